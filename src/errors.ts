@@ -1,0 +1,74 @@
+/** Every code a {@link SignalboxError} can carry. The README has a heading for each. */
+export type SignalboxErrorCode =
+  | "option_unknown"
+  | "option_invalid"
+  | "secret_invalid"
+  | "timestamp_invalid"
+  | "receiver_closed"
+  | "store_in_use"
+  | "store_unsupported"
+  | "store_newer"
+  | "store_corrupt"
+  | "store_failed"
+  | "store_row_refused"
+  | "permanent_failure"
+  | "retry_later";
+
+const BRAND = Symbol.for("signalbox.error");
+
+/**
+ * The one error class of this package. Branch on `code`, never on `message`.
+ *
+ * `help` says what to do about it; it is also the last sentence of `message`.
+ */
+export class SignalboxError extends Error {
+  readonly code: SignalboxErrorCode;
+  readonly help: string;
+  /** @internal marks the class across two installed copies of the package */
+  readonly [BRAND] = true;
+
+  constructor(code: SignalboxErrorCode, message: string, help: string, options?: { cause?: unknown }) {
+    super(help === "" ? message : `${message} ${help}`, options);
+    this.name = "SignalboxError";
+    this.code = code;
+    this.help = help;
+  }
+}
+
+/** True for any `SignalboxError`, also one thrown by another installed copy of the package. */
+export function isSignalboxError(value: unknown): value is SignalboxError {
+  return typeof value === "object" && value !== null && BRAND in value;
+}
+
+/**
+ * Throw it from `onSignal` when another attempt cannot help: the event becomes `dead` at once and keeps
+ * its payload until a person replays or discards it.
+ *
+ * @example
+ * throw new PermanentFailure("no such tenant");
+ */
+export class PermanentFailure extends SignalboxError {
+  constructor(message = "The callback refused the event for good.", options?: { cause?: unknown }) {
+    super("permanent_failure", message, "", options);
+    this.name = "PermanentFailure";
+  }
+}
+
+/**
+ * Throw it from `onSignal` when the time is wrong and nothing is broken (a rate limit, a maintenance
+ * window): the event comes again after `delayMs` and uses up no attempt.
+ *
+ * @example
+ * throw new RetryLater("queue is paused", { delayMs: 60_000 });
+ */
+export class RetryLater extends SignalboxError {
+  /** Milliseconds until the event is due again. @default 60000 */
+  readonly delayMs: number;
+
+  constructor(message = "The callback asked for a later attempt.", options?: { delayMs?: number; cause?: unknown }) {
+    super("retry_later", message, "", options);
+    this.name = "RetryLater";
+    const delayMs = options?.delayMs ?? 60_000;
+    this.delayMs = Number.isFinite(delayMs) && delayMs >= 0 ? delayMs : 60_000;
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import type { SignalType } from "./signal-types.js";
+
+/** What every event has (service document, Events). Properties that are not listed here are kept. */
+export interface EventEnvelope<Type extends string, Data> {
+  /** Unique per event and equal in every attempt to deliver it. `sig_<signal_id>_<product_id>` for signals. */
+  id: string;
+  version: "1";
+  type: Type;
+  /** ISO 8601 date-time. */
+  created_at: string;
+  data: Data;
+  [extra: string]: unknown;
+}
+
+/** A measured value with its unit; units are an open set. */
+export interface Measure {
+  value: number;
+  unit: "visits" | (string & {});
+  [extra: string]: unknown;
+}
+
+/** `data` of a signal (service document, signal.published). */
+export interface SignalData {
+  signal_id: number;
+  signal_type: SignalType;
+  product: { id: number; slug: string; [extra: string]: unknown };
+  title: string;
+  summary: string;
+  change: {
+    direction: "up" | (string & {});
+    magnitude: number;
+    before: Measure;
+    after: Measure;
+    [extra: string]: unknown;
+  };
+  /** ISO 8601 date-time. */
+  observed_at: string;
+  /** Both `YYYY-MM-DD`. */
+  period: { start: string; end: string; [extra: string]: unknown };
+  /** ISO 8601 date-time. */
+  published_at: string;
+  evidence_summary: string;
+  /** The product's public page. */
+  url: string;
+  [extra: string]: unknown;
+}
+
+/** A newly published signal about a product that the account follows. */
+export type SignalEvent = EventEnvelope<"signal.published", SignalData>;
+/** The same as {@link SignalEvent}: a signal is an event of type `signal.published`. */
+export type Signal = SignalEvent;
+/** Sent on demand from the service's side to try out a webhook. */
+export type TestEvent = EventEnvelope<"webhook.test", { message: string; [extra: string]: unknown }>;
+/** Sent once after registration; its challenge must be answered. */
+export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string; [extra: string]: unknown }>;
+/** An event of a type that this release does not know. */
+export type UnknownEvent = EventEnvelope<string, unknown>;
+export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
+
+/**
+ * Longest event id and type that are taken, in UTF-16 units. The service's own are under 40; the bound keeps
+ * every store's unique index usable.
+ */
+const MAX_NAME_LENGTH = 255;
+
+// The schemas only look: what is handed on is the parsed JSON itself, so extra properties survive and no
+// copy is made. They ask for types, not for formats: a date in a new notation is no reason to hold a signal back.
+/**
+ * Text that every store keeps as it is. A lone surrogate has no UTF-8: two different ids would become one key,
+ * and one event be lost. Control characters end texts early in some databases and terminals.
+ */
+const name = z
+  .string()
+  .min(1)
+  .max(MAX_NAME_LENGTH)
+  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
+
+export const envelopeSchema = z.looseObject({
+  id: name,
+  version: z.literal("1"),
+  type: name,
+  created_at: z.string(),
+});
+
+const measure = z.looseObject({ value: z.number(), unit: z.string() });
+
+export const signalDataSchema = z.looseObject({
+  signal_id: z.number(),
+  signal_type: z.string(),
+  product: z.looseObject({ id: z.number(), slug: z.string() }),
+  title: z.string(),
+  summary: z.string(),
+  change: z.looseObject({ direction: z.string(), magnitude: z.number(), before: measure, after: measure }),
+  observed_at: z.string(),
+  period: z.looseObject({ start: z.string(), end: z.string() }),
+  published_at: z.string(),
+  evidence_summary: z.string(),
+  url: z.string(),
+});
+
+export const testDataSchema = z.looseObject({ message: z.string() });
+
+export const verificationDataSchema = z.looseObject({ challenge: z.string() });

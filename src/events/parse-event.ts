@@ -1,0 +1,86 @@
+import type { z } from "zod";
+import {
+  envelopeSchema,
+  signalDataSchema,
+  testDataSchema,
+  verificationDataSchema,
+  type KnownEvent,
+  type UnknownEvent,
+} from "./envelope.js";
+import { parseJson } from "./parse-json.js";
+
+/** Why authentic bytes could not be used; the reason kept with a quarantined event. */
+export type UnusableReason =
+  | "not_utf8"
+  | "not_json"
+  | "nested_too_deep"
+  | "not_an_object"
+  | "envelope_invalid"
+  | "version_unsupported"
+  | "data_invalid"
+  | "challenge_missing";
+
+export type ParsedEvent =
+  | { kind: "known"; event: KnownEvent }
+  | { kind: "unknown"; event: UnknownEvent }
+  | {
+      kind: "unusable";
+      reason: UnusableReason;
+      /** The path of the first property that is wrong (`data.product.id`); never a value. */
+      path?: string;
+    };
+
+// A Map, not an object: a type named "constructor" must find nothing.
+const DATA_SCHEMAS = new Map<string, z.ZodType>([
+  ["signal.published", signalDataSchema],
+  ["webhook.test", testDataSchema],
+  ["webhook.verification", verificationDataSchema],
+]);
+
+/**
+ * Reads the bytes of a delivery whose signature was verified (service document, Events). Pure and total.
+ *
+ * - `known`: one of the service's three event types, of the right shape. Extra properties are kept.
+ * - `unknown`: a sound envelope of another type; to be stored and acknowledged, never refused.
+ * - `unusable`: no JSON, or not of the shape that its type has.
+ *
+ * A leading BOM is ignored. Of duplicate keys the last counts. `__proto__` keys are dropped. Integers
+ * beyond 2^53 lose digits, as in `JSON.parse`; the exact ones are in the bytes.
+ *
+ * @example
+ * const parsed = parseEvent(body);
+ * if (parsed.kind === "known" && parsed.event.type === "signal.published") use(parsed.event.data);
+ */
+export function parseEvent(body: Uint8Array): ParsedEvent {
+  const json = parseJson(body);
+  if (!json.ok) return { kind: "unusable", reason: json.reason };
+  const value = json.value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { kind: "unusable", reason: "not_an_object" };
+  }
+
+  const envelope = envelopeSchema.safeParse(value);
+  if (!envelope.success) {
+    const path = firstPath(envelope.error);
+    return { kind: "unusable", reason: path === "version" ? "version_unsupported" : "envelope_invalid", path };
+  }
+  const event = value as UnknownEvent;
+  const dataSchema = DATA_SCHEMAS.get(event.type);
+  if (dataSchema === undefined) return { kind: "unknown", event };
+
+  const data = dataSchema.safeParse(event.data);
+  if (!data.success) {
+    const path = ["data", firstPath(data.error)].filter((part) => part !== "").join(".");
+    return {
+      kind: "unusable",
+      reason: dataSchema === verificationDataSchema ? "challenge_missing" : "data_invalid",
+      path,
+    };
+  }
+  return { kind: "known", event: value as KnownEvent };
+}
+
+// Only schema keys can stand in a path: the schemas report nothing about extra properties.
+function firstPath(error: z.ZodError): string {
+  return error.issues[0]?.path.join(".") ?? "";
+}

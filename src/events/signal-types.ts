@@ -1,0 +1,53 @@
+/** The 38 signal types of the service (service document, Signal types), in its order. */
+export const SIGNAL_TYPES = [
+  "traffic_breakout",
+  "traffic_acceleration",
+  "traffic_deceleration",
+  "entered_category_top_10",
+  "entered_category_top_20",
+  "dropped_out_of_category_top_10",
+  "market_share_shift",
+  "ai_referral_breakout",
+  "ai_traffic_share_shift",
+  "new_ai_referral_source",
+  "ai_referral_sources_diversified",
+  "price_increased",
+  "price_decreased",
+  "free_plan_added",
+  "free_plan_removed",
+  "pricing_model_changed",
+  "trial_changed",
+  "enterprise_plan_introduced",
+  "backlink_acquisition_spike",
+  "ai_directory_push",
+  "media_review_burst",
+  "search_ads_started",
+  "ad_creative_expansion",
+  "new_feature",
+  "new_model",
+  "api_added",
+  "mcp_added",
+  "positioning_shift",
+  "product_launch",
+  "website_sitemap_expansion",
+  "website_sitemap_contraction",
+  "programmatic_seo_expansion",
+  "organic_keyword_breakout",
+  "brand_search_growth",
+  "new_market_pages",
+  "browser_extension_user_growth",
+  "primary_domain_changed",
+  "product_discontinued",
+] as const;
+
+export type KnownSignalType = (typeof SIGNAL_TYPES)[number];
+
+/** A signal type: the known ones by name, and whatever the service adds later. */
+export type SignalType = KnownSignalType | (string & {});
+
+const KNOWN: ReadonlySet<string> = new Set(SIGNAL_TYPES);
+
+/** True for the 38 types this release knows. Unknown ones are handed off all the same. */
+export function isKnownSignalType(type: unknown): type is KnownSignalType {
+  return typeof type === "string" && KNOWN.has(type);
+}

@@ -1,0 +1,20 @@
+/** How long to wait before the next attempt, in milliseconds, after `attempt` attempts (1 and up) were used up. */
+export type Backoff = (attempt: number) => number;
+
+export interface BackoffOptions {
+  /** Upper bound of the first delay. @default 10000 */
+  baseMs?: number;
+  /** By how much the upper bound grows. @default 3 */
+  factor?: number;
+  /** Upper bound of any delay. @default 21600000 (6 h) */
+  maxMs?: number;
+}
+
+/**
+ * Full jitter: anything between nothing and an upper bound that grows. With the defaults and 20 attempts the
+ * bounds add up to 3.1 days (1.6 on average).
+ */
+export function fullJitter(options: BackoffOptions = {}, random: () => number = Math.random): Backoff {
+  const { baseMs = 10_000, factor = 3, maxMs = 6 * 60 * 60 * 1000 } = options;
+  return (attempt) => Math.round(random() * Math.min(maxMs, baseMs * factor ** (attempt - 1)));
+}

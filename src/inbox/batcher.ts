@@ -1,0 +1,203 @@
+import type { Clock } from "../clock.js";
+import { isSignalboxError } from "../errors.js";
+import type { AcceptResult, Batch, BatchResult, ClaimRequest, ClaimResult, InboxStore, NewEvent, Settlement } from "./store.js";
+
+export interface BatcherLimits {
+  /** Events that wait for their commit. */
+  events: number;
+  /** Bytes of their bodies. */
+  bytes: number;
+}
+
+export interface BatcherConfig {
+  store: InboxStore;
+  clock: Clock;
+  maxQueued: BatcherLimits;
+  /** Told of every commit that failed and of the first that worked again. */
+  onHealth: (failure: unknown) => void;
+}
+
+/** How long to wait between two tries to write settlements while the store is down. */
+const SETTLE_RETRY_MS = 1000;
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Stands between receiver, dispatcher and store: what arrives while a commit is in flight is the next batch.
+ * No timer makes anybody wait for company: the first event of an idle inbox is committed at the end of the
+ * event loop's turn that brought it, together with all others of that turn.
+ */
+export interface Batcher {
+  /** Whether another body of this size fits; ask before reading one. */
+  hasRoom(bytes: number): boolean;
+  /** Resolves once the event is durable. Rejects when it is not known to be. */
+  accept(event: NewEvent): Promise<AcceptResult>;
+  /** Resolves once the settlement is durable, however long the store is down; rejects when the batcher closed first. */
+  settle(settlement: Settlement): Promise<boolean>;
+  claim(request: ClaimRequest): Promise<ClaimResult>;
+  /** Nothing waits and nothing is in flight. */
+  isIdle(): boolean;
+  /** Events and bytes that wait for their commit. */
+  queued(): BatcherLimits;
+  /** Writes what waits, as far as the store lets it, and takes no more. */
+  close(): Promise<void>;
+}
+
+export function createBatcher({ store, clock, maxQueued, onHealth }: BatcherConfig): Batcher {
+  let accepts: Waiting<NewEvent, AcceptResult>[] = [];
+  let settlements: Waiting<Settlement, boolean>[] = [];
+  let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
+  let queuedEvents = 0;
+  let queuedBytes = 0;
+  let scheduled = false;
+  let inFlight: Promise<void> | null = null;
+  let failing = false;
+  let closed = false;
+
+  function schedule(): void {
+    if (scheduled || inFlight !== null) return;
+    scheduled = true;
+    // After the poll phase: every request that this turn of the loop brought is in the batch.
+    setImmediate(() => {
+      scheduled = false;
+      if (inFlight === null && isWaiting()) void run();
+    });
+  }
+
+  function isWaiting(): boolean {
+    return accepts.length > 0 || settlements.length > 0 || claim !== null;
+  }
+
+  /** One batch with all that waits. Never rejects. */
+  function run(): Promise<void> {
+    const batch = { accepts, settlements, claim };
+    accepts = [];
+    settlements = [];
+    claim = null;
+    inFlight = commit(batch).then(() => {
+      inFlight = null;
+      if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
+    });
+    return inFlight;
+  }
+
+  async function commit(waiting: WaitingBatch): Promise<void> {
+    let result: BatchResult;
+    try {
+      result = await store.commit(unwrap(waiting));
+    } catch (error) {
+      const halves = isRowError(error) ? halve(waiting) : null;
+      if (halves === null) {
+        refuse(waiting, error);
+        return;
+      }
+      await commit(halves[0]);
+      await commit(halves[1]);
+      return;
+    }
+    if (failing) {
+      failing = false;
+      onHealth(null);
+    }
+    release(waiting.accepts);
+    waiting.settlements.forEach((entry, index) => entry.resolve(result.settlements[index] ?? false));
+    waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
+    if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
+  }
+
+  function refuse(waiting: WaitingBatch, error: unknown): void {
+    release(waiting.accepts);
+    for (const entry of waiting.accepts) entry.reject(error);
+    waiting.claim?.reject(error);
+    if (isRowError(error)) {
+      for (const entry of waiting.settlements) entry.reject(error);
+      return;
+    }
+    failing = true;
+    onHealth(error);
+    if (closed) {
+      for (const entry of waiting.settlements) entry.reject(error);
+      return;
+    }
+    // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
+    settlements = [...waiting.settlements, ...settlements];
+    if (settlements.length > 0) clock.setTimeout(schedule, SETTLE_RETRY_MS);
+  }
+
+  function release(entries: readonly Waiting<NewEvent, AcceptResult>[]): void {
+    queuedEvents -= entries.length;
+    for (const { item } of entries) queuedBytes -= item.body.byteLength;
+  }
+
+  return {
+    hasRoom: (bytes) => queuedEvents < maxQueued.events && queuedBytes + bytes <= maxQueued.bytes,
+    accept(item) {
+      queuedEvents += 1;
+      queuedBytes += item.body.byteLength;
+      return new Promise((resolve, reject) => {
+        accepts.push({ item, resolve, reject });
+        schedule();
+      });
+    },
+    settle(item) {
+      return new Promise((resolve, reject) => {
+        settlements.push({ item, resolve, reject });
+        schedule();
+      });
+    },
+    claim(item) {
+      return new Promise((resolve, reject) => {
+        claim = { item, resolve, reject };
+        schedule();
+      });
+    },
+    isIdle: () => inFlight === null && !isWaiting(),
+    queued: () => ({ events: queuedEvents, bytes: queuedBytes }),
+    async close() {
+      closed = true;
+      // Each turn writes all that waits or, on a failing store, gives it up.
+      while (inFlight !== null || isWaiting()) await (inFlight ?? run());
+    },
+  };
+}
+
+interface WaitingBatch {
+  accepts: Waiting<NewEvent, AcceptResult>[];
+  settlements: Waiting<Settlement, boolean>[];
+  claim: Waiting<ClaimRequest, ClaimResult> | null;
+}
+
+function unwrap({ accepts, settlements, claim }: WaitingBatch): Batch {
+  return {
+    accepts: accepts.map(({ item }) => item),
+    settlements: settlements.map(({ item }) => item),
+    claim: claim?.item ?? null,
+  };
+}
+
+function isRowError(error: unknown): boolean {
+  return isSignalboxError(error) && error.code === "store_row_refused";
+}
+
+/** Two batches that together are this one; null when there is nothing left to part. */
+function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
+  const rows = accepts.length + settlements.length;
+  if (rows === 0 || (rows === 1 && claim === null)) return null;
+  if (rows === 1) {
+    return [
+      { accepts, settlements, claim: null },
+      { accepts: [], settlements: [], claim },
+    ];
+  }
+  const middle = rows >> 1;
+  const firstSettlements = Math.min(middle, settlements.length);
+  const firstAccepts = middle - firstSettlements;
+  return [
+    { settlements: settlements.slice(0, firstSettlements), accepts: accepts.slice(0, firstAccepts), claim: null },
+    { settlements: settlements.slice(firstSettlements), accepts: accepts.slice(firstAccepts), claim },
+  ];
+}

@@ -1,0 +1,42 @@
+import type { Logger } from "pino";
+
+/** What `onSignal` and `onTest` get beside the event. */
+export interface Handoff {
+  /**
+   * `<endpoint>/<event id>`: the same in every hand-off of the event. Give it to your queue as the job's or
+   * message's id and a repeat changes nothing.
+   */
+  readonly deliveryKey: string;
+  readonly endpoint: string;
+  /** 1 for the first. An attempt that did not count (RetryLater, shutdown) does not raise it. */
+  readonly attempt: number;
+  /** When the event was accepted. */
+  readonly receivedAt: Date;
+  /**
+   * An earlier hand-off of this event may have reached your system without our knowing: the process died or
+   * the time ran out before its callback came back, or the event was done and was replayed.
+   */
+  readonly possiblyRepeated: boolean;
+  /** A person asked for this hand-off. */
+  readonly replayed: boolean;
+  /** The body as received, byte for byte. */
+  readonly rawBody: Uint8Array;
+  /** Aborted when `handoff.timeoutMs` is over or the receiver closes and its grace is over. */
+  readonly abortSignal: AbortSignal;
+  /** Has the event's id and the attempt in every line. */
+  readonly logger: Logger;
+}
+
+/** Resolved: your system owns the event now. Rejected: it comes again. */
+export type HandoffCallback<Event> = (event: Event, handoff: Handoff) => unknown;
+
+export interface HandoffOptions {
+  /** Callbacks that run at once. @default 16 */
+  concurrency?: number;
+  /** Milliseconds after which a callback counts as failed. @default 30000 */
+  timeoutMs?: number;
+  /** Failed attempts after which an event is `dead`. @default 20 */
+  maxAttempts?: number;
+  /** Delay between attempts; see `fullJitter` for the defaults. */
+  backoff?: import("./backoff.js").BackoffOptions | import("./backoff.js").Backoff;
+}

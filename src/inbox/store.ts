@@ -1,0 +1,249 @@
+/**
+ * Where an accepted event stands.
+ *
+ * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`,
+ * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay that finds it usable).
+ */
+export type EventState = "ready" | "leased" | "done" | "dead" | "quarantined";
+
+export const EVENT_STATES: readonly EventState[] = ["ready", "leased", "done", "dead", "quarantined"];
+
+/** An event on its way into the inbox. */
+export interface NewEvent {
+  endpoint: string;
+  /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
+  eventId: string;
+  /** The envelope's type; empty for bytes without one. */
+  type: string;
+  /** `leased`: born in the hands of this process's dispatcher, with token 1. */
+  state: "ready" | "leased" | "done" | "quarantined";
+  /** Milliseconds. What it is for depends on the state: see {@link InboxEntry.dueAt}. */
+  dueAt: number;
+  receivedAt: number;
+  /** SHA-256 of the body. */
+  bodyHash: Uint8Array;
+  /** The headers worth keeping, as JSON. */
+  headers: string;
+  body: Uint8Array;
+  /** Why it is in quarantine; otherwise null. */
+  reason: string | null;
+}
+
+export type AcceptResult =
+  | { status: "accepted"; seq: number }
+  | {
+      status: "duplicate";
+      seq: number;
+      /** False: the same id came with another body. The first body stays. */
+      sameBody: boolean;
+    };
+
+/** The end of one hand-off. All values are absolute; the store computes nothing. */
+export interface Settlement {
+  seq: number;
+  /** The token under which the event was leased. A token that is not current changes nothing. */
+  token: number;
+  state: "ready" | "done" | "dead";
+  dueAt: number;
+  attempts: number;
+  possiblyRepeated: boolean;
+  /** Null keeps the one before. */
+  lastError: string | null;
+}
+
+export interface ClaimRequest {
+  endpoint: string;
+  now: number;
+  /** When the lease runs out. Only a store with `shared: true` ever takes a lease over by time. */
+  leaseUntil: number;
+  limit: number;
+  /**
+   * Suspects are events that were in flight at {@link SUSPECT_CRASHES} crashes or more. False: claim all
+   * others. True: claim suspects alone.
+   */
+  suspects: boolean;
+}
+
+export interface ClaimedEvent {
+  seq: number;
+  eventId: string;
+  type: string;
+  token: number;
+  /** Attempts used up before this one. */
+  attempts: number;
+  crashes: number;
+  receivedAt: number;
+  possiblyRepeated: boolean;
+  replayed: boolean;
+  body: Uint8Array;
+}
+
+export interface ClaimResult {
+  events: ClaimedEvent[];
+  /** When the next event that is `ready` now becomes due, or null when there is none. */
+  nextDueAt: number | null;
+  /** Whether a suspect is due. */
+  suspectDue: boolean;
+}
+
+/** What one commit carries, in the order in which it is applied: settlements, then accepts, then the claim. */
+export interface Batch {
+  settlements: readonly Settlement[];
+  accepts: readonly NewEvent[];
+  claim: ClaimRequest | null;
+}
+
+export interface BatchResult {
+  /** For each settlement, whether its token was current. */
+  settlements: boolean[];
+  accepts: AcceptResult[];
+  claim: ClaimResult | null;
+}
+
+/** One row as `list` shows it. Times are in milliseconds since 1970. */
+export interface InboxEntry {
+  seq: number;
+  endpoint: string;
+  eventId: string;
+  type: string;
+  state: EventState;
+  /** `ready`: when it is due. `leased`: when the lease runs out. Otherwise: since when it is in this state. */
+  dueAt: number;
+  attempts: number;
+  crashes: number;
+  possiblyRepeated: boolean;
+  replayed: boolean;
+  receivedAt: number;
+  lastError: string | null;
+}
+
+/** An entry with what was received. */
+export interface StoredEvent extends InboxEntry {
+  headers: Record<string, string>;
+  bodyHash: Uint8Array;
+  /** Byte for byte as received; null once retention dropped it or a person discarded it. */
+  rawBody: Uint8Array | null;
+}
+
+export interface ListQuery {
+  /** @default all endpoints */
+  endpoint?: string;
+  state?: EventState;
+  type?: string;
+  /** Entries with a larger `seq` only: the last one of the page before. */
+  afterSeq?: number;
+  /** @default 100 */
+  limit?: number;
+}
+
+/** Counts per state. */
+export type StateCounts = Record<EventState, number>;
+
+export interface StoreStats extends StateCounts {
+  total: number;
+  /** When the event that waits longest in `ready` became due; null when none waits. */
+  oldestReadyAt: number | null;
+}
+
+export interface PruneRequest {
+  /** @default all endpoints */
+  endpoint?: string;
+  /** Done events whose state is older than this lose their payload. Milliseconds. */
+  payloadsBefore: number;
+  /** Done events without payload whose state is older than this are forgotten. Milliseconds. */
+  keysBefore: number;
+  /** At most this many rows of each kind. */
+  limit: number;
+}
+
+/**
+ * What became of one event of `replay` or `discard`. `duplicate`: a quarantined event turned out to have the id
+ * of one that was accepted; it is `done`.
+ */
+export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
+
+/** A move to `ready`. */
+export interface ReplayMove {
+  endpoint: string;
+  eventId: string;
+  /** For a quarantined event that turned out usable: the id and type that it really has. */
+  readAs?: { eventId: string; type: string };
+}
+
+/** How a store opens. */
+export interface StoreContext {
+  endpoint: string;
+  now: number;
+}
+
+/** Crashes (not attempts) after which an event is handed off alone, so that it cannot drag others with it. */
+export const SUSPECT_CRASHES = 2;
+
+/** Crashes after which an event is `dead` with reason `crash_loop`. */
+export const MAX_CRASHES = 5;
+
+/** The `lastError` of an event that {@link MAX_CRASHES} made dead. */
+export const CRASH_LOOP = "crash_loop";
+
+/**
+ * A backend of the inbox.
+ *
+ * What it guarantees, each held by a case of `storeContract` (`signalbox/testing`):
+ *
+ * - **G1** When `commit` resolves, everything in the batch is on stable storage (`durable: false`: as safe as
+ *   the process).
+ * - **G2** At most one accept per (endpoint, event id) is `accepted`, under any concurrency and, for
+ *   `shared: true`, over any number of processes. All others are `duplicate`.
+ * - **G3** A `duplicate` is answered only once its original is as durable as G1 says.
+ * - **G4** A batch is applied whole or not at all. A rejected `commit` leaves it unknown which.
+ * - **G5** A settlement whose token is not current changes nothing and is answered `false`.
+ * - **G6** Bodies come back byte for byte, whatever the bytes.
+ * - **G7** A claim hands out an event that is due and `ready` to one claimer, with a token larger than any
+ *   before, earliest due first. Suspects come only when asked for.
+ * - **G8** `takeOver` makes every lease of a dead predecessor `ready` at once, counts a crash for each and marks
+ *   it possibly repeated; the {@link MAX_CRASHES}th makes it `dead`. With `shared: true` an expired lease gets
+ *   the same in `claim`, and `takeOver` does nothing.
+ * - **G9** `prune` never touches an event that is not `done`.
+ * - **G10** `replay` takes `done`, `dead` and `quarantined` events that have their payload and nothing else;
+ *   `discard` drops the payload of a `dead` or `quarantined` event and keeps its key.
+ * - **G11** A closed store rejects every call; opening it again finds everything.
+ *
+ * What it does not guarantee: the order of hand-off, that `list` and `stats` are of one moment, and that a
+ * rejected `commit` left nothing behind.
+ *
+ * `commit` is called by one batcher at a time per endpoint. An error with code `store_row_refused` blames
+ * something in the batch (the batcher halves it to find what); any other blames the medium.
+ */
+export interface InboxStore {
+  /** For logs and health. */
+  readonly name: string;
+  /** Whether it outlives the process. */
+  readonly durable: boolean;
+  /** Whether several processes may have it open at once. */
+  readonly shared: boolean;
+
+  /**
+   * Opens it for one endpoint; other endpoints of the same process may share the store object.
+   *
+   * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`
+   */
+  open(context: StoreContext): Promise<void>;
+  /** Ends what `open` began for this endpoint. Idempotent. */
+  close(endpoint: string): Promise<void>;
+
+  commit(batch: Batch): Promise<BatchResult>;
+  /**
+   * Frees the leases that nobody holds any more; see G8. `held` are the events that this process has in hand
+   * and keeps. `crashed: false` frees without counting a crash: the hand-off never began.
+   *
+   * @returns how many it freed
+   */
+  takeOver(request: { endpoint: string; now: number; held: ReadonlySet<number>; crashed: boolean }): Promise<number>;
+
+  list(query: ListQuery): Promise<InboxEntry[]>;
+  get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  stats(endpoint: string, now: number): Promise<StoreStats>;
+  replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;
+  discard(events: readonly { endpoint: string; eventId: string }[], now: number): Promise<MoveOutcome[]>;
+  prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
+}

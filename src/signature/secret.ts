@@ -1,0 +1,17 @@
+import { SignalboxError } from "../errors.js";
+
+/** A secret that could sign anything: text with at least one character that is no blank. */
+export function isUsableSecret(secret: unknown): secret is string {
+  return typeof secret === "string" && secret.trim() !== "";
+}
+
+/** @throws SignalboxError `secret_invalid`; the message never holds the secret. */
+export function assertSecret(secret: unknown): asserts secret is string {
+  if (isUsableSecret(secret)) return;
+  const found = typeof secret === "string" ? (secret === "" ? "an empty string" : "only blanks") : typeof secret;
+  throw new SignalboxError(
+    "secret_invalid",
+    `A signing secret must be a string with content; this one is ${found}.`,
+    "Pass the secret that the service showed when the webhook was registered (is SIGNALS_SECRET set?).",
+  );
+}

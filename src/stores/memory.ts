@@ -1,0 +1,207 @@
+import { closedStoreError } from "../inbox/closed-store.js";
+import {
+  CRASH_LOOP,
+  EVENT_STATES,
+  MAX_CRASHES,
+  SUSPECT_CRASHES,
+  type AcceptResult,
+  type ClaimRequest,
+  type ClaimResult,
+  type EventState,
+  type InboxEntry,
+  type InboxStore,
+  type MoveOutcome,
+  type NewEvent,
+  type ReplayMove,
+  type Settlement,
+  type StoredEvent,
+} from "../inbox/store.js";
+
+interface Row extends InboxEntry {
+  token: number;
+  headers: string;
+  bodyHash: Uint8Array;
+  body: Uint8Array | null;
+}
+
+/**
+ * An inbox in memory, for tests and trials. Declared not durable: a 2xx is worth as much as the process.
+ * It outlives `close`, so a receiver started again on the same store object finds everything.
+ */
+export function memoryStore(): InboxStore {
+  const rows = new Map<number, Row>();
+  const byKey = new Map<string, Row>();
+  const openEndpoints = new Set<string>();
+  let lastSeq = 0;
+
+  const keyOf = (endpoint: string, eventId: string): string => JSON.stringify([endpoint, eventId]);
+
+  function assertOpen(): void {
+    if (openEndpoints.size === 0) throw closedStoreError();
+  }
+
+  function settle(settlement: Settlement): boolean {
+    const row = rows.get(settlement.seq);
+    if (row === undefined || row.state !== "leased" || row.token !== settlement.token) return false;
+    const { state, dueAt, attempts, possiblyRepeated, lastError } = settlement;
+    Object.assign(row, { state, dueAt, attempts, possiblyRepeated, lastError: lastError ?? row.lastError });
+    return true;
+  }
+
+  function accept(event: NewEvent): AcceptResult {
+    const key = keyOf(event.endpoint, event.eventId);
+    const original = byKey.get(key);
+    if (original !== undefined) {
+      const sameBody = Buffer.compare(original.bodyHash, event.bodyHash) === 0;
+      return { status: "duplicate", seq: original.seq, sameBody };
+    }
+    const { endpoint, eventId, type, state, dueAt, receivedAt, headers, reason } = event;
+    lastSeq += 1;
+    const row: Row = {
+      ...{ seq: lastSeq, endpoint, eventId, type, state, dueAt, receivedAt, headers, lastError: reason },
+      ...{ token: state === "leased" ? 1 : 0, attempts: 0, crashes: 0, possiblyRepeated: false, replayed: false },
+      // Copies: what the caller does with its buffers later is no business of the inbox.
+      ...{ bodyHash: Uint8Array.from(event.bodyHash), body: Uint8Array.from(event.body) },
+    };
+    rows.set(row.seq, row);
+    byKey.set(key, row);
+    return { status: "accepted", seq: row.seq };
+  }
+
+  function claim({ endpoint, now, leaseUntil, limit, suspects }: ClaimRequest): ClaimResult {
+    const ready = [...rows.values()]
+      .filter((row) => row.endpoint === endpoint && row.state === "ready")
+      .sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
+    const isSuspect = (row: Row): boolean => row.crashes >= SUSPECT_CRASHES;
+    const taken = ready.filter((row) => row.dueAt <= now && isSuspect(row) === suspects).slice(0, limit);
+    for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
+    const left = ready.filter((row) => row.state === "ready");
+    return {
+      events: taken.map(({ seq, eventId, type, token, attempts, crashes, receivedAt, ...row }) => ({
+        ...{ seq, eventId, type, token, attempts, crashes, receivedAt },
+        ...{ possiblyRepeated: row.possiblyRepeated, replayed: row.replayed, body: row.body ?? new Uint8Array() },
+      })),
+      nextDueAt: left.find((row) => row.dueAt > now)?.dueAt ?? null,
+      suspectDue: left.some((row) => row.dueAt <= now && isSuspect(row)),
+    };
+  }
+
+  function move({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
+    const row = byKey.get(keyOf(endpoint, eventId));
+    if (row === undefined) return "not_found";
+    if (row.state === "ready" || row.state === "leased") return "wrong_state";
+    if (row.body === null) return "payload_gone";
+    if (readAs !== undefined && readAs.eventId !== row.eventId) {
+      const key = keyOf(endpoint, readAs.eventId);
+      if (byKey.has(key)) {
+        Object.assign(row, { state: "done", dueAt: now });
+        return "duplicate";
+      }
+      byKey.delete(keyOf(endpoint, eventId));
+      byKey.set(key, row);
+    }
+    Object.assign(row, readAs, {
+      ...{ state: "ready", dueAt: now, attempts: 0, crashes: 0, replayed: true },
+      possiblyRepeated: row.possiblyRepeated || row.state === "done",
+    });
+    return "moved";
+  }
+
+  function drop(endpoint: string, eventId: string, now: number): MoveOutcome {
+    const row = byKey.get(keyOf(endpoint, eventId));
+    if (row === undefined) return "not_found";
+    if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
+    Object.assign(row, { state: "done", dueAt: now, body: null });
+    return "moved";
+  }
+
+  function entryOf({ seq, endpoint, eventId, type, state, dueAt, attempts, crashes, ...row }: Row): InboxEntry {
+    const { possiblyRepeated, replayed, receivedAt, lastError } = row;
+    return {
+      ...{ seq, endpoint, eventId, type, state, dueAt, attempts, crashes },
+      ...{ possiblyRepeated, replayed, receivedAt, lastError },
+    };
+  }
+
+  return {
+    name: "memory",
+    durable: false,
+    shared: false,
+    async open({ endpoint }) {
+      openEndpoints.add(endpoint);
+    },
+    async close(endpoint) {
+      openEndpoints.delete(endpoint);
+    },
+    async commit(batch) {
+      assertOpen();
+      return {
+        settlements: batch.settlements.map(settle),
+        accepts: batch.accepts.map(accept),
+        claim: batch.claim === null ? null : claim(batch.claim),
+      };
+    },
+    async takeOver({ endpoint, now, held, crashed }) {
+      assertOpen();
+      const orphans = [...rows.values()].filter(
+        (row) => row.endpoint === endpoint && row.state === "leased" && !held.has(row.seq),
+      );
+      for (const row of orphans) {
+        const crashes = row.crashes + (crashed ? 1 : 0);
+        const isDead = crashes >= MAX_CRASHES;
+        Object.assign(row, {
+          ...{ state: isDead ? "dead" : "ready", dueAt: now, token: row.token + 1, crashes },
+          ...{ possiblyRepeated: row.possiblyRepeated || crashed, lastError: isDead ? CRASH_LOOP : row.lastError },
+        });
+      }
+      return orphans.length;
+    },
+    async list({ endpoint, state, type, afterSeq = 0, limit = 100 }) {
+      assertOpen();
+      return [...rows.values()]
+        .filter((row) => row.seq > afterSeq && (endpoint === undefined || row.endpoint === endpoint))
+        .filter((row) => (state === undefined || row.state === state) && (type === undefined || row.type === type))
+        .slice(0, limit)
+        .map(entryOf);
+    },
+    async get(endpoint, eventId) {
+      assertOpen();
+      const row = byKey.get(keyOf(endpoint, eventId));
+      if (row === undefined) return undefined;
+      const headers = JSON.parse(row.headers) as StoredEvent["headers"];
+      const rawBody = row.body === null ? null : Uint8Array.from(row.body);
+      return { ...entryOf(row), headers, bodyHash: row.bodyHash, rawBody };
+    },
+    async stats(endpoint) {
+      assertOpen();
+      const mine = [...rows.values()].filter((row) => row.endpoint === endpoint);
+      const count = (state: EventState): number => mine.filter((row) => row.state === state).length;
+      const [ready, leased, done, dead, quarantined] = EVENT_STATES.map(count) as [number, number, number, number, number];
+      const dueTimes = mine.filter((row) => row.state === "ready").map((row) => row.dueAt);
+      const oldestReadyAt = dueTimes.length === 0 ? null : dueTimes.reduce((a, b) => Math.min(a, b));
+      return { ready, leased, done, dead, quarantined, total: mine.length, oldestReadyAt };
+    },
+    async replay(moves, now) {
+      assertOpen();
+      return moves.map((each) => move(each, now));
+    },
+    async discard(events, now) {
+      assertOpen();
+      return events.map(({ endpoint, eventId }) => drop(endpoint, eventId, now));
+    },
+    async prune({ endpoint, payloadsBefore, keysBefore, limit }) {
+      assertOpen();
+      const done = [...rows.values()].filter(
+        (row) => row.state === "done" && (endpoint === undefined || row.endpoint === endpoint),
+      );
+      const payloads = done.filter((row) => row.body !== null && row.dueAt < payloadsBefore).slice(0, limit);
+      for (const row of payloads) row.body = null;
+      const keys = done.filter((row) => row.body === null && row.dueAt < keysBefore).slice(0, limit);
+      for (const row of keys) {
+        rows.delete(row.seq);
+        byKey.delete(keyOf(row.endpoint, row.eventId));
+      }
+      return { payloads: payloads.length, keys: keys.length };
+    },
+  };
+}

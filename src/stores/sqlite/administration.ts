@@ -1,0 +1,156 @@
+import type { Database } from "better-sqlite3";
+import {
+  EVENT_STATES,
+  type EventState,
+  type InboxEntry,
+  type ListQuery,
+  type MoveOutcome,
+  type PruneRequest,
+  type ReplayMove,
+  type StateCounts,
+  type StoredEvent,
+  type StoreStats,
+} from "../../inbox/store.js";
+
+/** What people do with an inbox, beside the path of a delivery. Synchronous; each call one transaction. */
+export interface Administration {
+  list(query: ListQuery): InboxEntry[];
+  get(endpoint: string, eventId: string): StoredEvent | undefined;
+  stats(endpoint: string): StoreStats;
+  replay(moves: readonly ReplayMove[], now: number): MoveOutcome[];
+  discard(events: readonly { endpoint: string; eventId: string }[], now: number): MoveOutcome[];
+  prune(request: PruneRequest): { payloads: number; keys: number };
+}
+
+interface EntryRow {
+  seq: number;
+  endpoint: string;
+  event_id: string;
+  type: string;
+  state: EventState;
+  due_at: number;
+  attempts: number;
+  crashes: number;
+  possibly_repeated: number;
+  replayed: number;
+  received_at: number;
+  last_error: string | null;
+  body_hash: Buffer;
+}
+
+const ENTRY = `seq, endpoint, event_id, type, state, due_at, attempts, crashes, possibly_repeated, replayed,
+  received_at, last_error, body_hash`;
+
+export function createAdministration(db: Database): Administration {
+  const findOne = db.prepare<[string, string], EntryRow>(
+    `SELECT ${ENTRY} FROM inbox WHERE endpoint = ? AND event_id = ?`,
+  );
+  const findBody = db.prepare<[number], { headers: string; body: Buffer }>(
+    "SELECT headers, body FROM inbox_body WHERE seq = ?",
+  );
+  const findAll = db.prepare<Record<string, unknown>, EntryRow>(`
+    SELECT ${ENTRY} FROM inbox
+    WHERE seq > @afterSeq AND (@endpoint IS NULL OR endpoint = @endpoint)
+      AND (@state IS NULL OR state = @state) AND (@type IS NULL OR type = @type)
+    ORDER BY seq LIMIT @limit`);
+  const counts = db.prepare<[string], { state: EventState; count: number }>(
+    "SELECT state, count(*) AS count FROM inbox WHERE endpoint = ? GROUP BY state",
+  );
+  const oldestReady = db
+    .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
+    .pluck();
+  const toReady = db.prepare<unknown[]>(`
+    UPDATE inbox SET event_id = ?, type = ?, state = 'ready', due_at = ?, attempts = 0, crashes = 0, replayed = 1,
+      possibly_repeated = iif(state = 'done', 1, possibly_repeated)
+    WHERE seq = ?`);
+  const toDone = db.prepare<unknown[]>("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
+  const dropPayload = db.prepare<unknown[]>("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
+  const dropBody = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
+  const dropKey = db.prepare<[number]>("DELETE FROM inbox WHERE seq = ?");
+  const findOld = (hasPayload: 0 | 1) =>
+    db
+      .prepare<[{ endpoint: string | null; before: number; limit: number }], number>(
+        `SELECT seq FROM inbox WHERE state = 'done' AND has_payload = ${hasPayload} AND due_at < @before
+           AND (@endpoint IS NULL OR endpoint = @endpoint) LIMIT @limit`,
+      )
+      .pluck();
+  const findOldPayloads = findOld(1);
+  const findOldKeys = findOld(0);
+
+  function replayOne({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
+    const row = findOne.get(endpoint, eventId);
+    if (row === undefined) return "not_found";
+    if (row.state === "ready" || row.state === "leased") return "wrong_state";
+    if (findBody.get(row.seq) === undefined) return "payload_gone";
+    const id = readAs?.eventId ?? eventId;
+    if (id !== eventId && findOne.get(endpoint, id) !== undefined) {
+      toDone.run(now, row.seq);
+      return "duplicate";
+    }
+    toReady.run(id, readAs?.type ?? row.type, now, row.seq);
+    return "moved";
+  }
+
+  function discardOne(endpoint: string, eventId: string, now: number): MoveOutcome {
+    const row = findOne.get(endpoint, eventId);
+    if (row === undefined) return "not_found";
+    if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
+    toDone.run(now, row.seq);
+    dropPayload.run(row.seq);
+    dropBody.run(row.seq);
+    return "moved";
+  }
+
+  const replay = db.transaction((moves: readonly ReplayMove[], now: number) =>
+    moves.map((move) => replayOne(move, now)),
+  ).immediate;
+  const discard = db.transaction((events: readonly { endpoint: string; eventId: string }[], now: number) =>
+    events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, now)),
+  ).immediate;
+  const prune = db.transaction(({ endpoint = null, payloadsBefore, keysBefore, limit }: PruneFilter) => {
+    const payloads = findOldPayloads.all({ endpoint, before: payloadsBefore, limit });
+    for (const seq of payloads) {
+      dropPayload.run(seq);
+      dropBody.run(seq);
+    }
+    const keys = findOldKeys.all({ endpoint, before: keysBefore, limit });
+    for (const seq of keys) dropKey.run(seq);
+    return { payloads: payloads.length, keys: keys.length };
+  }).immediate;
+
+  return {
+    list: ({ endpoint = null, state = null, type = null, afterSeq = 0, limit = 100 }: ListFilter) =>
+      findAll.all({ endpoint, state, type, afterSeq, limit }).map(entryOf),
+    get(endpoint, eventId) {
+      const row = findOne.get(endpoint, eventId);
+      if (row === undefined) return undefined;
+      const stored = findBody.get(row.seq);
+      const headers = JSON.parse(stored?.headers ?? "{}") as Record<string, string>;
+      return { ...entryOf(row), headers, bodyHash: row.body_hash, rawBody: stored?.body ?? null };
+    },
+    stats(endpoint) {
+      const byState = Object.fromEntries(EVENT_STATES.map((state) => [state, 0])) as StateCounts;
+      let total = 0;
+      for (const { state, count } of counts.all(endpoint)) {
+        byState[state] = count;
+        total += count;
+      }
+      return { ...byState, total, oldestReadyAt: oldestReady.get(endpoint) ?? null };
+    },
+    replay,
+    discard,
+    prune,
+  };
+}
+
+type PruneFilter = Omit<PruneRequest, "endpoint"> & { endpoint?: string | null | undefined };
+type ListFilter = { [Key in keyof ListQuery]?: ListQuery[Key] | null | undefined };
+
+function entryOf(row: EntryRow): InboxEntry {
+  return {
+    ...{ seq: row.seq, endpoint: row.endpoint, eventId: row.event_id, type: row.type, state: row.state },
+    ...{ dueAt: row.due_at, attempts: row.attempts, crashes: row.crashes },
+    ...{ possiblyRepeated: row.possibly_repeated === 1, replayed: row.replayed === 1 },
+    ...{ receivedAt: row.received_at, lastError: row.last_error },
+  };
+}

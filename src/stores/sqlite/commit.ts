@@ -1,0 +1,145 @@
+import type { Database } from "better-sqlite3";
+import {
+  CRASH_LOOP,
+  MAX_CRASHES,
+  type AcceptResult,
+  type Batch,
+  type BatchResult,
+  type ClaimedEvent,
+  type ClaimRequest,
+  type ClaimResult,
+  type NewEvent,
+  type Settlement,
+} from "../../inbox/store.js";
+
+export interface Committer {
+  /** One transaction. Throws what better-sqlite3 throws; then nothing was applied. */
+  commit(batch: Batch): BatchResult;
+  /** The empty result of a claim when nothing is due, found without a transaction; null when something is. */
+  claimNothing(request: ClaimRequest): ClaimResult | null;
+  takeOver(request: { endpoint: string; now: number; held: ReadonlySet<number>; crashed: boolean }): number;
+}
+
+interface ClaimedRow {
+  seq: number;
+  event_id: string;
+  type: string;
+  token: number;
+  attempts: number;
+  crashes: number;
+  possibly_repeated: number;
+  replayed: number;
+  received_at: number;
+}
+
+export function createCommitter(db: Database, shared: boolean): Committer {
+  const insert = db.prepare<unknown[]>(`
+    INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, last_error)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+  const insertBody = db.prepare<unknown[]>("INSERT INTO inbox_body (seq, headers, body) VALUES (?, ?, ?)");
+  const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
+    "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
+  );
+  const settleOne = db.prepare<unknown[]>(`
+    UPDATE inbox SET state = ?, due_at = ?, attempts = ?, possibly_repeated = ?, last_error = coalesce(?, last_error)
+    WHERE seq = ? AND token = ? AND state = 'leased'`);
+
+  const dueSql = (crashes: string): string =>
+    `SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes ${crashes} AND due_at <= ?
+     ORDER BY due_at, seq LIMIT ?`;
+  const findDue = db.prepare<[string, number, number], number>(dueSql("< 2")).pluck();
+  const findSuspects = db.prepare<[string, number, number], number>(dueSql(">= 2")).pluck();
+  const leaseOne = db.prepare<[number, number], ClaimedRow>(`
+    UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
+    RETURNING seq, event_id, type, token, attempts, crashes, possibly_repeated, replayed, received_at`);
+  const readBody = db.prepare<[number], Buffer>("SELECT body FROM inbox_body WHERE seq = ?").pluck();
+  const nextDue = db
+    .prepare<[string, number, string, number], number | null>(
+      `SELECT min(due_at) FROM (
+         SELECT min(due_at) AS due_at FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes < 2 AND due_at > ?
+         UNION ALL
+         SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes >= 2 AND due_at > ?)`,
+    )
+    .pluck();
+
+  const findLeased = db.prepare<[string], number>("SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased'").pluck();
+  const findExpired = db
+    .prepare<[string, number, number], number>(
+      "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased' AND due_at <= ? LIMIT ?",
+    )
+    .pluck();
+  // The token grows, so that a settlement of whoever held the lease changes nothing.
+  const free = db.prepare<unknown[]>("UPDATE inbox SET state = 'ready', due_at = ?, token = token + 1 WHERE seq = ?");
+  const freeCrashed = db.prepare<unknown[]>(`
+    UPDATE inbox SET due_at = ?, token = token + 1, crashes = crashes + 1, possibly_repeated = 1,
+      state = iif(crashes + 1 >= ${MAX_CRASHES}, 'dead', 'ready'),
+      last_error = iif(crashes + 1 >= ${MAX_CRASHES}, '${CRASH_LOOP}', last_error)
+    WHERE seq = ?`);
+
+  function accept(event: NewEvent): AcceptResult {
+    const { endpoint, eventId, type, state, dueAt, receivedAt, bodyHash, headers, body, reason } = event;
+    const token = state === "leased" ? 1 : 0;
+    const inserted = insert.run(endpoint, eventId, type, state, dueAt, token, receivedAt, bodyHash, reason);
+    if (inserted.changes === 0) {
+      const original = findKey.get(endpoint, eventId);
+      if (original === undefined) throw new Error("an event that is there cannot be found");
+      return { status: "duplicate", seq: original.seq, sameBody: original.body_hash.equals(bodyHash) };
+    }
+    const seq = Number(inserted.lastInsertRowid);
+    insertBody.run(seq, headers, body);
+    return { status: "accepted", seq };
+  }
+
+  function settle({ seq, token, state, dueAt, attempts, possiblyRepeated, lastError }: Settlement): boolean {
+    return settleOne.run(state, dueAt, attempts, possiblyRepeated ? 1 : 0, lastError, seq, token).changes === 1;
+  }
+
+  function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events"> {
+    return {
+      nextDueAt: nextDue.get(endpoint, now, endpoint, now) ?? null,
+      suspectDue: findSuspects.get(endpoint, now, 1) !== undefined,
+    };
+  }
+
+  function claim(request: ClaimRequest): ClaimResult {
+    const { endpoint, now, leaseUntil, limit, suspects } = request;
+    if (shared) for (const seq of findExpired.all(endpoint, now, limit)) freeCrashed.run(now, seq);
+    const due = (suspects ? findSuspects : findDue).all(endpoint, now, limit);
+    const events = due.map((seq): ClaimedEvent => {
+      const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
+      return {
+        ...{ seq, eventId: row.event_id, type: row.type, token: row.token },
+        ...{ attempts: row.attempts, crashes: row.crashes, receivedAt: row.received_at },
+        ...{ possiblyRepeated: row.possibly_repeated === 1, replayed: row.replayed === 1 },
+        body: readBody.get(seq) ?? new Uint8Array(),
+      };
+    });
+    return { events, ...look(request) };
+  }
+
+  const commit = db.transaction(
+    (batch: Batch): BatchResult => ({
+      settlements: batch.settlements.map(settle),
+      accepts: batch.accepts.map(accept),
+      claim: batch.claim === null ? null : claim(batch.claim),
+    }),
+  ).immediate;
+
+  const takeOver = db.transaction((endpoint: string, now: number, held: ReadonlySet<number>, crashed: boolean) => {
+    const orphans = findLeased.all(endpoint).filter((seq) => !held.has(seq));
+    for (const seq of orphans) (crashed ? freeCrashed : free).run(now, seq);
+    return orphans.length;
+  }).immediate;
+
+  return {
+    commit,
+    claimNothing(request) {
+      const { endpoint, now, suspects } = request;
+      const isDue =
+        (suspects ? findSuspects : findDue).get(endpoint, now, 1) !== undefined ||
+        (shared && findExpired.get(endpoint, now, 1) !== undefined);
+      return isDue ? null : { events: [], ...look(request) };
+    },
+    takeOver: ({ endpoint, now, held, crashed }) => takeOver(endpoint, now, held, crashed),
+  };
+}

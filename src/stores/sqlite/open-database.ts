@@ -1,0 +1,84 @@
+import { mkdirSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Database } from "better-sqlite3";
+import { SignalboxError } from "../../errors.js";
+import { checkSqliteVersion, loadDriver } from "./load-driver.js";
+import { refuseNetworkFileSystem } from "./network-file-system.js";
+import { lockOwner } from "./owner-lock.js";
+import { migrate } from "./schema.js";
+import { storeError } from "./store-error.js";
+import { syncFolderOf } from "./wal-sync.js";
+
+/** What a tool beside the receiver needs of a file: no ownership. */
+export type SqliteRole = "owner" | "shared" | "operator";
+
+export interface OpenDatabase {
+  db: Database;
+  release: () => void;
+}
+
+/** Left free on the disk, so that pruning, which writes before it frees, still works when the rest is full. */
+const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
+
+/** Another process may be migrating or recovering the file at this moment. */
+const OPEN_TIMEOUT_MS = 5000;
+
+/** @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed` */
+export function openDatabase(path: string, role: SqliteRole): OpenDatabase {
+  const driver = loadDriver();
+  let release: (() => void) | undefined;
+  let db: Database | undefined;
+  try {
+    const folder = dirname(path);
+    // An operator looks at what is there; a new empty inbox would answer for a misspelt path.
+    if (role !== "operator") mkdirSync(folder, { recursive: true });
+    refuseNetworkFileSystem(folder);
+    if (role !== "operator") release = lockOwner(driver, path, role === "shared");
+    const wasClosedCleanly = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
+
+    db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
+    checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
+    // The first write of a new file, and the switch to WAL, are synced by SQLite itself.
+    db.pragma("synchronous = FULL");
+    db.pragma("journal_mode = WAL");
+    migrate(db, path);
+    if (role === "owner" && !wasClosedCleanly) quickCheck(db, path);
+    limitSize(db, folder);
+    // From here on commits are not synced one by one: see wal-sync.ts. NORMAL still syncs around checkpoints,
+    // without which a power cut could damage the file.
+    db.pragma("synchronous = NORMAL");
+    // A wait inside SQLite would stop the host's event loop; the store waits outside of it.
+    db.pragma(`busy_timeout = ${role === "operator" ? OPEN_TIMEOUT_MS : 0}`);
+    syncFolderOf(path);
+    const opened = db;
+    return {
+      db,
+      release: () => {
+        opened.close();
+        release?.();
+      },
+    };
+  } catch (error) {
+    db?.close();
+    release?.();
+    throw storeError(error, path);
+  }
+}
+
+function quickCheck(db: Database, path: string): void {
+  const found = db.pragma("quick_check(1)", { simple: true }) as string;
+  if (found === "ok") return;
+  throw new SignalboxError(
+    "store_corrupt",
+    `The inbox ${path} is damaged: ${found}.`,
+    "Move the file away and restore a backup, or start with a new file.",
+  );
+}
+
+function limitSize(db: Database, folder: string): void {
+  const pageSize = db.pragma("page_size", { simple: true }) as number;
+  const pages = db.pragma("page_count", { simple: true }) as number;
+  const { bavail, bsize } = statfsSync(folder);
+  const freePages = Math.floor(Math.max(0, bavail * bsize - DISK_RESERVE_BYTES) / pageSize);
+  db.pragma(`max_page_count = ${Math.min(pages + freePages, 0xfffffffe)}`);
+}

@@ -1,0 +1,30 @@
+import { isSignalboxError, SignalboxError } from "../../errors.js";
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "";
+}
+
+/** Somebody else holds the write lock; trying again helps. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_BUSY");
+}
+
+/** Puts an error of better-sqlite3 or the file system into our words. */
+export function storeError(error: unknown, path: string): SignalboxError {
+  if (isSignalboxError(error)) return error;
+  const code = codeOf(error);
+  const because = { cause: error };
+  if (/^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code) || error instanceof RangeError || error instanceof TypeError) {
+    return new SignalboxError("store_row_refused", `The inbox ${path} refused a row (${code || "value"}).`, "", because);
+  }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
+    const help = "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
+    return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${code}).`, help, because);
+  }
+  const help =
+    code === "SQLITE_FULL" || code === "ENOSPC"
+      ? "Free disk space; the receiver answers 503 until then and goes on by itself."
+      : "Check the disk, the folder's permissions and that the file is not mounted read-only.";
+  return new SignalboxError("store_failed", `The inbox ${path} failed (${code || "unknown error"}).`, help, because);
+}

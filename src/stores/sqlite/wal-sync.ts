@@ -1,0 +1,46 @@
+import { close, closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the WAL without
+ * a sync, and this syncs the WAL in libuv's pool before anything is acknowledged.
+ *
+ * The descriptor is ours, not SQLite's; a sync is of the file, so it covers whatever any connection or process
+ * wrote to it. Opening and closing the WAL drops no lock: SQLite's locks are on the database and its -shm.
+ */
+export interface WalSync {
+  sync(): Promise<void>;
+  /**
+   * After a sync that failed: the kernel has dropped what it could not write and would call the next sync on the
+   * same descriptor a success. Only a new descriptor, after the content was written anew, can be trusted.
+   */
+  reopen(): void;
+  close(): void;
+}
+
+export function createWalSync(inboxPath: string): WalSync {
+  const walPath = `${inboxPath}-wal`;
+  let descriptor = openSync(walPath, "r+");
+
+  return {
+    sync: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(descriptor, (error) => (error === null ? resolve() : reject(error)));
+      }),
+    reopen() {
+      close(descriptor);
+      descriptor = openSync(walPath, "r+");
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
+/** The names of new files are data of their folder, and are lost with it unless it is synced too. */
+export function syncFolderOf(path: string): void {
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

@@ -1,0 +1,278 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parseEvent, SIGNAL_TYPES } from "../../src/index.js";
+
+const FIXTURES = new URL("../../fixtures/", import.meta.url);
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+interface Measure {
+  value: number;
+  unit: string;
+}
+
+interface SignalFixture {
+  id: string;
+  version: string;
+  type: string;
+  created_at: string;
+  data: {
+    signal_id: number;
+    signal_type: string;
+    product: { id: number; slug: string };
+    title: string;
+    summary: string;
+    change: { direction: string; magnitude: number; before: Measure; after: Measure };
+    observed_at: string;
+    period: { start: string; end: string };
+    published_at: string;
+    evidence_summary: string;
+    url: string;
+  };
+}
+
+interface Expectation {
+  status: number;
+  body?: Record<string, unknown>;
+  code?: string;
+}
+
+interface Delivery {
+  name: string;
+  description: string;
+  event?: string;
+  body?: string;
+  bodyBase64?: string;
+  method?: string;
+  secret?: string;
+  skewSeconds?: number;
+  header?: string | null;
+  headerTwice?: boolean;
+  afterSigning?: string;
+  padToBytes?: number;
+  chunked?: boolean;
+  repeat?: number;
+  conflict?: boolean;
+  expect: Expectation;
+  expectRepeat?: Expectation;
+}
+
+const read = (path: string) => readFileSync(new URL(path, FIXTURES));
+const readJson = <T>(path: string) => JSON.parse(read(path).toString()) as T;
+const names = (folder: string) => readdirSync(new URL(folder, FIXTURES)).sort();
+
+const signalFiles = names("signals/");
+const eventFiles = names("events/");
+const allEventPaths = [...signalFiles.map((file) => `signals/${file}`), ...eventFiles.map((file) => `events/${file}`)];
+const signals = signalFiles.map((file) => readJson<SignalFixture>(`signals/${file}`));
+const { deliveries } = readJson<{ deliveries: Delivery[] }>("deliveries.json");
+
+/** Those of the list that do not pass: a failing test then shows which, not only that there are some. */
+const failing = <T>(list: readonly T[], name: (item: T) => string, passes: (item: T) => boolean) =>
+  list.filter((item) => !passes(item)).map(name);
+const failingSignals = (passes: (signal: SignalFixture) => boolean) =>
+  failing(signals, (signal) => signal.data.signal_type, passes);
+const failingDeliveries = (passes: (delivery: Delivery) => boolean) => failing(deliveries, (d) => d.name, passes);
+
+const repeated = (list: readonly string[]) => list.filter((item, index) => list.indexOf(item) !== index);
+
+test("there is one fixture for each of the 38 signal types and no other", () => {
+  expect(SIGNAL_TYPES).toHaveLength(38);
+  expect(signalFiles).toEqual(SIGNAL_TYPES.map((type) => `${type}.json`).sort());
+});
+
+test("a signal's file is named after its type", () => {
+  expect(signals.map((signal) => `${signal.data.signal_type}.json`)).toEqual(signalFiles);
+});
+
+test("the other events are one verification and one test, named after their types", () => {
+  expect(eventFiles).toEqual(["webhook.test.json", "webhook.verification.json"]);
+  for (const file of eventFiles) expect(`${readJson<SignalFixture>(`events/${file}`).type}.json`).toBe(file);
+});
+
+test("every event is parsed as known", () => {
+  expect(failing(allEventPaths, String, (path) => parseEvent(read(path)).kind === "known")).toEqual([]);
+});
+
+test("every event is written with two blanks of indentation and a final newline", () => {
+  const isPretty = (path: string) => `${JSON.stringify(readJson(path), null, 2)}\n` === read(path).toString();
+  expect(failing(allEventPaths, String, isPretty)).toEqual([]);
+});
+
+test("every signal has all the fields of the service's document and no other", () => {
+  const data =
+    "signal_id signal_type product title summary change observed_at period published_at evidence_summary url";
+  for (const signal of signals) {
+    expect(Object.keys(signal)).toEqual(["id", "version", "type", "created_at", "data"]);
+    expect(Object.keys(signal.data)).toEqual(data.split(" "));
+    expect(Object.keys(signal.data.product)).toEqual(["id", "slug"]);
+    expect(Object.keys(signal.data.change)).toEqual(["direction", "magnitude", "before", "after"]);
+    expect(Object.keys(signal.data.change.before)).toEqual(["value", "unit"]);
+    expect(Object.keys(signal.data.change.after)).toEqual(["value", "unit"]);
+    expect(Object.keys(signal.data.period)).toEqual(["start", "end"]);
+  }
+});
+
+test("a signal's id agrees with its data", () => {
+  expect(failingSignals(({ id, data }) => id === `sig_${data.signal_id}_${data.product.id}`)).toEqual([]);
+});
+
+test("a signal's address is its product's page in the catalogue", () => {
+  expect(failingSignals(({ data }) => data.url === `https://catalog.example/en/tools/${data.product.slug}`)).toEqual(
+    [],
+  );
+});
+
+test("no two events share an id, and no two signals a number, a product or a text", () => {
+  expect(repeated(allEventPaths.map((path) => readJson<SignalFixture>(path).id))).toEqual([]);
+  expect(repeated(signals.map(({ data }) => String(data.signal_id)))).toEqual([]);
+  expect(repeated(signals.map(({ data }) => String(data.product.id)))).toEqual([]);
+  expect(repeated(signals.map(({ data }) => data.product.slug))).toEqual([]);
+  expect(repeated(signals.flatMap(({ data }) => [data.title, data.summary, data.evidence_summary]))).toEqual([]);
+});
+
+test("a signal's times follow each other: period, observed, published, created, within 24 hours of publishing", () => {
+  const inOrder = ({ created_at, data }: SignalFixture) => {
+    const times = [data.period.start, data.period.end, data.observed_at, data.published_at, created_at].map(Date.parse);
+    const ordered = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN));
+    return ordered && Date.parse(created_at) - Date.parse(data.published_at) <= DAY_MS;
+  };
+  expect(failingSignals(inOrder)).toEqual([]);
+});
+
+test("times are UTC date-times, and periods are dates", () => {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+  const date = /^\d{4}-\d\d-\d\d$/;
+  const wellWritten = ({ created_at, data }: SignalFixture) =>
+    [created_at, data.observed_at, data.published_at].every((text) => time.test(text)) &&
+    [data.period.start, data.period.end].every((text) => date.test(text));
+  expect(failingSignals(wellWritten)).toEqual([]);
+});
+
+test("the magnitude is the relative change, or 1 where there is nothing to divide by", () => {
+  const agrees = ({ data: { change } }: SignalFixture) => {
+    const { before, after, magnitude } = change;
+    if (before.value === 0 || before.unit !== after.unit) return magnitude === 1;
+    return Math.abs(magnitude - Math.abs(after.value - before.value) / before.value) <= 0.00005;
+  };
+  expect(failingSignals(agrees)).toEqual([]);
+});
+
+test("the direction agrees with the values, and a smaller rank is a better one", () => {
+  const agrees = ({ data: { change } }: SignalFixture) => {
+    if (change.direction === "changed") return change.before.value !== change.after.value;
+    const grew = change.after.value > change.before.value;
+    const up = change.before.unit === "rank" ? !grew : grew;
+    return change.before.value !== change.after.value && change.direction === (up ? "up" : "down");
+  };
+  expect(failingSignals(agrees)).toEqual([]);
+});
+
+test("several signals hold text beyond ASCII, so that a length in characters is a wrong length", () => {
+  const multibyte = signalFiles.filter(
+    (file) => read(`signals/${file}`).toString().length !== read(`signals/${file}`).length,
+  );
+  expect(multibyte.length).toBeGreaterThanOrEqual(5);
+});
+
+test("deliveries have unique kebab-case names and a sentence each", () => {
+  expect(repeated(deliveries.map((delivery) => delivery.name))).toEqual([]);
+  expect(repeated(deliveries.map((delivery) => delivery.description))).toEqual([]);
+  expect(
+    failingDeliveries((d) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(d.name) && /^[A-Z0-9].*\.$/.test(d.description)),
+  ).toEqual([]);
+});
+
+test("deliveries use known keys and values only", () => {
+  const known = new Set(
+    (
+      "name description event body bodyBase64 method secret skewSeconds header headerTwice afterSigning padToBytes " +
+      "chunked repeat conflict expect expectRepeat"
+    ).split(" "),
+  );
+  const placeholders = /\{[^}]*\}/g;
+  const headerPlaceholders = ["{t}", "{t13}", "{v1}", "{V1}"];
+  const changes = ["change-byte", "append-newline", "reserialise", "gzip", "truncate", "empty"];
+  const usesKnown = (delivery: Delivery) =>
+    Object.keys(delivery).every((key) => known.has(key)) &&
+    (delivery.secret ?? "other") === "other" &&
+    changes.includes(delivery.afterSigning ?? "empty") &&
+    (delivery.header?.match(placeholders) ?? []).every((placeholder) => headerPlaceholders.includes(placeholder));
+  expect(failingDeliveries(usesKnown)).toEqual([]);
+});
+
+test("a delivery sends an existing event, or a literal body, and never both", () => {
+  const sendsOneThing = ({ event, body, bodyBase64 }: Delivery) =>
+    [event, body, bodyBase64].filter((part) => part !== undefined).length === 1 &&
+    (event === undefined || existsSync(new URL(`${event}.json`, FIXTURES))) &&
+    (bodyBase64 === undefined || Buffer.from(bodyBase64, "base64").toString("base64") === bodyBase64);
+  expect(failingDeliveries(sendsOneThing)).toEqual([]);
+});
+
+test("a delivery expects a body with a 2xx and a code with an error, and a repeat where it repeats", () => {
+  const isSound = ({ status, body, code }: Expectation) =>
+    status === 200 ? body !== undefined && code === undefined : body === undefined && code !== undefined;
+  const expectsSoundly = (delivery: Delivery) =>
+    isSound(delivery.expect) &&
+    (delivery.repeat ?? 1) > 1 === (delivery.expectRepeat !== undefined) &&
+    (delivery.expectRepeat === undefined || isSound(delivery.expectRepeat)) &&
+    (delivery.conflict === undefined || delivery.repeat !== undefined);
+  expect(failingDeliveries(expectsSoundly)).toEqual([]);
+});
+
+test("every answer that a single delivery can provoke is expected somewhere", () => {
+  const answers = deliveries.flatMap((delivery) => [delivery.expect, delivery.expectRepeat ?? delivery.expect]);
+  const seen = new Set(answers.map(({ status, body, code }) => `${status} ${code ?? JSON.stringify(body)}`));
+  // The other codes need a slow sender, a host that is set up wrongly, or a receiver in trouble.
+  expect([...seen].sort()).toEqual(
+    [
+      '200 {"received":true}',
+      '200 {"received":true,"duplicate":true}',
+      '200 {"received":true,"quarantined":true}',
+      '200 {"challenge":"{challenge}"}',
+      "401 signature_missing",
+      "401 signature_malformed",
+      "401 signature_mismatch",
+      "401 timestamp_out_of_tolerance",
+      "405 method_not_allowed",
+      "413 body_too_large",
+      "415 encoding_unsupported",
+    ].sort(),
+  );
+});
+
+test("a literal body is expected in quarantine exactly when it is unusable", () => {
+  const bytesOf = (delivery: Delivery) =>
+    delivery.bodyBase64 === undefined
+      ? Buffer.from((delivery.body ?? "").replaceAll("{unique}", "1795255200001"))
+      : Buffer.from(delivery.bodyBase64, "base64");
+  const literal = deliveries.filter((delivery) => delivery.event === undefined && delivery.expect.status === 200);
+  const agrees = (delivery: Delivery) =>
+    (parseEvent(bytesOf(delivery)).kind === "unusable") === (delivery.expect.body?.["quarantined"] === true);
+  expect(literal.length).toBeGreaterThan(20);
+  expect(failing(literal, (delivery) => delivery.name, agrees)).toEqual([]);
+});
+
+test("an accepted literal body has an id of its own at every sending", () => {
+  const accepted = deliveries.filter(
+    (delivery) => delivery.body !== undefined && delivery.expect.body?.["received"] === true,
+  );
+  const canRepeat = (d: Delivery) => d.expect.body?.["quarantined"] === true || d.body?.includes("{unique}") === true;
+  expect(failing(accepted, (delivery) => delivery.name, canRepeat)).toEqual([]);
+});
+
+test("a header is expected to be malformed exactly when it does not have the documented form", () => {
+  const filled = (template: string) =>
+    template
+      .replaceAll("{t13}", "1795255200000")
+      .replaceAll("{t}", "1795255200")
+      .replaceAll("{v1}", "0123456789abcdef".repeat(4))
+      .replaceAll("{V1}", "0123456789ABCDEF".repeat(4));
+  const withHeader = deliveries.filter(
+    (delivery) => typeof delivery.header === "string" && delivery.expect.status === 401,
+  );
+  const agrees = (delivery: Delivery) =>
+    /^t=\d{1,12},v1=[0-9a-f]{64}$/.test(filled(delivery.header ?? "")) ===
+    (delivery.expect.code !== "signature_malformed");
+  expect(withHeader.length).toBeGreaterThan(10);
+  expect(failing(withHeader, (delivery) => delivery.name, agrees)).toEqual([]);
+});
