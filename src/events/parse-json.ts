@@ -1,6 +1,5 @@
 export type ParsedJson =
-  | { ok: true; value: unknown }
-  | { ok: false; reason: "not_utf8" | "not_json" | "nested_too_deep" };
+  { ok: true; value: unknown } | { ok: false; reason: "not_utf8" | "not_json" | "nested_too_deep" };
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

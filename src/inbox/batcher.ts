@@ -1,6 +1,15 @@
 import type { Clock } from "../clock.js";
 import { isSignalboxError } from "../errors.js";
-import type { AcceptResult, Batch, BatchResult, ClaimRequest, ClaimResult, InboxStore, NewEvent, Settlement } from "./store.js";
+import type {
+  AcceptResult,
+  Batch,
+  BatchResult,
+  ClaimRequest,
+  ClaimResult,
+  InboxStore,
+  NewEvent,
+  Settlement,
+} from "./store.js";
 
 export interface BatcherLimits {
   /** Events that wait for their commit. */
@@ -13,8 +22,13 @@ export interface BatcherConfig {
   store: InboxStore;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Told of every commit that failed and of the first that worked again. */
+  /** Told of every commit that failed and, with null, of the first that worked again. */
   onHealth: (failure: unknown) => void;
+  /**
+   * Runs before the first commit after one that failed. A failed commit is unknown: its events may be there, born
+   * leased, with nobody to hand them off. At that moment no other commit is in flight.
+   */
+  recover: () => Promise<void>;
 }
 
 /** How long to wait between two tries to write settlements while the store is down. */
@@ -47,7 +61,7 @@ export interface Batcher {
   close(): Promise<void>;
 }
 
-export function createBatcher({ store, clock, maxQueued, onHealth }: BatcherConfig): Batcher {
+export function createBatcher({ store, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: Waiting<Settlement, boolean>[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
@@ -88,6 +102,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth }: BatcherConf
   async function commit(waiting: WaitingBatch): Promise<void> {
     let result: BatchResult;
     try {
+      if (failing) await recover();
       result = await store.commit(unwrap(waiting));
     } catch (error) {
       const halves = isRowError(error) ? halve(waiting) : null;

@@ -1,5 +1,6 @@
 import type { Clock, ClockTimer } from "../clock.js";
-import { isSignalboxError, RetryLater } from "../errors.js";
+import type { RetryLater } from "../errors.js";
+import { isSignalboxError } from "../errors.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
 import { createBreaker, type Breaker } from "./breaker.js";
@@ -54,6 +55,8 @@ export interface Dispatcher {
   /** Something may be due in the store. */
   nudge(): void;
   start(): void;
+  /** When a lease that begins now runs out. */
+  leaseUntil(): number;
   /** Events in hand: their leases are alive. */
   held(): ReadonlySet<number>;
   breakerState(): "closed" | "open" | "probing";
@@ -358,6 +361,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       if (state === "started") schedulePump();
       else giveBackWaiting();
     },
+    leaseUntil,
     nudge,
     start() {
       if (state !== "idle") return;

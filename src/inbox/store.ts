@@ -234,7 +234,8 @@ export interface InboxStore {
   commit(batch: Batch): Promise<BatchResult>;
   /**
    * Frees the leases that nobody holds any more; see G8. `held` are the events that this process has in hand
-   * and keeps. `crashed: false` frees without counting a crash: the hand-off never began.
+   * and keeps. `crashed: false` frees without counting a crash, since the hand-off never began; it follows a
+   * failed commit, and so it writes something in any case and rejects while the medium still fails.
    *
    * @returns how many it freed
    */

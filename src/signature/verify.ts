@@ -5,10 +5,7 @@ import { isUsableSecret } from "./secret.js";
 
 /** Why a delivery's signature was refused; also the `code` of the 401 answer. */
 export type SignatureProblem =
-  | "signature_missing"
-  | "signature_malformed"
-  | "signature_mismatch"
-  | "timestamp_out_of_tolerance";
+  "signature_missing" | "signature_malformed" | "signature_mismatch" | "timestamp_out_of_tolerance";
 
 export type Verification =
   | {
@@ -64,7 +61,9 @@ export function verifySignature(input: VerifySignatureInput): Verification {
   if (secretIndex === -1) return { ok: false, reason: "signature_mismatch" };
 
   // Written so that a NaN (a broken clock) is refused.
-  if (!(ageInSeconds(parsed.timestamp, input.now ?? Date.now()) <= (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS))) {
+  if (
+    !(ageInSeconds(parsed.timestamp, input.now ?? Date.now()) <= (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS))
+  ) {
     return { ok: false, reason: "timestamp_out_of_tolerance" };
   }
   return { ok: true, timestamp: parsed.timestamp, secretIndex };

@@ -58,10 +58,23 @@ export function memoryStore(): InboxStore {
     const { endpoint, eventId, type, state, dueAt, receivedAt, headers, reason } = event;
     lastSeq += 1;
     const row: Row = {
-      ...{ seq: lastSeq, endpoint, eventId, type, state, dueAt, receivedAt, headers, lastError: reason },
-      ...{ token: state === "leased" ? 1 : 0, attempts: 0, crashes: 0, possiblyRepeated: false, replayed: false },
+      seq: lastSeq,
+      endpoint,
+      eventId,
+      type,
+      state,
+      dueAt,
+      receivedAt,
+      headers,
+      lastError: reason,
+      token: state === "leased" ? 1 : 0,
+      attempts: 0,
+      crashes: 0,
+      possiblyRepeated: false,
+      replayed: false,
       // Copies: what the caller does with its buffers later is no business of the inbox.
-      ...{ bodyHash: Uint8Array.from(event.bodyHash), body: Uint8Array.from(event.body) },
+      bodyHash: Uint8Array.from(event.bodyHash),
+      body: Uint8Array.from(event.body),
     };
     rows.set(row.seq, row);
     byKey.set(key, row);
@@ -78,8 +91,16 @@ export function memoryStore(): InboxStore {
     const left = ready.filter((row) => row.state === "ready");
     return {
       events: taken.map(({ seq, eventId, type, token, attempts, crashes, receivedAt, ...row }) => ({
-        ...{ seq, eventId, type, token, attempts, crashes, receivedAt },
-        ...{ possiblyRepeated: row.possiblyRepeated, replayed: row.replayed, body: row.body ?? new Uint8Array() },
+        seq,
+        eventId,
+        type,
+        token,
+        attempts,
+        crashes,
+        receivedAt,
+        possiblyRepeated: row.possiblyRepeated,
+        replayed: row.replayed,
+        body: row.body ?? new Uint8Array(),
       })),
       nextDueAt: left.find((row) => row.dueAt > now)?.dueAt ?? null,
       suspectDue: left.some((row) => row.dueAt <= now && isSuspect(row)),
@@ -101,7 +122,11 @@ export function memoryStore(): InboxStore {
       byKey.set(key, row);
     }
     Object.assign(row, readAs, {
-      ...{ state: "ready", dueAt: now, attempts: 0, crashes: 0, replayed: true },
+      state: "ready",
+      dueAt: now,
+      attempts: 0,
+      crashes: 0,
+      replayed: true,
       possiblyRepeated: row.possiblyRepeated || row.state === "done",
     });
     return "moved";
@@ -118,8 +143,18 @@ export function memoryStore(): InboxStore {
   function entryOf({ seq, endpoint, eventId, type, state, dueAt, attempts, crashes, ...row }: Row): InboxEntry {
     const { possiblyRepeated, replayed, receivedAt, lastError } = row;
     return {
-      ...{ seq, endpoint, eventId, type, state, dueAt, attempts, crashes },
-      ...{ possiblyRepeated, replayed, receivedAt, lastError },
+      seq,
+      endpoint,
+      eventId,
+      type,
+      state,
+      dueAt,
+      attempts,
+      crashes,
+      possiblyRepeated,
+      replayed,
+      receivedAt,
+      lastError,
     };
   }
 
@@ -150,8 +185,12 @@ export function memoryStore(): InboxStore {
         const crashes = row.crashes + (crashed ? 1 : 0);
         const isDead = crashes >= MAX_CRASHES;
         Object.assign(row, {
-          ...{ state: isDead ? "dead" : "ready", dueAt: now, token: row.token + 1, crashes },
-          ...{ possiblyRepeated: row.possiblyRepeated || crashed, lastError: isDead ? CRASH_LOOP : row.lastError },
+          state: isDead ? "dead" : "ready",
+          dueAt: now,
+          token: row.token + 1,
+          crashes,
+          possiblyRepeated: row.possiblyRepeated || crashed,
+          lastError: isDead ? CRASH_LOOP : row.lastError,
         });
       }
       return orphans.length;
@@ -176,7 +215,13 @@ export function memoryStore(): InboxStore {
       assertOpen();
       const mine = [...rows.values()].filter((row) => row.endpoint === endpoint);
       const count = (state: EventState): number => mine.filter((row) => row.state === state).length;
-      const [ready, leased, done, dead, quarantined] = EVENT_STATES.map(count) as [number, number, number, number, number];
+      const [ready, leased, done, dead, quarantined] = EVENT_STATES.map(count) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
       const dueTimes = mine.filter((row) => row.state === "ready").map((row) => row.dueAt);
       const oldestReadyAt = dueTimes.length === 0 ? null : dueTimes.reduce((a, b) => Math.min(a, b));
       return { ready, leased, done, dead, quarantined, total: mine.length, oldestReadyAt };

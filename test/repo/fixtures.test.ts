@@ -190,13 +190,13 @@ test("deliveries use known keys and values only", () => {
     ).split(" "),
   );
   const placeholders = /\{[^}]*\}/g;
-  const headerPlaceholders = ["{t}", "{t13}", "{v1}", "{V1}"];
+  const headerPlaceholders = new Set(["{t}", "{t13}", "{v1}", "{V1}"]);
   const changes = ["change-byte", "append-newline", "reserialise", "gzip", "truncate", "empty"];
   const usesKnown = (delivery: Delivery) =>
     Object.keys(delivery).every((key) => known.has(key)) &&
     (delivery.secret ?? "other") === "other" &&
     changes.includes(delivery.afterSigning ?? "empty") &&
-    (delivery.header?.match(placeholders) ?? []).every((placeholder) => headerPlaceholders.includes(placeholder));
+    (delivery.header?.match(placeholders) ?? []).every((placeholder) => headerPlaceholders.has(placeholder));
   expect(failingDeliveries(usesKnown)).toEqual([]);
 });
 

@@ -59,12 +59,12 @@ export function createAdministration(db: Database): Administration {
   const oldestReady = db
     .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
     .pluck();
-  const toReady = db.prepare<unknown[]>(`
+  const toReady = db.prepare(`
     UPDATE inbox SET event_id = ?, type = ?, state = 'ready', due_at = ?, attempts = 0, crashes = 0, replayed = 1,
       possibly_repeated = iif(state = 'done', 1, possibly_repeated)
     WHERE seq = ?`);
-  const toDone = db.prepare<unknown[]>("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
-  const dropPayload = db.prepare<unknown[]>("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
+  const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
+  const dropPayload = db.prepare("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
   const dropBody = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
   const dropKey = db.prepare<[number]>("DELETE FROM inbox WHERE seq = ?");
   const findOld = (hasPayload: 0 | 1) =>
@@ -148,9 +148,17 @@ type ListFilter = { [Key in keyof ListQuery]?: ListQuery[Key] | null | undefined
 
 function entryOf(row: EntryRow): InboxEntry {
   return {
-    ...{ seq: row.seq, endpoint: row.endpoint, eventId: row.event_id, type: row.type, state: row.state },
-    ...{ dueAt: row.due_at, attempts: row.attempts, crashes: row.crashes },
-    ...{ possiblyRepeated: row.possibly_repeated === 1, replayed: row.replayed === 1 },
-    ...{ receivedAt: row.received_at, lastError: row.last_error },
+    seq: row.seq,
+    endpoint: row.endpoint,
+    eventId: row.event_id,
+    type: row.type,
+    state: row.state,
+    dueAt: row.due_at,
+    attempts: row.attempts,
+    crashes: row.crashes,
+    possiblyRepeated: row.possibly_repeated === 1,
+    replayed: row.replayed === 1,
+    receivedAt: row.received_at,
+    lastError: row.last_error,
   };
 }

@@ -17,7 +17,8 @@ export interface Committer {
   commit(batch: Batch): BatchResult;
   /** The empty result of a claim when nothing is due, found without a transaction; null when something is. */
   claimNothing(request: ClaimRequest): ClaimResult | null;
-  takeOver(request: { endpoint: string; now: number; held: ReadonlySet<number>; crashed: boolean }): number;
+  /** `held: null`: every lease is somebody's. */
+  takeOver(request: { endpoint: string; now: number; held: ReadonlySet<number> | null; crashed: boolean }): number;
 }
 
 interface ClaimedRow {
@@ -33,14 +34,14 @@ interface ClaimedRow {
 }
 
 export function createCommitter(db: Database, shared: boolean): Committer {
-  const insert = db.prepare<unknown[]>(`
+  const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, last_error)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
-  const insertBody = db.prepare<unknown[]>("INSERT INTO inbox_body (seq, headers, body) VALUES (?, ?, ?)");
+  const insertBody = db.prepare("INSERT INTO inbox_body (seq, headers, body) VALUES (?, ?, ?)");
   const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
   );
-  const settleOne = db.prepare<unknown[]>(`
+  const settleOne = db.prepare(`
     UPDATE inbox SET state = ?, due_at = ?, attempts = ?, possibly_repeated = ?, last_error = coalesce(?, last_error)
     WHERE seq = ? AND token = ? AND state = 'leased'`);
 
@@ -62,15 +63,17 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     )
     .pluck();
 
-  const findLeased = db.prepare<[string], number>("SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased'").pluck();
+  const findLeased = db
+    .prepare<[string], number>("SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased'")
+    .pluck();
   const findExpired = db
     .prepare<[string, number, number], number>(
       "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased' AND due_at <= ? LIMIT ?",
     )
     .pluck();
   // The token grows, so that a settlement of whoever held the lease changes nothing.
-  const free = db.prepare<unknown[]>("UPDATE inbox SET state = 'ready', due_at = ?, token = token + 1 WHERE seq = ?");
-  const freeCrashed = db.prepare<unknown[]>(`
+  const free = db.prepare("UPDATE inbox SET state = 'ready', due_at = ?, token = token + 1 WHERE seq = ?");
+  const freeCrashed = db.prepare(`
     UPDATE inbox SET due_at = ?, token = token + 1, crashes = crashes + 1, possibly_repeated = 1,
       state = iif(crashes + 1 >= ${MAX_CRASHES}, 'dead', 'ready'),
       last_error = iif(crashes + 1 >= ${MAX_CRASHES}, '${CRASH_LOOP}', last_error)
@@ -108,28 +111,36 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const events = due.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
       return {
-        ...{ seq, eventId: row.event_id, type: row.type, token: row.token },
-        ...{ attempts: row.attempts, crashes: row.crashes, receivedAt: row.received_at },
-        ...{ possiblyRepeated: row.possibly_repeated === 1, replayed: row.replayed === 1 },
+        seq,
+        eventId: row.event_id,
+        type: row.type,
+        token: row.token,
+        attempts: row.attempts,
+        crashes: row.crashes,
+        receivedAt: row.received_at,
+        possiblyRepeated: row.possibly_repeated === 1,
+        replayed: row.replayed === 1,
         body: readBody.get(seq) ?? new Uint8Array(),
       };
     });
     return { events, ...look(request) };
   }
 
-  const commit = db.transaction(
-    (batch: Batch): BatchResult => ({
-      settlements: batch.settlements.map(settle),
-      accepts: batch.accepts.map(accept),
-      claim: batch.claim === null ? null : claim(batch.claim),
-    }),
-  ).immediate;
+  const commit = db.transaction((batch: Batch): BatchResult => ({
+    settlements: batch.settlements.map(settle),
+    accepts: batch.accepts.map(accept),
+    claim: batch.claim === null ? null : claim(batch.claim),
+  })).immediate;
 
-  const takeOver = db.transaction((endpoint: string, now: number, held: ReadonlySet<number>, crashed: boolean) => {
-    const orphans = findLeased.all(endpoint).filter((seq) => !held.has(seq));
-    for (const seq of orphans) (crashed ? freeCrashed : free).run(now, seq);
-    return orphans.length;
-  }).immediate;
+  const takeOver = db.transaction(
+    (endpoint: string, now: number, held: ReadonlySet<number> | null, crashed: boolean) => {
+      const orphans = held === null ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
+      for (const seq of orphans) (crashed ? freeCrashed : free).run(now, seq);
+      // After a failure: a write that changes nothing but shows whether the disk takes one.
+      if (!crashed) db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
+      return orphans.length;
+    },
+  ).immediate;
 
   return {
     commit,

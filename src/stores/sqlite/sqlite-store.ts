@@ -146,8 +146,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       return write(({ committer }) => committer.commit(batch));
     },
     async takeOver(request) {
-      // Another process's leases are alive as long as their time runs.
-      return shared ? 0 : write(({ committer }) => committer.takeOver(request));
+      // Another process's leases are alive as long as their time runs: they are never taken over here.
+      const held = shared ? null : request.held;
+      return write(({ committer }) => committer.takeOver({ ...request, held }));
     },
     async list(query) {
       return read(({ administration }) => administration.list(query));

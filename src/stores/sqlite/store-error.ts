@@ -15,11 +15,21 @@ export function storeError(error: unknown, path: string): SignalboxError {
   if (isSignalboxError(error)) return error;
   const code = codeOf(error);
   const because = { cause: error };
-  if (/^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code) || error instanceof RangeError || error instanceof TypeError) {
-    return new SignalboxError("store_row_refused", `The inbox ${path} refused a row (${code || "value"}).`, "", because);
+  if (
+    /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code) ||
+    error instanceof RangeError ||
+    error instanceof TypeError
+  ) {
+    return new SignalboxError(
+      "store_row_refused",
+      `The inbox ${path} refused a row (${code || "value"}).`,
+      "",
+      because,
+    );
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
-    const help = "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
+    const help =
+      "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
     return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${code}).`, help, because);
   }
   const help =

@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { createBatcher, type BatcherLimits } from "./batcher.js";
+import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
+import { replayEvents, type ReplayOutcome } from "./replay.js";
+import { startRetention, type RetentionOptions } from "./retention.js";
+import type { InboxEntry, InboxStore, ListQuery, MoveOutcome, StoredEvent, StoreStats } from "./store.js";
+
+export interface InboxStats extends StoreStats {
+  /** How long the event that waits longest has been due, in milliseconds; 0 when none waits. */
+  oldestReadyAgeMs: number;
+  /** Events and bytes that wait for their commit. */
+  queued: BatcherLimits;
+  /** Callbacks that run. */
+  running: number;
+  /** Whether hand-offs are held back because the callback keeps failing. */
+  breaker: "closed" | "open" | "probing";
+}
+
+/** What a person or a program does with the inbox of a started receiver. All of it is about its endpoint alone. */
+export interface Inbox {
+  /** Oldest first. @throws SignalboxError `store_failed` */
+  list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
+  get(eventId: string): Promise<StoredEvent | undefined>;
+  /**
+   * Hands events off again: `dead`, `done` and `quarantined` ones whose payload is still there.
+   *
+   * @returns for one id one outcome, for several as many
+   */
+  replay(eventId: string): Promise<ReplayOutcome>;
+  replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
+  /** Gives up `dead` or `quarantined` events: the payload is dropped, the id stays known. */
+  discard(eventId: string): Promise<MoveOutcome>;
+  discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  stats(): Promise<InboxStats>;
+}
+
+/** What the receiver gives to the inbox. */
+export interface AcceptedInput {
+  eventId: string;
+  type: string;
+  /** `handOff`: to the callback. `keep`: done as soon as stored. `quarantine`: kept for a person, for this reason. */
+  fate: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}
+
+export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
+
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher"> {
+  store: InboxStore;
+  maxQueued: BatcherLimits;
+  retention: Required<RetentionOptions>;
+  onHealth: (failure: unknown) => void;
+  onRetentionError: (error: unknown) => void;
+}
+
+/** The inbox at work: batcher, dispatcher and retention around one store. */
+export interface RunningInbox extends Inbox {
+  /** Opens the store and takes over what a dead predecessor held. */
+  open(): Promise<{ takenOver: number }>;
+  close(graceMs: number): Promise<void>;
+  hasRoom(bytes: number): boolean;
+  /** Resolves once the event is durable. Rejects when it is not known to be. */
+  accept(input: AcceptedInput): Promise<Acceptance>;
+  snapshot(): Pick<InboxStats, "queued" | "running" | "breaker">;
+}
+
+export function createInbox(config: InboxConfig): RunningInbox {
+  const { store, endpoint, clock } = config;
+  const batcher = createBatcher({
+    store,
+    clock,
+    maxQueued: config.maxQueued,
+    onHealth: config.onHealth,
+    recover: async () => {
+      await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
+      dispatcher.nudge();
+    },
+  });
+  const dispatcher = createDispatcher({ ...config, batcher });
+  let stopRetention: (() => void) | undefined;
+
+  async function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
+    const leased = fate.kind === "handOff" && dispatcher.reserve();
+    const now = clock.now();
+    try {
+      const result = await batcher.accept({
+        endpoint,
+        eventId,
+        type,
+        receivedAt: now,
+        body,
+        headers: JSON.stringify(headers),
+        state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
+        dueAt: leased ? dispatcher.leaseUntil() : now,
+        bodyHash: createHash("sha256").update(body).digest(),
+        reason: fate.kind === "quarantine" ? fate.reason : null,
+      });
+      if (result.status === "duplicate") {
+        if (leased) dispatcher.unreserve();
+        return { status: "duplicate", sameBody: result.sameBody };
+      }
+      if (leased) {
+        dispatcher.take({
+          seq: result.seq,
+          eventId,
+          type,
+          token: 1,
+          attempts: 0,
+          crashes: 0,
+          receivedAt: now,
+          possiblyRepeated: false,
+          replayed: false,
+          body,
+          parsed: fate.parsed,
+        });
+      } else if (fate.kind === "handOff") dispatcher.nudge();
+      return { status: "accepted" };
+    } catch (error) {
+      if (leased) dispatcher.unreserve();
+      throw error;
+    }
+  }
+
+  async function each<Outcome>(
+    ids: string | readonly string[],
+    act: (eventIds: readonly string[]) => Promise<Outcome[]>,
+  ): Promise<Outcome | Outcome[]> {
+    const outcomes = await act(typeof ids === "string" ? [ids] : ids);
+    dispatcher.nudge();
+    return typeof ids === "string" ? (outcomes[0] as Outcome) : outcomes;
+  }
+
+  const snapshot = (): Pick<InboxStats, "queued" | "running" | "breaker"> => ({
+    queued: batcher.queued(),
+    running: dispatcher.running(),
+    breaker: dispatcher.breakerState(),
+  });
+
+  return {
+    async open() {
+      const now = clock.now();
+      await store.open({ endpoint, now });
+      try {
+        const takenOver = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
+        dispatcher.start();
+        const { retention, onRetentionError: onError } = config;
+        stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError });
+        return { takenOver };
+      } catch (error) {
+        await store.close(endpoint);
+        throw error;
+      }
+    },
+    async close(graceMs) {
+      stopRetention?.();
+      await dispatcher.close(graceMs);
+      await batcher.close();
+      await store.close(endpoint);
+    },
+    hasRoom: (bytes) => batcher.hasRoom(bytes),
+    accept,
+    snapshot,
+    list: (query = {}) => store.list({ ...query, endpoint }),
+    get: (eventId) => store.get(endpoint, eventId),
+    replay: ((ids: string | readonly string[]) =>
+      each(ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
+    discard: ((ids: string | readonly string[]) =>
+      each(ids, (eventIds) =>
+        store.discard(
+          eventIds.map((eventId) => ({ endpoint, eventId })),
+          clock.now(),
+        ),
+      )) as Inbox["discard"],
+    async stats() {
+      const now = clock.now();
+      const stats = await store.stats(endpoint, now);
+      const oldestReadyAgeMs = stats.oldestReadyAt === null ? 0 : Math.max(0, now - stats.oldestReadyAt);
+      return { ...stats, oldestReadyAgeMs, ...snapshot() };
+    },
+  };
+}
+
+const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

@@ -1,0 +1,60 @@
+import type { Clock } from "../clock.js";
+import type { Batcher } from "./batcher.js";
+import type { InboxStore } from "./store.js";
+
+export interface RetentionOptions {
+  /**
+   * Days for which the id of a done event is remembered. At least 2: a sender that retries longer than we remember
+   * would be taken twice.
+   * @default 30
+   */
+  keyDays?: number;
+  /** Days for which the payload of a done event is kept. At most `keyDays`. @default 7 */
+  payloadDays?: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const ROWS_AT_ONCE = 500;
+const ROUND_EVERY_MS = 60_000;
+/** Between two portions of one round, so that deliveries in between find the store free. */
+const PORTION_EVERY_MS = 100;
+
+/**
+ * Forgets done events when they are old, a small portion at a time and only when nothing waits to be stored.
+ *
+ * @returns how to stop it
+ */
+export function startRetention(config: {
+  store: InboxStore;
+  endpoint: string;
+  batcher: Batcher;
+  clock: Clock;
+  retention: Required<RetentionOptions>;
+  onError: (error: unknown) => void;
+}): () => void {
+  const { store, endpoint, batcher, clock, retention } = config;
+  let stopped = false;
+  let timer = clock.setTimeout(() => void prune(), ROUND_EVERY_MS);
+
+  async function prune(): Promise<void> {
+    let delayMs = ROUND_EVERY_MS;
+    if (!batcher.isIdle()) delayMs = PORTION_EVERY_MS;
+    else {
+      try {
+        const now = clock.now();
+        const payloadsBefore = now - retention.payloadDays * DAY_MS;
+        const keysBefore = now - retention.keyDays * DAY_MS;
+        const pruned = await store.prune({ endpoint, payloadsBefore, keysBefore, limit: ROWS_AT_ONCE });
+        if (pruned.payloads === ROWS_AT_ONCE || pruned.keys === ROWS_AT_ONCE) delayMs = PORTION_EVERY_MS;
+      } catch (error) {
+        if (!stopped) config.onError(error);
+      }
+    }
+    if (!stopped) timer = clock.setTimeout(() => void prune(), delayMs);
+  }
+
+  return () => {
+    stopped = true;
+    timer.cancel();
+  };
+}

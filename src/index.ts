@@ -1,0 +1,66 @@
+export { PermanentFailure, RetryLater, SignalboxError, isSignalboxError, type SignalboxErrorCode } from "./errors.js";
+export type { Clock, ClockTimer } from "./clock.js";
+
+export { SIGNATURE_HEADER } from "./signature/header.js";
+export { signBody, type SignBodyInput } from "./signature/sign.js";
+export {
+  verifySignature,
+  type SignatureProblem,
+  type Verification,
+  type VerifySignatureInput,
+} from "./signature/verify.js";
+
+export { SIGNAL_TYPES, isKnownSignalType, type KnownSignalType, type SignalType } from "./events/signal-types.js";
+export type {
+  EventEnvelope,
+  KnownEvent,
+  Measure,
+  Signal,
+  SignalData,
+  SignalEvent,
+  TestEvent,
+  UnknownEvent,
+  VerificationEvent,
+} from "./events/envelope.js";
+export { parseEvent, type ParsedEvent, type UnusableReason } from "./events/parse-event.js";
+
+export type { Backoff, BackoffOptions } from "./inbox/backoff.js";
+export type { BatcherLimits } from "./inbox/batcher.js";
+export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
+export type { Inbox, InboxStats } from "./inbox/inbox.js";
+export type { ReplayOutcome } from "./inbox/replay.js";
+export type { RetentionOptions } from "./inbox/retention.js";
+export type {
+  AcceptResult,
+  Batch,
+  BatchResult,
+  ClaimedEvent,
+  ClaimRequest,
+  ClaimResult,
+  EventState,
+  InboxEntry,
+  InboxStore,
+  ListQuery,
+  MoveOutcome,
+  NewEvent,
+  PruneRequest,
+  ReplayMove,
+  Settlement,
+  StateCounts,
+  StoreContext,
+  StoredEvent,
+  StoreStats,
+} from "./inbox/store.js";
+
+export { captureRawBody } from "./receiver/capture-raw-body.js";
+export type { BodyLimits, BodyReading, DeliveryRequest, DeliveryResponse, ReadBody } from "./receiver/delivery.js";
+export type { ReceiverOptions } from "./receiver/options.js";
+export { createReceiver, type Receiver, type ReceiverHealth, type ReceiverState } from "./receiver/receiver.js";
+export type {
+  EventReference,
+  ReceiverEventListener,
+  ReceiverEventMap,
+  ReceiverEventName,
+} from "./receiver/receiver-events.js";
+export type { RejectionCode } from "./receiver/rejection.js";
+export type { SecretSource } from "./receiver/secrets.js";

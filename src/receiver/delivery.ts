@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../clock.js";
+import { REJECTIONS, type RejectionCode } from "./rejection.js";
+
+/** One delivery as the receiver wants it, from whatever framework. */
+export interface DeliveryRequest {
+  method: string;
+  /** Names in any case. A header sent more than once is joined by a comma or an array. */
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The bytes as received, or how to read them. */
+  body: Uint8Array | ReadBody;
+}
+
+/** Reads a request's body once, within these limits. Never rejects. */
+export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
+
+export interface BodyLimits {
+  /** Bytes, counted as received. */
+  maxBytes: number;
+  timeoutMs: number;
+  /** False: the answer is known to be a refusal, so count the bytes and keep none. */
+  keep: boolean;
+  clock: Clock;
+}
+
+export type BodyReading =
+  | { ok: true; bytes: Uint8Array }
+  | {
+      ok: false;
+      /** `client_gone`: nobody is there to be answered. */
+      reason: "body_timeout" | "body_too_large" | "body_unavailable" | "client_gone";
+    };
+
+/** What to answer. `headers` are complete, with a byte-exact `Content-Length`. */
+export interface DeliveryResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A 2xx answer. */
+export function acknowledge(body: Readonly<Record<string, unknown>>): DeliveryResponse {
+  return respond(200, JSON.stringify(body));
+}
+
+const RECEIVED = JSON.stringify({ received: true });
+
+/** The answer to a new event: the one that is sent most. */
+export function acknowledgeNew(): DeliveryResponse {
+  return respond(200, RECEIVED);
+}
+
+/** A refusal in the service's own error envelope (service document, Error envelope). */
+export function reject(code: RejectionCode): DeliveryResponse & { requestId: string } {
+  const { status, message, headers } = REJECTIONS[code];
+  const requestId = `req_${randomUUID()}`;
+  const body = JSON.stringify({ error: { code, message }, request_id: requestId });
+  return { ...respond(status, body, headers), requestId };
+}
+
+function respond(status: number, body: string, extra?: Readonly<Record<string, string>>): DeliveryResponse {
+  return {
+    status,
+    headers: {
+      "Content-Type": "application/json; charset=utf-8",
+      "Content-Length": String(Buffer.byteLength(body)),
+      "X-Content-Type-Options": "nosniff",
+      ...extra,
+    },
+    body,
+  };
+}

@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { nodeHandler } from "./node-handler.js";
+import type { Receiver } from "./receiver.js";
+
+/**
+ * What `express.RequestHandler` is to Express 4 and 5 alike, written without either's types, so that none of them
+ * has to be installed.
+ */
+export type ExpressHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/**
+ * Mounts a receiver in an Express app (4.18 or later, or 5). Every request on the mount is answered here and `next` is
+ * never called; requests elsewhere are not touched.
+ *
+ * Mount it before `express.json()`; where that cannot be, let the parser keep the bytes with {@link captureRawBody}.
+ *
+ * @example
+ * app.use("/webhooks/signals", expressHandler(receiver));
+ * app.use(express.json());
+ */
+export function expressHandler(receiver: Receiver): ExpressHandler {
+  return nodeHandler(receiver);
+}

@@ -1,0 +1,24 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { readRequestBody } from "./read-request-body.js";
+import type { Receiver } from "./receiver.js";
+import { sendResponse } from "./send-response.js";
+
+/**
+ * A listener for `node:http` that gives every request to the receiver. Answers exactly once, and never throws.
+ *
+ * @example
+ * http.createServer(nodeHandler(receiver)).listen(3000);
+ */
+export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const { method = "", headers } = request;
+    // A client that resets the connection is no error of the host's.
+    request.on("error", ignore);
+    response.on("error", ignore);
+    void receiver.handle({ method, headers, body: readRequestBody(request) }).then((answer) => {
+      if (answer !== null) sendResponse(request, response, answer);
+    });
+  };
+}
+
+function ignore(): void {}

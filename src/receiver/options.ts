@@ -1,0 +1,186 @@
+import type { Logger } from "pino";
+import { z } from "zod";
+import type { Clock } from "../clock.js";
+import { systemClock } from "../clock.js";
+import { SignalboxError } from "../errors.js";
+import type { Signal, TestEvent } from "../events/envelope.js";
+import { fullJitter, type Backoff } from "../inbox/backoff.js";
+import type { BatcherLimits } from "../inbox/batcher.js";
+import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
+import type { RetentionOptions } from "../inbox/retention.js";
+import type { InboxStore } from "../inbox/store.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
+import { createLogger } from "./logger.js";
+import { nearMiss } from "./near-miss.js";
+import { createSecretLookup, type LookUpSecrets, type SecretSource } from "./secrets.js";
+
+/** What a user gives to `createReceiver`. A value of `undefined` means absent. */
+export interface ReceiverOptions {
+  /** The signing secrets, or where to get them; see {@link SecretSource}. Shown once when a webhook is registered. */
+  secrets: SecretSource;
+  /** Where accepted events are kept: `sqliteStore("signals.db")`. */
+  store: InboxStore;
+  /**
+   * Called with each signal, at least once. Resolve when your system owns it; reject to get it again.
+   * Throw {@link PermanentFailure} to give it up, {@link RetryLater} to wait without using up an attempt.
+   */
+  onSignal: HandoffCallback<Signal>;
+  /** Called with each `webhook.test` event. @default they are stored and nothing else */
+  onTest?: HandoffCallback<TestEvent> | undefined;
+  /** Names this place among several that share a store; ids are remembered per endpoint. @default "default" */
+  endpoint?: string | undefined;
+  /** Accepted distance between the signature's time and now, in seconds (service document: 300). @default 300 */
+  toleranceSeconds?: number | undefined;
+  /** Largest body, in bytes as received; a larger one gets 413. @default 262144 */
+  bodyLimitBytes?: number | undefined;
+  /** Milliseconds for a body to arrive; a slower one gets 408. @default 10000 */
+  bodyTimeoutMs?: number | undefined;
+  /** Milliseconds from the body's last byte to the answer; past them 503, and the sender tries again. @default 3000 */
+  ackTimeoutMs?: number | undefined;
+  /** Bounds of what waits for its commit; past them 503. @default 4096 events, 33554432 bytes (32 MiB) */
+  maxQueued?: Partial<BatcherLimits> | undefined;
+  /** How events are handed to `onSignal`. */
+  handoff?: HandoffOptions | undefined;
+  /** How long done events are remembered. */
+  retention?: RetentionOptions | undefined;
+  /** A pino logger, or `false` for silence. @default pino at level info, to stdout */
+  logger?: Logger | false | undefined;
+  /** Where time comes from; for tests. @default the system's clock */
+  clock?: Clock | undefined;
+}
+
+/** The options with every default in its place. */
+export interface ReceiverConfig {
+  lookUpSecrets: LookUpSecrets;
+  store: InboxStore;
+  onSignal: HandoffCallback<Signal>;
+  onTest: HandoffCallback<TestEvent> | null;
+  endpoint: string;
+  toleranceSeconds: number;
+  bodyLimitBytes: number;
+  bodyTimeoutMs: number;
+  ackTimeoutMs: number;
+  maxQueued: BatcherLimits;
+  handoff: { concurrency: number; timeoutMs: number; maxAttempts: number; backoff: Backoff };
+  retention: Required<RetentionOptions>;
+  logger: Logger;
+  clock: Clock;
+}
+
+const callback = z.custom<HandoffCallback<never>>((value) => typeof value === "function", "expected a function");
+const object = (what: string, ...methods: string[]): z.ZodType =>
+  z.custom(
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function"),
+    `expected ${what}`,
+  );
+const count = z.int().min(1);
+const milliseconds = z
+  .number()
+  .min(1)
+  .max(2 ** 31 - 1);
+
+// `prefault`: an absent group is filled from the defaults of its members.
+const optionsSchema = z.strictObject({
+  // Its own check, with an error of its own.
+  secrets: z.unknown(),
+  store: object("a store, such as sqliteStore(path)", "open", "commit", "close"),
+  onSignal: callback,
+  onTest: callback.optional(),
+  endpoint: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, "expected 1 to 100 letters, digits, dots, hyphens or underscores")
+    .default("default"),
+  toleranceSeconds: z.number().min(1).default(DEFAULT_TOLERANCE_SECONDS),
+  bodyLimitBytes: count.default(262_144),
+  bodyTimeoutMs: milliseconds.default(10_000),
+  ackTimeoutMs: milliseconds.default(3000),
+  maxQueued: z.strictObject({ events: count.default(4096), bytes: count.default(32 * 1024 * 1024) }).prefault({}),
+  handoff: z
+    .strictObject({
+      concurrency: count.max(10_000).default(16),
+      timeoutMs: milliseconds.default(30_000),
+      maxAttempts: count.default(20),
+      backoff: z
+        .union([
+          z.custom<Backoff>((value) => typeof value === "function"),
+          z.strictObject({
+            baseMs: z.number().min(0).optional(),
+            factor: z.number().min(1).optional(),
+            maxMs: z.number().min(0).optional(),
+          }),
+        ])
+        .prefault({}),
+    })
+    .prefault({}),
+  retention: z
+    .strictObject({
+      keyDays: z
+        .number()
+        .min(2, "expected at least 2 days: a sender that retries longer would be taken twice")
+        .default(30),
+      payloadDays: z.number().min(0).default(7),
+    })
+    .prefault({}),
+  logger: z.union([z.literal(false), object("a pino logger or false", "info", "child")]).optional(),
+  clock: object("a clock", "now", "elapsed", "setTimeout").optional(),
+});
+
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "": Object.keys(optionsSchema.shape),
+  maxQueued: ["events", "bytes"],
+  handoff: ["concurrency", "timeoutMs", "maxAttempts", "backoff"],
+  "handoff.backoff": ["baseMs", "factor", "maxMs"],
+  retention: ["keyDays", "payloadDays"],
+};
+
+/** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
+export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
+  const parsed = optionsSchema.safeParse(options);
+  if (!parsed.success) throw optionError(parsed.error.issues[0]);
+  const { secrets, logger, clock, handoff, ...rest } = parsed.data;
+  if (rest.retention.payloadDays > rest.retention.keyDays) {
+    throw invalid("retention.payloadDays", "expected at most keyDays: a forgotten event has no payload to keep");
+  }
+  if (rest.maxQueued.bytes < rest.bodyLimitBytes) {
+    throw invalid("maxQueued.bytes", "expected at least bodyLimitBytes, or the largest body would never fit");
+  }
+  return {
+    ...(rest as Omit<typeof rest, "store" | "onSignal"> & Pick<ReceiverConfig, "store" | "onSignal">),
+    onTest: (rest.onTest as HandoffCallback<TestEvent> | undefined) ?? null,
+    lookUpSecrets: createSecretLookup(secrets as SecretSource),
+    handoff: {
+      ...handoff,
+      backoff: typeof handoff.backoff === "function" ? handoff.backoff : fullJitter(given(handoff.backoff)),
+    },
+    logger: createLogger(logger as Logger | false | undefined),
+    clock: (clock as Clock | undefined) ?? systemClock,
+  };
+}
+
+function given<Group extends object>(group: Group): { [Key in keyof Group]-?: NonNullable<Group[Key]> } {
+  return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== undefined)) as never;
+}
+
+function optionError(issue: z.core.$ZodIssue | undefined): SignalboxError {
+  const path = issue?.path.join(".") ?? "";
+  // A union reports the issues of its branches; the second is the one for objects.
+  if (issue?.code === "invalid_union") {
+    const inner = issue.errors.flat().find((each) => each.code === "unrecognized_keys");
+    if (inner !== undefined) return optionError({ ...inner, path: [...issue.path, ...inner.path] });
+  }
+  if (issue?.code !== "unrecognized_keys") return invalid(path, issue?.message ?? "expected an object");
+  const name = issue.keys[0] ?? "";
+  const known = GROUPS[path] ?? [];
+  const meant = nearMiss(name, known);
+  const full = path === "" ? name : `${path}.${name}`;
+  const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
+  return new SignalboxError("option_unknown", `createReceiver has no option "${full}".`, help);
+}
+
+function invalid(path: string, message: string): SignalboxError {
+  const subject = path === "" ? "The options of createReceiver are" : `The option "${path}" of createReceiver is`;
+  return new SignalboxError("option_invalid", `${subject} invalid: ${message}.`, "The README lists every option.");
+}

@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import type { ParsedEvent } from "../events/parse-event.js";
+import { parseEvent } from "../events/parse-event.js";
+import type { AcceptedInput, RunningInbox } from "../inbox/inbox.js";
+import { SIGNATURE_HEADER } from "../signature/header.js";
+import { verifySignature } from "../signature/verify.js";
+import { withDeadline } from "./deadline.js";
+import {
+  acknowledge,
+  acknowledgeNew,
+  reject,
+  type BodyReading,
+  type DeliveryRequest,
+  type DeliveryResponse,
+} from "./delivery.js";
+import { headerValue } from "./header-value.js";
+import type { ReceiverConfig } from "./options.js";
+import type { EventReference, ReceiverEvents } from "./receiver-events.js";
+import type { RejectionCode } from "./rejection.js";
+
+const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
+const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
+
+export interface PipelineConfig extends ReceiverConfig {
+  inbox: RunningInbox;
+  events: ReceiverEvents;
+  /** Why nothing is taken now, or null. */
+  unavailable: () => "closing" | "store_unavailable" | null;
+  /** Told the cause of a refusal that is ours to mend. */
+  onTrouble: (code: RejectionCode, error: unknown) => void;
+}
+
+/**
+ * The way of one delivery: bytes → verify → parse → challenge or inbox → answer. Bytes stay bytes until the
+ * signature is checked, and no answer in the 200s leaves before what it stands for is durable.
+ *
+ * @returns null when nobody is there to be answered. Never rejects.
+ */
+export function createPipeline(config: PipelineConfig): (request: DeliveryRequest) => Promise<DeliveryResponse | null> {
+  const { inbox, events, clock } = config;
+
+  function refuse(code: RejectionCode): DeliveryResponse {
+    const { requestId, ...response } = reject(code);
+    events.emit("rejected", { code, status: response.status, requestId });
+    return response;
+  }
+
+  function trouble(code: RejectionCode, error: unknown): DeliveryResponse {
+    config.onTrouble(code, error);
+    return refuse(code);
+  }
+
+  /** Whatever can be said without the body. */
+  function refuseEarly({ method, headers }: DeliveryRequest): RejectionCode | null {
+    if (method !== "POST") return "method_not_allowed";
+    const encoding = headerValue(headers, "content-encoding")?.trim().toLowerCase() ?? "";
+    if (encoding !== "" && encoding !== "identity") return "encoding_unsupported";
+    const unavailable = config.unavailable();
+    if (unavailable !== null) return unavailable;
+    const length = Number(headerValue(headers, "content-length") ?? 0);
+    // A body past its limit gets 413 from the reader: waiting would not help it.
+    return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : "overloaded";
+  }
+
+  async function read(request: DeliveryRequest, keep: boolean): Promise<BodyReading> {
+    const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
+    if (typeof request.body === "function") return request.body({ maxBytes, timeoutMs, keep, clock });
+    return request.body.byteLength > maxBytes
+      ? { ok: false, reason: "body_too_large" }
+      : { ok: true, bytes: request.body };
+  }
+
+  async function answer(headers: DeliveryRequest["headers"], header: string | undefined, body: Uint8Array) {
+    let secrets: readonly string[];
+    try {
+      const found = config.lookUpSecrets();
+      secrets = found instanceof Promise ? await found : found;
+    } catch (error) {
+      return trouble("secret_unavailable", error);
+    }
+    const { toleranceSeconds } = config;
+    const verification = verifySignature({ header, body, secrets, toleranceSeconds, now: clock.now() });
+    if (!verification.ok) return refuse(verification.reason);
+
+    const parsed = parseEvent(body);
+    if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
+      events.emit("verified", referenceOf(parsed.event));
+      return acknowledge({ challenge: parsed.event.data.challenge });
+    }
+    return store(parsed, headers, body);
+  }
+
+  async function store(parsed: ParsedEvent, headers: DeliveryRequest["headers"], body: Uint8Array) {
+    // The lookup may have taken a while.
+    const unavailable = config.unavailable();
+    if (unavailable !== null) return refuse(unavailable);
+    if (!inbox.hasRoom(body.byteLength)) return refuse("overloaded");
+
+    const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
+    const reference = referenceOf({ id: eventId, type });
+    const fate = fateOf(parsed);
+    let acceptance;
+    try {
+      acceptance = await inbox.accept({ eventId, type, fate, headers: keptHeaders(headers), body });
+    } catch (error) {
+      return trouble("store_unavailable", error);
+    }
+    if (acceptance.status === "duplicate") {
+      events.emit(acceptance.sameBody ? "duplicate" : "conflict", reference);
+      return parsed.kind === "unusable" ? QUARANTINED() : acknowledge({ received: true, duplicate: true });
+    }
+    if (fate.kind === "quarantine") events.emit("quarantined", { ...reference, reason: fate.reason });
+    if (parsed.kind === "unusable") return QUARANTINED();
+    events.emit("accepted", reference);
+    return acknowledgeNew();
+  }
+
+  function referenceOf({ id, type }: { id: string; type: string }): EventReference {
+    return { eventId: id, type, deliveryKey: `${config.endpoint}/${id}` };
+  }
+
+  function fateOf(parsed: ParsedEvent): AcceptedInput["fate"] {
+    if (parsed.kind === "unusable") return { kind: "quarantine", reason: parsed.reason };
+    // Stored and acknowledged, and kept until a release knows its type.
+    if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
+    const isWanted = parsed.event.type === "signal.published" || config.onTest !== null;
+    return isWanted ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
+  }
+
+  async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
+    const early = refuseEarly(request);
+    if (early !== null) return refuse(early);
+    const header = headerValue(request.headers, SIGNATURE);
+    // Without a signature nothing can be accepted, so no byte of the body is kept.
+    const reading = await read(request, header !== undefined);
+    if (!reading.ok) {
+      if (reading.reason === "client_gone") return null;
+      return reading.reason === "body_unavailable" ? trouble(reading.reason, null) : refuse(reading.reason);
+    }
+    const late = Symbol("late");
+    const response = await withDeadline(
+      answer(request.headers, header, reading.bytes),
+      clock,
+      config.ackTimeoutMs,
+      late,
+    );
+    return typeof response === "symbol" ? refuse("ack_timeout") : response;
+  }
+
+  return (request) => handle(request).catch((error: unknown) => trouble("store_unavailable", error));
+}
+
+const QUARANTINED = (): DeliveryResponse => acknowledge({ received: true, quarantined: true });
+
+/** The key of bytes without a usable id. A hash, so that a right event with the id they claim is not kept out. */
+function anonymous(body: Uint8Array): { id: string; type: string } {
+  return { id: `sha256:${createHash("sha256").update(body).digest("hex")}`, type: "" };
+}
+
+function keptHeaders(headers: DeliveryRequest["headers"]): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = headerValue(headers, name);
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,63 @@
+import type { Logger } from "pino";
+import type { RejectionCode } from "./rejection.js";
+
+/** What every event about an accepted event says. */
+export interface EventReference {
+  eventId: string;
+  type: string;
+  deliveryKey: string;
+}
+
+/** The events of `receiver.on`, with what their listeners get. */
+export interface ReceiverEventMap {
+  /** A new event is durable and about to be acknowledged. */
+  accepted: EventReference;
+  duplicate: EventReference;
+  /** A known id came with another body. The first body stays. */
+  conflict: EventReference;
+  quarantined: EventReference & { reason: string };
+  /** A delivery was refused. `requestId` is the `request_id` of the answer. */
+  rejected: { code: RejectionCode; status: number; requestId: string };
+  /** The challenge of a `webhook.verification` was answered. */
+  verified: EventReference;
+  /** The callback resolved, and that is durable. */
+  handedOff: EventReference & { attempt: number };
+  /** `willRetry: false`: the event is dead. */
+  handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
+  dead: EventReference & { attempt: number; reason: string };
+}
+
+export type ReceiverEventName = keyof ReceiverEventMap;
+export type ReceiverEventListener<Name extends ReceiverEventName> = (event: ReceiverEventMap[Name]) => void;
+
+export interface ReceiverEvents {
+  on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
+  emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void;
+}
+
+/** Listeners run before the answer goes out; one that throws is logged and disturbs nobody. */
+export function createReceiverEvents(logger: Logger): ReceiverEvents {
+  const listeners = new Map<string, Set<(event: never) => void>>();
+  return {
+    on(name, listener) {
+      const group = listeners.get(name) ?? new Set();
+      listeners.set(name, group.add(listener));
+      return () => group.delete(listener);
+    },
+    emit(name, event) {
+      const group = listeners.get(name);
+      if (group === undefined) return;
+      for (const listener of group) {
+        try {
+          listener(event as never);
+        } catch (error) {
+          // Its message may quote the payload.
+          logger.error(
+            { event: name, errorName: error instanceof Error ? error.name : typeof error },
+            "a listener threw",
+          );
+        }
+      }
+    },
+  };
+}

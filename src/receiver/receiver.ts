@@ -1,0 +1,286 @@
+import type { Logger } from "pino";
+import { isSignalboxError, PermanentFailure, SignalboxError } from "../errors.js";
+import type { Signal, TestEvent } from "../events/envelope.js";
+import { parseEvent } from "../events/parse-event.js";
+import type { DispatcherObserver, LazyAbort, QueuedEvent } from "../inbox/dispatcher.js";
+import type { Handoff } from "../inbox/handoff.js";
+import { createInbox, type Inbox, type InboxStats } from "../inbox/inbox.js";
+import type { ClaimedEvent } from "../inbox/store.js";
+import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
+import { createLogThrottle } from "./log-throttle.js";
+import { resolveOptions, type ReceiverOptions } from "./options.js";
+import { createPipeline } from "./pipeline.js";
+import {
+  createReceiverEvents,
+  type EventReference,
+  type ReceiverEventListener,
+  type ReceiverEventName,
+} from "./receiver-events.js";
+import type { RejectionCode } from "./rejection.js";
+
+export interface ReceiverHealth extends Pick<InboxStats, "queued" | "running" | "breaker"> {
+  /** Deliveries are taken: started, and the last commit worked. Fit for a readiness route. */
+  ok: boolean;
+  state: ReceiverState;
+  endpoint: string;
+  store: {
+    name: string;
+    durable: boolean;
+    shared: boolean;
+    /** The code of the error that the last commit failed with; null when it worked. */
+    failure: string | null;
+  };
+}
+
+export type ReceiverState = "idle" | "starting" | "running" | "closing" | "closed";
+
+/** Takes deliveries, and hands events off. */
+export interface Receiver {
+  /**
+   * Opens the store, takes over what a dead predecessor had in hand, and begins to hand off. Idempotent. Until it
+   * resolves, every delivery gets 503.
+   *
+   * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`,
+   * `receiver_closed`
+   */
+  start(): Promise<void>;
+  /**
+   * Takes no more (503), waits `graceMs` for callbacks that run, aborts the rest, and closes the store. What was not
+   * handed off is still there at the next start. Idempotent; leaves no timer and no handle behind.
+   *
+   * @param options `graceMs`: @default 10000
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+  /**
+   * One delivery in, one answer out, for any framework.
+   *
+   * @returns null when the client went away and nobody is there to be answered. Never rejects.
+   */
+  handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
+  handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
+  health(): ReceiverHealth;
+  /** @returns how to stop listening */
+  on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
+  readonly inbox: Inbox;
+}
+
+const DEFAULT_GRACE_MS = 10_000;
+
+/**
+ * Makes a receiver of signed deliveries. It opens nothing and starts nothing before `start()`.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`
+ * @example
+ * const receiver = createReceiver({
+ *   secrets: process.env.SIGNALS_SECRET ?? "",
+ *   store: sqliteStore("signals.db"),
+ *   onSignal: (signal, handoff) => queue.add(signal.data.signal_type, signal, { jobId: handoff.deliveryKey }),
+ * });
+ * await receiver.start();
+ */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const config = resolveOptions(options);
+  const { logger, clock, endpoint, store } = config;
+  const events = createReceiverEvents(logger);
+  const throttle = createLogThrottle(clock);
+
+  let state: ReceiverState = "idle";
+  let storeFailure: string | null = null;
+  let starting: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
+
+  const inbox = createInbox({
+    store,
+    endpoint,
+    clock,
+    maxQueued: config.maxQueued,
+    retention: config.retention,
+    ...config.handoff,
+    handOff,
+    observe: createObserver(),
+    onHealth(failure) {
+      const code = failure === null ? null : codeOf(failure);
+      if (code !== null && storeFailure === null) {
+        logger.error({ code, help: helpOf(failure) }, "the inbox cannot be written: deliveries get 503");
+      }
+      if (code === null) logger.info("the inbox can be written again");
+      storeFailure = code;
+    },
+    onRetentionError: (error) => logger.warn({ code: codeOf(error) }, "old events could not be pruned"),
+  });
+
+  const handle = createPipeline({
+    ...config,
+    inbox,
+    events,
+    unavailable() {
+      if (state === "running") return null;
+      return state === "closing" || state === "closed" ? "closing" : "store_unavailable";
+    },
+    onTrouble(code, error) {
+      const suppressed = throttle(code);
+      if (suppressed === null) return;
+      const cause = error === null ? {} : { cause: codeOf(error) };
+      logger.error({ code, suppressed, ...cause }, TROUBLE.get(code) ?? "a delivery could not be taken");
+    },
+  });
+
+  events.on("rejected", ({ code, status, requestId }) => {
+    if (status === 500 || status === 503) return;
+    const suppressed = throttle(code);
+    if (suppressed !== null) logger.warn({ code, status, requestId, suppressed }, "refused a delivery");
+  });
+  events.on("accepted", (event) => logger.debug(event, "accepted an event"));
+  events.on("duplicate", (event) => logger.debug(event, "acknowledged a duplicate"));
+  events.on("conflict", (event) => logger.warn(event, "a known event id came with another body; the first body stays"));
+  events.on("quarantined", (event) => logger.warn(event, "kept an authentic but unusable event in quarantine"));
+  events.on("verified", (event) => logger.info(event, "answered the verification challenge"));
+
+  function handOff(event: QueuedEvent, attempt: number, abort: LazyAbort): unknown {
+    const known = event.parsed ?? readBack(event);
+    const handoff = createHandoff(event, attempt, abort, endpoint, logger);
+    if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
+    return event.type === "webhook.test" ? config.onTest?.(known as TestEvent, handoff) : undefined;
+  }
+
+  function createObserver(): DispatcherObserver {
+    const referenceOf = ({ eventId, type }: ClaimedEvent): EventReference => ({
+      eventId,
+      type,
+      deliveryKey: `${endpoint}/${eventId}`,
+    });
+    return {
+      handedOff(event, attempt) {
+        logger.debug({ ...referenceOf(event), attempt }, "handed an event off");
+        events.emit("handedOff", { ...referenceOf(event), attempt });
+      },
+      handoffFailed(event, attempt, { kind, error, nextAttemptAt }) {
+        const next = nextAttemptAt === null ? null : new Date(nextAttemptAt);
+        // Its message may quote the payload: it is in the inbox, not in the log.
+        const line = { ...referenceOf(event), attempt, kind, errorName: nameOf(error), nextAttemptAt: next };
+        logger.warn(line, "a hand-off failed; `signalbox inbox show` tells why");
+        events.emit("handoffFailed", {
+          ...referenceOf(event),
+          attempt,
+          error,
+          willRetry: next !== null,
+          nextAttemptAt: next,
+        });
+      },
+      dead(event, attempt, reason) {
+        logger.error({ ...referenceOf(event), attempt, reason }, "gave an event up; it waits for replay or discard");
+        events.emit("dead", { ...referenceOf(event), attempt, reason });
+      },
+      leaseLost: (event) => logger.warn(referenceOf(event), "a lease ran out before its callback came back"),
+      breaker: (breaker) => logger.warn({ breaker }, BREAKER_LINES[breaker]),
+    };
+  }
+
+  async function start(): Promise<void> {
+    state = "starting";
+    try {
+      const { takenOver } = await inbox.open();
+      if (!store.durable) logger.warn({ store: store.name }, "this store does not outlive the process");
+      logger.info({ endpoint, store: store.name, takenOver }, "receiver started");
+      state = "running";
+    } catch (error) {
+      state = "idle";
+      starting = null;
+      throw error;
+    }
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    const wasStarted = starting !== null;
+    await starting?.catch(() => undefined);
+    state = "closing";
+    if (wasStarted) await inbox.close(graceMs);
+    state = "closed";
+    if (wasStarted) logger.info({ endpoint }, "receiver closed");
+  }
+
+  const receiver: Receiver = {
+    start() {
+      if (closing !== null) {
+        const help = "Make a new one with createReceiver.";
+        return Promise.reject(new SignalboxError("receiver_closed", "This receiver was closed.", help));
+      }
+      return (starting ??= start());
+    },
+    close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => (closing ??= close(graceMs)),
+    [Symbol.asyncDispose]: () => receiver.close(),
+    handle: handle as Receiver["handle"],
+    health: () => ({
+      ok: state === "running" && storeFailure === null,
+      state,
+      endpoint,
+      store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
+      ...inbox.snapshot(),
+    }),
+    on: events.on,
+    inbox,
+  };
+  return receiver;
+}
+
+const TROUBLE = new Map<RejectionCode, string>([
+  [
+    "body_unavailable",
+    "another parser consumed the body, so its signature cannot be checked: mount expressHandler(receiver) before " +
+      "express.json(), or use express.json({ verify: captureRawBody })",
+  ],
+  ["secret_unavailable", "no signing secret could be had from the secret source; the delivery got 503"],
+  ["store_unavailable", "the event could not be stored; the delivery got 503"],
+]);
+
+const BREAKER_LINES = {
+  open: "the callback keeps failing: hand-offs are paused, events are kept",
+  probing: "trying one hand-off",
+  closed: "the callback works again: hand-offs go on",
+} as const;
+
+/** A stored event whose parsed form is not in memory any more. */
+function readBack({ body }: ClaimedEvent): unknown {
+  const parsed = parseEvent(body);
+  if (parsed.kind === "known") return parsed.event;
+  throw new PermanentFailure("This release cannot read the stored event; a newer one may have accepted it.");
+}
+
+function createHandoff(
+  event: QueuedEvent,
+  attempt: number,
+  abort: LazyAbort,
+  endpoint: string,
+  parent: Logger,
+): Handoff {
+  const deliveryKey = `${endpoint}/${event.eventId}`;
+  let logger: Logger | undefined;
+  return {
+    deliveryKey,
+    endpoint,
+    attempt,
+    replayed: event.replayed,
+    possiblyRepeated: event.possiblyRepeated,
+    receivedAt: new Date(event.receivedAt),
+    rawBody: event.body,
+    get abortSignal() {
+      return abort.signal;
+    },
+    get logger() {
+      return (logger ??= parent.child({ deliveryKey, attempt }));
+    },
+  };
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function codeOf(error: unknown): string {
+  return isSignalboxError(error) ? error.code : nameOf(error);
+}
+
+function helpOf(error: unknown): string | undefined {
+  return isSignalboxError(error) ? error.message : undefined;
+}

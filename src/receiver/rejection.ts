@@ -1,0 +1,43 @@
+import type { SignatureProblem } from "../signature/verify.js";
+
+/** Why a delivery was refused; the `code` of the answer's error. */
+export type RejectionCode =
+  | SignatureProblem
+  | "method_not_allowed"
+  | "encoding_unsupported"
+  | "body_timeout"
+  | "body_too_large"
+  | "body_unavailable"
+  | "secret_unavailable"
+  | "store_unavailable"
+  | "overloaded"
+  | "ack_timeout"
+  | "closing";
+
+export interface Rejection {
+  status: number;
+  /** A fixed text: it repeats nothing of the request. */
+  message: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+const RETRY_SOON = { "Retry-After": "5" };
+const CLOSE = { Connection: "close" };
+
+/** Every refusal the receiver can answer with. */
+export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
+  method_not_allowed: { status: 405, message: "Deliveries are sent with POST.", headers: { Allow: "POST" } },
+  encoding_unsupported: { status: 415, message: "The body must be sent without a content encoding." },
+  body_timeout: { status: 408, message: "The body took too long to arrive.", headers: CLOSE },
+  body_too_large: { status: 413, message: "The body is larger than this endpoint takes.", headers: CLOSE },
+  body_unavailable: { status: 500, message: "The endpoint is set up wrongly: it cannot see the original body." },
+  signature_missing: { status: 401, message: "The signature header is missing." },
+  signature_malformed: { status: 401, message: "The signature header is not of the form t=<unix seconds>,v1=<hex>." },
+  signature_mismatch: { status: 401, message: "The signature does not match the body." },
+  timestamp_out_of_tolerance: { status: 401, message: "The signature is too old or from the future." },
+  secret_unavailable: { status: 503, message: "The signing secret is not available now.", headers: RETRY_SOON },
+  store_unavailable: { status: 503, message: "The event could not be stored now.", headers: RETRY_SOON },
+  overloaded: { status: 503, message: "Too many events are waiting to be stored.", headers: { "Retry-After": "1" } },
+  ack_timeout: { status: 503, message: "The event was not stored in time.", headers: RETRY_SOON },
+  closing: { status: 503, message: "The receiver is closing.", headers: RETRY_SOON },
+};

@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { DeliveryResponse } from "./delivery.js";
+
+/** How long, and for how many bytes, a refused body is still taken from the wire. */
+const LINGER_MS = 1000;
+const LINGER_BYTES = 1024 * 1024;
+/** For a refused body on a connection that may go on afterwards. */
+const DRAIN_MS = 10_000;
+
+/** Answers once. A client that is gone, or a response that somebody else ended, is left alone. */
+export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
+  if (response.headersSent || response.writableEnded || response.destroyed) return;
+  response.writeHead(answer.status, answer.headers);
+  if (request.complete || request.readableEnded) {
+    response.end(answer.body);
+  } else if (answer.headers["Connection"] === "close") {
+    linger(request, response, answer.body);
+  } else {
+    // Node throws the rest of the body away and keeps the connection; only not for ever.
+    response.end(answer.body);
+    destroyUnlessComplete(request, DRAIN_MS);
+  }
+}
+
+/**
+ * The whole answer goes out at once, the connection closes a little later: closing it while the client still sends
+ * would reset it, and the client might never see the answer.
+ */
+function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+  response.write(body);
+  let received = 0;
+  const close = (): void => {
+    clearTimeout(timer);
+    request.off("data", onData);
+    response.end();
+  };
+  const onData = (chunk: Buffer): void => {
+    received += chunk.byteLength;
+    if (received > LINGER_BYTES) close();
+  };
+  const timer = setTimeout(close, LINGER_MS);
+  timer.unref();
+  request.on("data", onData);
+  request.once("end", close);
+  request.once("close", close);
+  request.resume();
+}
+
+function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void {
+  const timer = setTimeout(() => {
+    if (!request.complete) request.destroy();
+  }, delayMs);
+  timer.unref();
+  request.once("close", () => clearTimeout(timer));
+}

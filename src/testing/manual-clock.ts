@@ -1,0 +1,63 @@
+import type { Clock } from "../clock.js";
+
+export interface ManualClock extends Clock {
+  /**
+   * Moves time on and runs each timer that comes due at its own moment, in order, letting what it set off go on
+   * before the next one.
+   */
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock, forward or back, as somebody setting the machine's clock does: no timer runs. */
+  setNow(ms: number): void;
+  /** How many timers wait. */
+  pendingTimers(): number;
+}
+
+/**
+ * A clock that stands still until it is moved.
+ *
+ * @param startMs milliseconds since 1970. @default the time of the call
+ * @example
+ * const clock = createManualClock();
+ * const receiver = createReceiver({ secrets, store: memoryStore(), onSignal, clock });
+ * await clock.advance(60_000);
+ */
+export function createManualClock(startMs: number = Date.now()): ManualClock {
+  let now = startMs;
+  let elapsed = 0;
+  let timers: { at: number; callback: () => void }[] = [];
+
+  async function settle(): Promise<void> {
+    // A few turns: a timer's work may itself wait for a turn (a batch, a pump) before it sets the next timer.
+    for (let turn = 0; turn < 4; turn++) await new Promise((resume) => setImmediate(resume));
+  }
+
+  return {
+    now: () => now,
+    elapsed: () => elapsed,
+    setTimeout(callback, delayMs) {
+      const timer = { at: elapsed + Math.max(0, delayMs), callback };
+      timers.push(timer);
+      return { cancel: () => (timers = timers.filter((other) => other !== timer)) };
+    },
+    async advance(ms) {
+      const end = elapsed + ms;
+      await settle();
+      for (;;) {
+        const next = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+        if (next === undefined) break;
+        timers = timers.filter((timer) => timer !== next);
+        now += next.at - elapsed;
+        elapsed = next.at;
+        next.callback();
+        await settle();
+      }
+      now += end - elapsed;
+      elapsed = end;
+      await settle();
+    },
+    setNow(ms) {
+      now = ms;
+    },
+    pendingTimers: () => timers.length,
+  };
+}

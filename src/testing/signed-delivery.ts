@@ -1,0 +1,38 @@
+import { SIGNATURE_HEADER } from "../signature/header.js";
+import { signBody } from "../signature/sign.js";
+
+export interface SignedDeliveryOptions {
+  secret: string;
+  /** When it is signed: milliseconds as `Date.now()` gives them, or Unix seconds. @default now */
+  now?: number;
+}
+
+export interface SignedDelivery {
+  headers: Record<string, string>;
+  /** Send exactly these bytes: parsing and writing them again breaks the signature. */
+  body: Buffer;
+}
+
+/** Milliseconds since 1970 have had more digits than this since 1973, seconds will until 5138. */
+const FIRST_MILLISECONDS = 1e11;
+
+/**
+ * A delivery as the service sends it. A string or bytes go out as they are.
+ *
+ * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
+ * @example
+ * const { headers, body } = signedDelivery(signalEvent(), { secret });
+ * await request(app).post("/webhooks/signals").set(headers).send(body.toString());
+ */
+export function signedDelivery(
+  event: object | string | Uint8Array,
+  { secret, now = Date.now() }: SignedDeliveryOptions,
+): SignedDelivery {
+  const isAsIs = typeof event === "string" || event instanceof Uint8Array;
+  const body = Buffer.from(isAsIs ? event : JSON.stringify(event));
+  const timestamp = Math.floor(now >= FIRST_MILLISECONDS ? now / 1000 : now);
+  return {
+    headers: { "Content-Type": "application/json", [SIGNATURE_HEADER]: signBody({ body, secret, timestamp }) },
+    body,
+  };
+}
