@@ -1,10 +1,14 @@
 import type { Clock, ClockTimer } from "../clock.js";
-import type { RetryLater } from "../errors.js";
-import { isSignalboxError } from "../errors.js";
+import { createAbortHandle, namedError, type AbortHandle, type LazyAbort } from "./abort-handle.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
-import { createBreaker, type Breaker } from "./breaker.js";
+import { createBreaker } from "./breaker.js";
+import type { DispatcherObserver } from "./dispatcher-observer.js";
+import { judgeFailure } from "./judge-failure.js";
+import { createSlots } from "./slots.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
+import { createTimeoutQueue } from "./timeout-queue.js";
+import { createWakeTimer } from "./wake-timer.js";
 
 export interface DispatcherConfig {
   endpoint: string;
@@ -19,31 +23,11 @@ export interface DispatcherConfig {
   observe: DispatcherObserver;
 }
 
-/** What the dispatcher tells of its work. */
-export interface DispatcherObserver {
-  handedOff(event: ClaimedEvent, attempt: number): void;
-  handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
-  dead(event: ClaimedEvent, attempt: number, reason: string): void;
-  /** The settlement came too late: another process had taken the lease over. */
-  leaseLost(event: ClaimedEvent): void;
-  breaker(state: "closed" | "open" | "probing"): void;
-}
-
-export interface HandoffFailure {
-  kind: "rejected" | "timeout" | "permanent" | "later" | "shutdown";
-  error: unknown;
-  /** Milliseconds since 1970 of the next attempt; null when there is none. */
-  nextAttemptAt: number | null;
-}
-
-/** A claimed event, with its parsed form when this process parsed it a moment ago. */
+/** A claimed event in the hands of this process. */
 export interface QueuedEvent extends ClaimedEvent {
+  leaseUntil: number;
+  /** Its parsed form, when this process parsed it a moment ago. */
   parsed?: unknown;
-}
-
-/** An abort signal that is made only when somebody asks for it: most callbacks never do. */
-export interface LazyAbort {
-  readonly signal: AbortSignal;
 }
 
 export interface Dispatcher {
@@ -70,8 +54,6 @@ export interface Dispatcher {
 
 /** Events in hand beyond those that run. They spare the common path its claim; a claim costs a commit. */
 const PREFETCH = 256;
-/** Past this many bytes in hand, new events are born `ready` and their bodies leave memory. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const CLAIM_LIMIT = 64;
 /** How often the store is looked at for what others put there: the command line, another process. */
 const POLL_MS = 1000;
@@ -81,21 +63,14 @@ const LEASE_MARGIN_MS = 30_000;
 interface Running {
   event: QueuedEvent;
   attempt: number;
-  startedAt: number;
   abort: AbortHandle;
 }
 
 export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const { batcher, clock, observe, endpoint } = config;
-  const capacity = config.concurrency + PREFETCH;
-
+  const slots = createSlots(config.concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
-  /** In the order of their start, so that the first is the first to run out of time. */
   const running = new Map<number, Running>();
-  /** Waiting, running, or with a settlement that is not durable yet. */
-  const held = new Set<number>();
-  let heldBytes = 0;
-  let reserved = 0;
 
   let state: "idle" | "started" | "closing" = "idle";
   let pumpScheduled = false;
@@ -104,14 +79,19 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   /** A suspect is due: nothing new starts until it had its turn alone. */
   let suspectDue = false;
   let suspectRuns = false;
-  let due: { at: number; timer: ClockTimer } | null = null;
-  let timeoutTimer: ClockTimer | null = null;
-  let onQuiet: (() => void) | null = null;
+  let pollTimer: ClockTimer | null = null;
 
-  const breaker: Breaker = createBreaker(clock, (next) => {
+  const breaker = createBreaker(clock, (next) => {
     observe.breaker(next);
     if (next === "open") giveBackWaiting();
     schedulePump();
+  });
+
+  const timer = createWakeTimer(clock, nudge);
+  const timeouts = createTimeoutQueue<Running>(clock, config.timeoutMs, (entry) => {
+    const error = namedError("TimeoutError", `the callback did not settle within ${config.timeoutMs} ms`);
+    entry.abort.abort(error);
+    fail(entry, error, true);
   });
 
   function leaseUntil(): number {
@@ -134,22 +114,26 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function pump(): void {
     if (state !== "started") return;
-    while (waiting.length > 0 && running.size < config.concurrency) run(waiting.shift() as QueuedEvent);
+    while (waiting.length > 0 && running.size < config.concurrency) {
+      const event = waiting.shift() as QueuedEvent;
+      // It waited so long that its lease could end under its callback, and another process begin with it too.
+      if (event.leaseUntil - clock.now() < config.timeoutMs) giveBack(event, false);
+      else run(event);
+    }
     if (mayBeDue && claiming === null) claim();
   }
 
   function claim(): void {
     const probing = breaker.state() === "probing";
-    const alone = suspectDue && held.size === 0 && reserved === 0;
-    if (!alone && !probing && !mayLease()) return;
-    if (probing && held.size > 0) return;
-    const limit = probing || alone ? 1 : Math.min(CLAIM_LIMIT, capacity - held.size - reserved);
-    if (limit <= 0) return;
-
+    const alone = suspectDue && slots.isEmpty();
+    // Not before the last claim is almost used up: a claim costs a commit, so it should bring many.
+    const isShort = mayLease() && waiting.length < config.concurrency;
+    const mayClaim = isShort || (breaker.state() !== "open" && (alone || (probing && slots.isEmpty())));
+    const limit = probing || alone ? 1 : Math.min(CLAIM_LIMIT, slots.free());
+    if (!mayClaim || limit < 1 || !slots.reserve(limit)) return;
     mayBeDue = false;
-    reserved += limit;
     claiming = claimUpTo(limit, alone, probing).finally(() => {
-      reserved -= limit;
+      slots.unreserve(limit);
       claiming = null;
       if (state === "started") schedulePump();
       else giveBackWaiting();
@@ -157,41 +141,23 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   async function claimUpTo(limit: number, alone: boolean, probing: boolean): Promise<void> {
+    const lease = leaseUntil();
     try {
-      const now = clock.now();
-      const result = await batcher.claim({ endpoint, now, leaseUntil: leaseUntil(), limit, suspects: alone });
-      if (result.events.length === limit) mayBeDue = true;
-      if (result.nextDueAt !== null) wakeAt(result.nextDueAt);
-      if (alone) {
-        suspectRuns = result.events.length > 0;
-        suspectDue = false;
-        mayBeDue = true;
-      } else if (result.suspectDue) {
-        suspectDue = true;
-        mayBeDue = true;
+      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, suspects: alone };
+      const { events, nextDueAt, suspectDue: sawSuspect } = await batcher.claim(request);
+      if (alone) suspectRuns = events.length > 0;
+      suspectDue = sawSuspect && !alone;
+      if (events.length === limit || alone || suspectDue) mayBeDue = true;
+      if (nextDueAt !== null) timer.wakeAt(nextDueAt);
+      for (const event of events) {
+        slots.hold(event);
+        waiting.push({ ...event, leaseUntil: lease });
       }
-      for (const event of result.events) hold(event);
-      if (probing && result.events.length === 0) breaker.probeUnused();
+      if (probing && events.length === 0) breaker.probeUnused();
     } catch {
       // The batcher reported the failure; the next poll tries again.
       if (probing) breaker.probeUnused();
     }
-  }
-
-  function hold(event: QueuedEvent): void {
-    held.add(event.seq);
-    heldBytes += event.body.byteLength;
-    waiting.push(event);
-  }
-
-  function wakeAt(at: number): void {
-    if (due !== null && due.at <= at) return;
-    due?.timer.cancel();
-    const wake = (): void => {
-      due = null;
-      nudge();
-    };
-    due = { at, timer: clock.setTimeout(wake, Math.max(0, at - clock.now())) };
   }
 
   function nudge(): void {
@@ -201,9 +167,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function run(event: QueuedEvent): void {
     const attempt = event.attempts + 1;
-    const entry: Running = { event, attempt, startedAt: clock.elapsed(), abort: createAbort() };
+    const entry: Running = { event, attempt, abort: createAbortHandle() };
     running.set(event.seq, entry);
-    armTimeout();
+    timeouts.add(entry);
     let outcome: unknown;
     try {
       outcome = config.handOff(event, attempt, entry.abort);
@@ -222,6 +188,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   function end(entry: Running): boolean {
     if (running.get(entry.event.seq) !== entry) return false;
     running.delete(entry.event.seq);
+    timeouts.delete(entry);
     if (suspectRuns && running.size === 0) suspectRuns = false;
     return true;
   }
@@ -230,39 +197,22 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (!end(entry)) return;
     breaker.succeeded();
     const { event, attempt } = entry;
-    settle(event, { state: "done", dueAt: clock.now(), attempts: attempt, lastError: null }, () =>
-      observe.handedOff(event, attempt),
-    );
+    const { possiblyRepeated } = event;
+    const done = { state: "done", dueAt: clock.now(), attempts: attempt, possiblyRepeated, lastError: null } as const;
+    settle(event, done, () => observe.handedOff(event, attempt));
   }
 
-  function fail(entry: Running, error: unknown, kind: "rejected" | "timeout" = "rejected"): void {
+  function fail(entry: Running, error: unknown, timedOut = false): void {
     if (!end(entry)) return;
     const { event, attempt } = entry;
-    const now = clock.now();
-    if (isSignalboxError(error) && error.code === "retry_later") {
-      const dueAt = now + (error as RetryLater).delayMs;
-      settle(event, { state: "ready", dueAt, attempts: event.attempts, lastError: describe(error) });
-      observe.handoffFailed(event, attempt, { kind: "later", error, nextAttemptAt: dueAt });
-      wakeAt(dueAt);
-      return;
-    }
-    const permanent = isSignalboxError(error) && error.code === "permanent_failure";
-    // One event that can never work says nothing about the system behind the callback.
-    if (!permanent) breaker.failed();
-    const possiblyRepeated = event.possiblyRepeated || kind === "timeout";
-    const lastError = describe(error);
-    if (permanent || attempt >= config.maxAttempts) {
-      const reason = permanent ? "permanent_failure" : "attempts_exhausted";
-      observe.handoffFailed(event, attempt, { kind: permanent ? "permanent" : kind, error, nextAttemptAt: null });
-      settle(event, { state: "dead", dueAt: now, attempts: attempt, lastError, possiblyRepeated }, () =>
-        observe.dead(event, attempt, reason),
-      );
-      return;
-    }
-    const dueAt = now + config.backoff(attempt);
-    observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt: dueAt });
-    settle(event, { state: "ready", dueAt, attempts: attempt, lastError, possiblyRepeated });
-    wakeAt(dueAt);
+    const { maxAttempts, backoff } = config;
+    const judgement = judgeFailure({ event, attempt, error, timedOut, now: clock.now(), maxAttempts, backoff });
+    const { kind, settlement, deadReason } = judgement;
+    if (judgement.countsForBreaker) breaker.failed();
+    const nextAttemptAt = deadReason === null ? settlement.dueAt : null;
+    observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
+    settle(event, settlement, deadReason === null ? undefined : () => observe.dead(event, attempt, deadReason));
+    if (nextAttemptAt !== null) timer.wakeAt(nextAttemptAt);
   }
 
   /** Back to `ready` as if never claimed. */
@@ -281,58 +231,21 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     mayBeDue = true;
   }
 
-  function settle(
-    event: QueuedEvent,
-    change: Omit<Settlement, "seq" | "token" | "possiblyRepeated"> & { possiblyRepeated?: boolean },
-    whenDurable?: () => void,
-  ): void {
-    const settlement = { possiblyRepeated: event.possiblyRepeated, ...change, seq: event.seq, token: event.token };
+  function settle(event: QueuedEvent, change: Omit<Settlement, "seq" | "token">, whenDurable?: () => void): void {
     batcher
-      .settle(settlement)
+      .settle({ ...change, seq: event.seq, token: event.token })
       .then(
         (applied) => (applied ? whenDurable?.() : observe.leaseLost(event)),
         // Closed while the store was down: the event stays leased, and the next start takes it over.
         () => undefined,
       )
       .finally(() => {
-        held.delete(event.seq);
-        heldBytes -= event.body.byteLength;
-        if (held.size === 0) onQuiet?.();
+        slots.release(event);
         if (waiting.length > 0 || mayBeDue) schedulePump();
       });
     if (waiting.length > 0) schedulePump();
   }
 
-  // --- time
-
-  /** One timer for all that run: they have the same time, so the oldest runs out first. */
-  function armTimeout(): void {
-    if (timeoutTimer !== null) return;
-    const oldest = running.values().next().value;
-    if (oldest === undefined) return;
-    const left = oldest.startedAt + config.timeoutMs - clock.elapsed();
-    timeoutTimer = clock.setTimeout(
-      () => {
-        timeoutTimer = null;
-        expire();
-        armTimeout();
-      },
-      Math.max(1, left),
-    );
-  }
-
-  function expire(): void {
-    const now = clock.elapsed();
-    for (const entry of running.values()) {
-      if (entry.startedAt + config.timeoutMs > now) break;
-      const error = new Error(`onSignal did not settle within ${config.timeoutMs} ms`);
-      error.name = "TimeoutError";
-      entry.abort.abort(error);
-      fail(entry, error, "timeout");
-    }
-  }
-
-  let pollTimer: ClockTimer | null = null;
   function poll(): void {
     pollTimer = clock.setTimeout(() => {
       nudge();
@@ -340,26 +253,21 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     }, POLL_MS);
   }
 
-  function quiet(): Promise<void> {
-    if (held.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (onQuiet = resolve));
-  }
-
   return {
-    reserve() {
-      if (!mayLease() || held.size + reserved >= capacity || heldBytes >= MAX_HELD_BYTES) return false;
-      reserved += 1;
-      return true;
-    },
+    reserve: () => mayLease() && slots.reserve(1),
     unreserve() {
-      reserved -= 1;
+      slots.unreserve(1);
       if (mayBeDue) schedulePump();
     },
     take(event) {
-      reserved -= 1;
-      hold(event);
-      if (state === "started") schedulePump();
-      else giveBackWaiting();
+      slots.unreserve(1);
+      slots.hold(event);
+      if (state === "started" && breaker.state() === "closed") {
+        waiting.push(event);
+        schedulePump();
+      } else {
+        giveBack(event, false);
+      }
     },
     leaseUntil,
     nudge,
@@ -369,25 +277,25 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       poll();
       schedulePump();
     },
-    held: () => held,
+    held: () => slots.held(),
     breakerState: () => breaker.state(),
     running: () => running.size,
     async close(graceMs) {
       state = "closing";
-      for (const timer of [pollTimer, due?.timer]) timer?.cancel();
+      pollTimer?.cancel();
+      timer.clear();
       breaker.close();
       await claiming;
       giveBackWaiting();
       if (running.size > 0 && graceMs > 0) {
         let graceTimer: ClockTimer | undefined;
         const grace = new Promise<void>((resolve) => (graceTimer = clock.setTimeout(resolve, graceMs)));
-        await Promise.race([quiet(), grace]);
+        await Promise.race([slots.whenEmpty(), grace]);
         graceTimer?.cancel();
       }
-      timeoutTimer?.cancel();
-      const reason = new Error("the receiver is closing");
-      reason.name = "AbortError";
-      for (const entry of [...running.values()]) {
+      timeouts.clear();
+      const reason = namedError("AbortError", "the receiver is closing");
+      for (const entry of running.values()) {
         entry.abort.abort(reason);
         running.delete(entry.event.seq);
         const { event, attempt } = entry;
@@ -396,40 +304,4 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       }
     },
   };
-}
-
-interface AbortHandle extends LazyAbort {
-  abort(reason: unknown): void;
-}
-
-function createAbort(): AbortHandle {
-  let controller: AbortController | null = null;
-  let aborted: { reason: unknown } | null = null;
-  return {
-    get signal() {
-      if (controller === null) {
-        controller = new AbortController();
-        if (aborted !== null) controller.abort(aborted.reason);
-      }
-      return controller.signal;
-    },
-    abort(reason) {
-      aborted = { reason };
-      controller?.abort(reason);
-    },
-  };
-}
-
-/** Longest text of an error that is kept with an event. */
-const MAX_ERROR_LENGTH = 1000;
-
-/** Name and message of whatever was thrown. Kept in the inbox, never logged: it may quote the payload. */
-function describe(error: unknown): string {
-  let text: string;
-  try {
-    text = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${String(error)}`;
-  } catch {
-    text = "thrown: a value without text";
-  }
-  return text.slice(0, MAX_ERROR_LENGTH).toWellFormed();
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Backoff, BackoffOptions } from "./backoff.js";
 
 /** What `onSignal` and `onTest` get beside the event. */
 export interface Handoff {
@@ -37,6 +38,6 @@ export interface HandoffOptions {
   timeoutMs?: number;
   /** Failed attempts after which an event is `dead`. @default 20 */
   maxAttempts?: number;
-  /** Delay between attempts; see `fullJitter` for the defaults. */
-  backoff?: import("./backoff.js").BackoffOptions | import("./backoff.js").Backoff;
+  /** Delay between attempts: full jitter with these bounds, or a function of your own. */
+  backoff?: BackoffOptions | Backoff;
 }

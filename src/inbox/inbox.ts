@@ -83,6 +83,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
   async function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
     const leased = fate.kind === "handOff" && dispatcher.reserve();
     const now = clock.now();
+    const leaseUntil = dispatcher.leaseUntil();
     try {
       const result = await batcher.accept({
         endpoint,
@@ -92,7 +93,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
         body,
         headers: JSON.stringify(headers),
         state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
-        dueAt: leased ? dispatcher.leaseUntil() : now,
+        dueAt: leased ? leaseUntil : now,
         bodyHash: createHash("sha256").update(body).digest(),
         reason: fate.kind === "quarantine" ? fate.reason : null,
       });
@@ -112,6 +113,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
           possiblyRepeated: false,
           replayed: false,
           body,
+          leaseUntil,
           parsed: fate.parsed,
         });
       } else if (fate.kind === "handOff") dispatcher.nudge();

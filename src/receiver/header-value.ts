@@ -1,14 +1,18 @@
 import type { DeliveryRequest } from "./delivery.js";
 
 /**
- * A header by its lower-case name. Node gives lower-case names, which is the fast way; others are searched for. A
- * header sent twice comes back joined, so that nothing takes it for one.
+ * A header by its lower-case name, whatever the case it came in. One that was sent twice comes back joined, so that
+ * nothing takes it for one.
  */
 export function headerValue(headers: DeliveryRequest["headers"], name: string): string | undefined {
-  const direct = headers[name];
-  if (typeof direct === "string") return direct;
-  const values = Object.entries(headers)
-    .filter(([key]) => key.toLowerCase() === name)
-    .flatMap(([, value]) => value ?? []);
-  return values.length === 0 ? undefined : values.join(", ");
+  let found: string | undefined;
+  for (const key in headers) {
+    // The length first: this runs for every header of every delivery.
+    if (key.length !== name.length || key.toLowerCase() !== name) continue;
+    const value = headers[key];
+    if (value === undefined) continue;
+    const text = typeof value === "string" ? value : value.join(", ");
+    found = found === undefined ? text : `${found}, ${text}`;
+  }
+  return found;
 }

@@ -15,7 +15,7 @@ import {
 } from "./delivery.js";
 import { headerValue } from "./header-value.js";
 import type { ReceiverConfig } from "./options.js";
-import type { EventReference, ReceiverEvents } from "./receiver-events.js";
+import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
@@ -84,7 +84,7 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
 
     const parsed = parseEvent(body);
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
-      events.emit("verified", referenceOf(parsed.event));
+      events.emit("verified", referenceTo(config.endpoint, { eventId: parsed.event.id, type: parsed.event.type }));
       return acknowledge({ challenge: parsed.event.data.challenge });
     }
     return store(parsed, headers, body);
@@ -97,7 +97,7 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     if (!inbox.hasRoom(body.byteLength)) return refuse("overloaded");
 
     const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
-    const reference = referenceOf({ id: eventId, type });
+    const reference = referenceTo(config.endpoint, { eventId, type });
     const fate = fateOf(parsed);
     let acceptance;
     try {
@@ -113,10 +113,6 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     if (parsed.kind === "unusable") return QUARANTINED();
     events.emit("accepted", reference);
     return acknowledgeNew();
-  }
-
-  function referenceOf({ id, type }: { id: string; type: string }): EventReference {
-    return { eventId: id, type, deliveryKey: `${config.endpoint}/${id}` };
   }
 
   function fateOf(parsed: ParsedEvent): AcceptedInput["fate"] {

@@ -8,6 +8,10 @@ export interface EventReference {
   deliveryKey: string;
 }
 
+export function referenceTo(endpoint: string, { eventId, type }: { eventId: string; type: string }): EventReference {
+  return { eventId, type, deliveryKey: `${endpoint}/${eventId}` };
+}
+
 /** The events of `receiver.on`, with what their listeners get. */
 export interface ReceiverEventMap {
   /** A new event is durable and about to be acknowledged. */

@@ -2,7 +2,9 @@ import type { Logger } from "pino";
 import { isSignalboxError, PermanentFailure, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
-import type { DispatcherObserver, LazyAbort, QueuedEvent } from "../inbox/dispatcher.js";
+import type { LazyAbort } from "../inbox/abort-handle.js";
+import type { DispatcherObserver } from "../inbox/dispatcher-observer.js";
+import type { QueuedEvent } from "../inbox/dispatcher.js";
 import type { Handoff } from "../inbox/handoff.js";
 import { createInbox, type Inbox, type InboxStats } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
@@ -12,6 +14,7 @@ import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
 import {
   createReceiverEvents,
+  referenceTo,
   type EventReference,
   type ReceiverEventListener,
   type ReceiverEventName,
@@ -145,11 +148,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   function createObserver(): DispatcherObserver {
-    const referenceOf = ({ eventId, type }: ClaimedEvent): EventReference => ({
-      eventId,
-      type,
-      deliveryKey: `${endpoint}/${eventId}`,
-    });
+    const referenceOf = (event: ClaimedEvent): EventReference => referenceTo(endpoint, event);
     return {
       handedOff(event, attempt) {
         logger.debug({ ...referenceOf(event), attempt }, "handed an event off");
@@ -254,7 +253,7 @@ function createHandoff(
   endpoint: string,
   parent: Logger,
 ): Handoff {
-  const deliveryKey = `${endpoint}/${event.eventId}`;
+  const { deliveryKey } = referenceTo(endpoint, event);
   let logger: Logger | undefined;
   return {
     deliveryKey,

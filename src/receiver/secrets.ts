@@ -4,9 +4,12 @@ import { assertSecret, isUsableSecret } from "../signature/secret.js";
 /**
  * The signing secrets: one, several (rotation, or several registrations on one URL), or where to get them. A
  * function is called for every delivery, so cache in it what is slow to get.
+ *
+ * `undefined`, as an environment variable that is not set, is refused like an empty secret: at construction, or with
+ * 503 where a function gives it.
  */
-export type SecretSource = string | readonly string[] | (() => SecretLookup | Promise<SecretLookup>);
-type SecretLookup = string | readonly string[];
+export type SecretSource = SecretLookup | (() => SecretLookup | Promise<SecretLookup>);
+type SecretLookup = string | readonly string[] | undefined;
 
 export type LookUpSecrets = () => readonly string[] | Promise<readonly string[]>;
 

@@ -34,8 +34,6 @@ export function memoryStore(): InboxStore {
   const openEndpoints = new Set<string>();
   let lastSeq = 0;
 
-  const keyOf = (endpoint: string, eventId: string): string => JSON.stringify([endpoint, eventId]);
-
   function assertOpen(): void {
     if (openEndpoints.size === 0) throw closedStoreError();
   }
@@ -85,7 +83,6 @@ export function memoryStore(): InboxStore {
     const ready = [...rows.values()]
       .filter((row) => row.endpoint === endpoint && row.state === "ready")
       .sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
-    const isSuspect = (row: Row): boolean => row.crashes >= SUSPECT_CRASHES;
     const taken = ready.filter((row) => row.dueAt <= now && isSuspect(row) === suspects).slice(0, limit);
     for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
     const left = ready.filter((row) => row.state === "ready");
@@ -249,4 +246,12 @@ export function memoryStore(): InboxStore {
       return { payloads: payloads.length, keys: keys.length };
     },
   };
+}
+
+function keyOf(endpoint: string, eventId: string): string {
+  return JSON.stringify([endpoint, eventId]);
+}
+
+function isSuspect(row: Row): boolean {
+  return row.crashes >= SUSPECT_CRASHES;
 }

@@ -26,11 +26,6 @@ export function createManualClock(startMs: number = Date.now()): ManualClock {
   let elapsed = 0;
   let timers: { at: number; callback: () => void }[] = [];
 
-  async function settle(): Promise<void> {
-    // A few turns: a timer's work may itself wait for a turn (a batch, a pump) before it sets the next timer.
-    for (let turn = 0; turn < 4; turn++) await new Promise((resume) => setImmediate(resume));
-  }
-
   return {
     now: () => now,
     elapsed: () => elapsed,
@@ -60,4 +55,9 @@ export function createManualClock(startMs: number = Date.now()): ManualClock {
     },
     pendingTimers: () => timers.length,
   };
+}
+
+async function settle(): Promise<void> {
+  // A few turns: a timer's work may itself wait for a turn (a batch, a pump) before it sets the next timer.
+  for (let turn = 0; turn < 4; turn++) await new Promise((resume) => setImmediate(resume));
 }

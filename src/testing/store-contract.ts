@@ -84,19 +84,19 @@ interface Stage {
 
 function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEvent {
   const body = over.body ?? Buffer.from(`{"id":"${eventId}"}`);
-  return ({
-	endpoint: ENDPOINT,
-	eventId,
-	type: 'signal.published',
-	state: 'ready',
-	dueAt: T0,
-	receivedAt: T0,
-	headers: '{}',
-	reason: null,
-	...over,
-	body,
-	bodyHash: createHash('sha256').update(body).digest()
-});
+  return {
+    endpoint: ENDPOINT,
+    eventId,
+    type: "signal.published",
+    state: "ready",
+    dueAt: T0,
+    receivedAt: T0,
+    headers: "{}",
+    reason: null,
+    ...over,
+    body,
+    bodyHash: createHash("sha256").update(body).digest(),
+  };
 }
 
 function commit(store: InboxStore, batch: Partial<Batch>): Promise<BatchResult> {

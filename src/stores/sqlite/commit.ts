@@ -33,6 +33,11 @@ interface ClaimedRow {
   received_at: number;
 }
 
+function dueSql(crashes: string): string {
+  return `SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes ${crashes} AND due_at <= ?
+    ORDER BY due_at, seq LIMIT ?`;
+}
+
 export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, last_error)
@@ -45,9 +50,6 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     UPDATE inbox SET state = ?, due_at = ?, attempts = ?, possibly_repeated = ?, last_error = coalesce(?, last_error)
     WHERE seq = ? AND token = ? AND state = 'leased'`);
 
-  const dueSql = (crashes: string): string =>
-    `SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes ${crashes} AND due_at <= ?
-     ORDER BY due_at, seq LIMIT ?`;
   const findDue = db.prepare<[string, number, number], number>(dueSql("< 2")).pluck();
   const findSuspects = db.prepare<[string, number, number], number>(dueSql(">= 2")).pluck();
   const leaseOne = db.prepare<[number, number], ClaimedRow>(`

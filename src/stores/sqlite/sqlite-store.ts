@@ -75,6 +75,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
    * Runs a write and makes it durable. A busy file is waited for outside of SQLite, a little longer each time
    * and by chance, so that processes do not meet again and again.
    */
+  function assertOwner(): void {
+    if (!operator) return;
+    const help = "Leave out operator: true to receive with it.";
+    throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
+  }
+
   async function write<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
     const current = connected();
     try {
@@ -137,6 +143,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       release();
     },
     async commit(batch) {
+      assertOwner();
       const { settlements, accepts, claim } = batch;
       if (settlements.length === 0 && accepts.length === 0) {
         const nothing = claim === null ? null : read(({ committer }) => committer.claimNothing(claim));
@@ -146,6 +153,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       return write(({ committer }) => committer.commit(batch));
     },
     async takeOver(request) {
+      assertOwner();
       // Another process's leases are alive as long as their time runs: they are never taken over here.
       const held = shared ? null : request.held;
       return write(({ committer }) => committer.takeOver({ ...request, held }));

@@ -1,4 +1,4 @@
-import { close, closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -9,6 +9,10 @@ import { dirname } from "node:path";
  * wrote to it. Opening and closing the WAL drops no lock: SQLite's locks are on the database and its -shm.
  */
 export interface WalSync {
+  /**
+   * Resolves once all that was written before the call is on the disk. One sync runs at a time; calls that come
+   * meanwhile share the next. Rejects, then and from then on until `reopen`, when a sync failed.
+   */
   sync(): Promise<void>;
   /**
    * After a sync that failed: the kernel has dropped what it could not write and would call the next sync on the
@@ -21,15 +25,34 @@ export interface WalSync {
 export function createWalSync(inboxPath: string): WalSync {
   const walPath = `${inboxPath}-wal`;
   let descriptor = openSync(walPath, "r+");
+  let failure: Error | null = null;
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+
+  function run(): Promise<void> {
+    if (failure !== null) return Promise.reject(failure);
+    running = new Promise<void>((resolve, reject) => {
+      fdatasync(descriptor, (error) => {
+        running = null;
+        failure = error;
+        if (error === null) resolve();
+        else reject(error);
+      });
+    });
+    return running;
+  }
+
+  function runNext(): Promise<void> {
+    next = null;
+    return run();
+  }
 
   return {
-    sync: () =>
-      new Promise((resolve, reject) => {
-        fdatasync(descriptor, (error) => (error === null ? resolve() : reject(error)));
-      }),
+    sync: () => (running === null ? run() : (next ??= running.then(runNext, runNext))),
     reopen() {
-      close(descriptor);
+      closeSync(descriptor);
       descriptor = openSync(walPath, "r+");
+      failure = null;
     },
     close: () => closeSync(descriptor),
   };

@@ -1,0 +1,73 @@
+import { isSignalboxError, type RetryLater } from "../errors.js";
+import type { Backoff } from "./backoff.js";
+import type { ClaimedEvent, Settlement } from "./store.js";
+
+/** What follows from a hand-off that failed. */
+export interface Judgement {
+  kind: "rejected" | "timeout" | "permanent" | "later";
+  settlement: Omit<Settlement, "seq" | "token">;
+  /** Why the event is dead now; null when it comes again. */
+  deadReason: "permanent_failure" | "attempts_exhausted" | null;
+  /** Whether it hints that the user's system is down. */
+  countsForBreaker: boolean;
+}
+
+/** The rules of DESIGN's states for one failed attempt, as values: nothing is done here. */
+export function judgeFailure(input: {
+  event: ClaimedEvent;
+  attempt: number;
+  error: unknown;
+  timedOut: boolean;
+  now: number;
+  maxAttempts: number;
+  backoff: Backoff;
+}): Judgement {
+  const { event, attempt, error, timedOut, now, maxAttempts } = input;
+  const lastError = describeError(error);
+  const code = isSignalboxError(error) ? error.code : null;
+  if (code === "retry_later") {
+    const { delayMs } = error as RetryLater;
+    return {
+      kind: "later",
+      settlement: {
+        state: "ready",
+        dueAt: now + delayMs,
+        attempts: event.attempts,
+        possiblyRepeated: event.possiblyRepeated,
+        lastError,
+      },
+      deadReason: null,
+      countsForBreaker: false,
+    };
+  }
+  const isPermanent = code === "permanent_failure";
+  const deadReason = isPermanent ? "permanent_failure" : attempt >= maxAttempts ? "attempts_exhausted" : null;
+  return {
+    kind: isPermanent ? "permanent" : timedOut ? "timeout" : "rejected",
+    settlement: {
+      state: deadReason === null ? "ready" : "dead",
+      dueAt: deadReason === null ? now + input.backoff(attempt) : now,
+      attempts: attempt,
+      // A callback that ran out of time may still come to its end.
+      possiblyRepeated: event.possiblyRepeated || timedOut,
+      lastError,
+    },
+    deadReason,
+    // One event that can never work says nothing about the system behind the callback.
+    countsForBreaker: !isPermanent,
+  };
+}
+
+/** Longest text of an error that is kept with an event. */
+const MAX_ERROR_LENGTH = 1000;
+
+/** Name and message of whatever was thrown. Kept in the inbox, never logged: it may quote the payload. */
+function describeError(error: unknown): string {
+  let text: string;
+  try {
+    text = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${String(error)}`;
+  } catch {
+    text = "thrown: a value without text";
+  }
+  return text.slice(0, MAX_ERROR_LENGTH).toWellFormed();
+}

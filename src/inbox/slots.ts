@@ -1,0 +1,52 @@
+import type { ClaimedEvent } from "./store.js";
+
+/** Past this many bytes in hand, new events are born `ready` and their bodies leave memory. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+/** How many events a dispatcher may have in hand, and which those are. */
+export interface Slots {
+  /** Sets slots aside for events on their way here; false, and nothing set aside, when there is no room. */
+  reserve(count: number): boolean;
+  unreserve(count: number): void;
+  hold(event: ClaimedEvent): void;
+  release(event: ClaimedEvent): void;
+  /** In hand: waiting, running, or with a settlement that is not durable yet. Their leases are alive. */
+  held(): ReadonlySet<number>;
+  free(): number;
+  isEmpty(): boolean;
+  /** Resolves when nothing is in hand. */
+  whenEmpty(): Promise<void>;
+}
+
+export function createSlots(capacity: number): Slots {
+  const held = new Set<number>();
+  let heldBytes = 0;
+  let reserved = 0;
+  let onEmpty: (() => void) | null = null;
+
+  const free = (): number => (heldBytes >= MAX_HELD_BYTES ? 0 : capacity - held.size - reserved);
+
+  return {
+    reserve(count) {
+      if (free() < count) return false;
+      reserved += count;
+      return true;
+    },
+    unreserve(count) {
+      reserved -= count;
+    },
+    hold({ seq, body }) {
+      held.add(seq);
+      heldBytes += body.byteLength;
+    },
+    release({ seq, body }) {
+      held.delete(seq);
+      heldBytes -= body.byteLength;
+      if (held.size === 0) onEmpty?.();
+    },
+    held: () => held,
+    free,
+    isEmpty: () => held.size + reserved === 0,
+    whenEmpty: () => (held.size === 0 ? Promise.resolve() : new Promise((resolve) => (onEmpty = resolve))),
+  };
+}

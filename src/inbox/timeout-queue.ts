@@ -1,0 +1,51 @@
+import type { Clock, ClockTimer } from "../clock.js";
+
+/**
+ * Timeouts of one length for many at once, with one timer: whoever began first runs out first. Elapsed time, so that
+ * setting the machine's clock ends nobody's time.
+ */
+export interface TimeoutQueue<Key> {
+  add(key: Key): void;
+  delete(key: Key): void;
+  clear(): void;
+}
+
+export function createTimeoutQueue<Key>(
+  clock: Clock,
+  timeoutMs: number,
+  onTimeout: (key: Key) => void,
+): TimeoutQueue<Key> {
+  const deadlines = new Map<Key, number>();
+  let timer: ClockTimer | null = null;
+
+  function arm(): void {
+    const earliest = deadlines.values().next().value;
+    if (timer !== null || earliest === undefined) return;
+    // Left running when its key goes: it then finds nothing and arms the next. A timer per key would cost each event.
+    timer = clock.setTimeout(expire, Math.max(1, earliest - clock.elapsed()));
+  }
+
+  function expire(): void {
+    timer = null;
+    const now = clock.elapsed();
+    for (const [key, deadline] of deadlines) {
+      if (deadline > now) break;
+      deadlines.delete(key);
+      onTimeout(key);
+    }
+    arm();
+  }
+
+  return {
+    add(key) {
+      deadlines.set(key, clock.elapsed() + timeoutMs);
+      arm();
+    },
+    delete: (key) => void deadlines.delete(key),
+    clear() {
+      deadlines.clear();
+      timer?.cancel();
+      timer = null;
+    },
+  };
+}
