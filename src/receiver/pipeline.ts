@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { ParsedEvent } from "../events/parse-event.js";
-import { parseEvent } from "../events/parse-event.js";
+import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { AcceptedInput, RunningInbox } from "../inbox/inbox.js";
-import { SIGNATURE_HEADER } from "../signature/header.js";
+import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature } from "../signature/verify.js";
 import { withDeadline } from "./deadline.js";
 import {
@@ -107,10 +106,10 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     }
     if (acceptance.status === "duplicate") {
       events.emit(acceptance.sameBody ? "duplicate" : "conflict", reference);
-      return parsed.kind === "unusable" ? QUARANTINED() : acknowledge({ received: true, duplicate: true });
+      return acknowledge({ received: true, [parsed.kind === "unusable" ? "quarantined" : "duplicate"]: true });
     }
     if (fate.kind === "quarantine") events.emit("quarantined", { ...reference, reason: fate.reason });
-    if (parsed.kind === "unusable") return QUARANTINED();
+    if (parsed.kind === "unusable") return acknowledge({ received: true, quarantined: true });
     events.emit("accepted", reference);
     return acknowledgeNew();
   }
@@ -127,12 +126,14 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     const early = refuseEarly(request);
     if (early !== null) return refuse(early);
     const header = headerValue(request.headers, SIGNATURE);
-    // Without a signature nothing can be accepted, so no byte of the body is kept.
-    const reading = await read(request, header !== undefined);
+    // Without something that could be a signature nothing can be accepted: no byte of the body is kept, no secret asked for.
+    const signature = parseSignatureHeader(header);
+    const reading = await read(request, signature.ok);
     if (!reading.ok) {
       if (reading.reason === "client_gone") return null;
       return reading.reason === "body_unavailable" ? trouble(reading.reason, null) : refuse(reading.reason);
     }
+    if (!signature.ok) return refuse(signature.reason);
     const late = Symbol("late");
     const response = await withDeadline(
       answer(request.headers, header, reading.bytes),
@@ -145,8 +146,6 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
 
   return (request) => handle(request).catch((error: unknown) => trouble("store_unavailable", error));
 }
-
-const QUARANTINED = (): DeliveryResponse => acknowledge({ received: true, quarantined: true });
 
 /** The key of bytes without a usable id. A hash, so that a right event with the id they claim is not kept out. */
 function anonymous(body: Uint8Array): { id: string; type: string } {

@@ -15,7 +15,6 @@ import { createPipeline } from "./pipeline.js";
 import {
   createReceiverEvents,
   referenceTo,
-  type EventReference,
   type ReceiverEventListener,
   type ReceiverEventName,
 } from "./receiver-events.js";
@@ -148,19 +147,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   function createObserver(): DispatcherObserver {
-    const referenceOf = (event: ClaimedEvent): EventReference => referenceTo(endpoint, event);
     return {
       handedOff(event, attempt) {
-        logger.debug({ ...referenceOf(event), attempt }, "handed an event off");
-        events.emit("handedOff", { ...referenceOf(event), attempt });
+        logger.debug({ ...referenceTo(endpoint, event), attempt }, "handed an event off");
+        events.emit("handedOff", { ...referenceTo(endpoint, event), attempt });
       },
       handoffFailed(event, attempt, { kind, error, nextAttemptAt }) {
         const next = nextAttemptAt === null ? null : new Date(nextAttemptAt);
         // Its message may quote the payload: it is in the inbox, not in the log.
-        const line = { ...referenceOf(event), attempt, kind, errorName: nameOf(error), nextAttemptAt: next };
+        const line = { ...referenceTo(endpoint, event), attempt, kind, errorName: nameOf(error), nextAttemptAt: next };
         logger.warn(line, "a hand-off failed; `signalbox inbox show` tells why");
         events.emit("handoffFailed", {
-          ...referenceOf(event),
+          ...referenceTo(endpoint, event),
           attempt,
           error,
           willRetry: next !== null,
@@ -168,10 +166,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         });
       },
       dead(event, attempt, reason) {
-        logger.error({ ...referenceOf(event), attempt, reason }, "gave an event up; it waits for replay or discard");
-        events.emit("dead", { ...referenceOf(event), attempt, reason });
+        logger.error(
+          { ...referenceTo(endpoint, event), attempt, reason },
+          "gave an event up; it waits for replay or discard",
+        );
+        events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason });
       },
-      leaseLost: (event) => logger.warn(referenceOf(event), "a lease ran out before its callback came back"),
+      leaseLost: (event) => logger.warn(referenceTo(endpoint, event), "a lease ran out before its callback came back"),
       breaker: (breaker) => logger.warn({ breaker }, BREAKER_LINES[breaker]),
     };
   }
