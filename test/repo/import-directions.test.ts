@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/** Lints sources as if they stood in src/ and returns the rules that each broke, by path. */
+function lint(sources: ReadonlyMap<string, string>): Map<string, string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-lint-"));
+  try {
+    copyFileSync(join(ROOT, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    for (const [path, source] of sources) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), source);
+    }
+    const oxlint = join(ROOT, "node_modules/oxlint/bin/oxlint");
+    const { stdout } = spawnSync(process.execPath, [oxlint, "-f", "json", "src"], { cwd: folder, encoding: "utf8" });
+    const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
+    return new Map(
+      [...sources.keys()].map((path) => [
+        path,
+        diagnostics.filter(({ filename }) => filename === path).map(({ code }) => code),
+      ]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const FORBIDDEN = [
+  ["src/signature", "../inbox/store.js"],
+  ["src/signature", "../clock.js"],
+  ["src/signature", "node:fs"],
+  ["src/events", "../signature/verify.js"],
+  ["src/events", "node:fs"],
+  ["src/inbox", "../receiver/receiver.js"],
+  ["src/inbox", "../stores/memory.js"],
+  ["src/inbox", "better-sqlite3"],
+  ["src/stores", "../inbox/batcher.js"],
+  ["src/stores/sqlite", "../../inbox/dispatcher.js"],
+  ["src/stores/sqlite", "../../events/envelope.js"],
+  ["src/receiver", "../stores/memory.js"],
+  ["src/receiver", "express"],
+  ["src/testing", "../receiver/receiver.js"],
+] as const;
+
+const ALLOWED = [
+  ["src/signature", "../errors.js"],
+  ["src/signature", "node:crypto"],
+  ["src/stores/sqlite", "../../inbox/store.js"],
+  ["src/inbox", "../events/parse-event.js"],
+  ["src/receiver", "../inbox/inbox.js"],
+  ["src/cli", "../stores/memory.js"],
+] as const;
+
+function probes(cases: readonly (readonly [folder: string, imported: string])[], prefix: string): Map<string, string> {
+  return new Map(cases.map(([folder, from], i) => [`${folder}/${prefix}-${i}.ts`, `export * from "${from}";\n`]));
+}
+
+test("imports that point outwards are refused, and those that point inwards are not", () => {
+  const forbidden = probes(FORBIDDEN, "forbidden").set("src/index.ts", 'export * from "./stores/memory.js";\n');
+  const allowed = probes(ALLOWED, "allowed");
+  const found = lint(new Map([...forbidden, ...allowed]));
+  for (const path of forbidden.keys()) expect(found.get(path), path).toContain("eslint(no-restricted-imports)");
+  for (const path of allowed.keys()) expect(found.get(path), path).toEqual([]);
+});
+
+test("the environment is read in the command line alone, and circles are refused", () => {
+  const source = "export const home = process.env['HOME'];\n";
+  const found = lint(
+    new Map([
+      ["src/receiver/environment.ts", source],
+      ["src/cli/environment.ts", source],
+      ["src/inbox/one.ts", 'import { two } from "./two.js";\nexport const one: number = two;\n'],
+      ["src/inbox/two.ts", 'import { one } from "./one.js";\nexport const two: number = one;\n'],
+    ]),
+  );
+  expect(found.get("src/receiver/environment.ts")).toContain("node(no-process-env)");
+  expect(found.get("src/cli/environment.ts")).toEqual([]);
+  expect(found.get("src/inbox/one.ts")).toContain("import(no-cycle)");
+});
