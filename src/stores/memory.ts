@@ -1,4 +1,4 @@
-import { closedStoreError } from "../inbox/closed-store.js";
+import { closedStoreError } from "../inbox/closed-store-error.js";
 import {
   CRASH_LOOP,
   EVENT_STATES,

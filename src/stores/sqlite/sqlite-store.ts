@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
-import { closedStoreError } from "../../inbox/closed-store.js";
+import { closedStoreError } from "../../inbox/closed-store-error.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { createAdministration, type Administration } from "./administration.js";
 import { createCommitter, type Committer } from "./commit.js";
