@@ -65,6 +65,8 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: Waiting<Settlement, boolean>[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
+  /** Settlements of a failed commit. */
+  const unknown = new WeakSet<Waiting<Settlement, boolean>>();
   let queuedEvents = 0;
   let queuedBytes = 0;
   let scheduled = false;
@@ -119,7 +121,10 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       onHealth(null);
     }
     release(waiting.accepts);
-    waiting.settlements.forEach((entry, index) => entry.resolve(result.settlements[index] ?? false));
+    waiting.settlements.forEach((entry, index) => {
+      // One that a failed commit carried before may have been applied then: its token was current once, and that is it.
+      entry.resolve(result.settlements[index] === true || unknown.has(entry));
+    });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
   }
@@ -139,6 +144,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       return;
     }
     // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
+    for (const entry of waiting.settlements) unknown.add(entry);
     settlements = [...waiting.settlements, ...settlements];
     if (settlements.length > 0) clock.setTimeout(schedule, SETTLE_RETRY_MS);
   }
