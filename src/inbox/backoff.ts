@@ -16,5 +16,7 @@ export interface BackoffOptions {
  */
 export function fullJitter(options: BackoffOptions = {}, random: () => number = Math.random): Backoff {
   const { baseMs = 10_000, factor = 3, maxMs = 6 * 60 * 60 * 1000 } = options;
-  return (attempt) => Math.round(random() * Math.min(maxMs, baseMs * factor ** (attempt - 1)));
+  // Bounded before it is multiplied: the growth overflows to infinity, and infinity times nothing is no number.
+  return (attempt) =>
+    Math.round(random() * Math.min(maxMs, baseMs * Math.min(factor ** (attempt - 1), Number.MAX_VALUE)));
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock, ClockTimer } from "../clock.js";
 import { isSignalboxError } from "../errors.js";
 import type {
   AcceptResult,
@@ -70,6 +70,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let queuedEvents = 0;
   let queuedBytes = 0;
   let scheduled = false;
+  let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
   let closed = false;
@@ -146,7 +147,12 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
     for (const entry of waiting.settlements) unknown.add(entry);
     settlements = [...waiting.settlements, ...settlements];
-    if (settlements.length > 0) clock.setTimeout(schedule, SETTLE_RETRY_MS);
+    if (settlements.length > 0 && retry === null) {
+      retry = clock.setTimeout(() => {
+        retry = null;
+        schedule();
+      }, SETTLE_RETRY_MS);
+    }
   }
 
   function release(entries: readonly Waiting<NewEvent, AcceptResult>[]): void {
@@ -180,6 +186,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     queued: () => ({ events: queuedEvents, bytes: queuedBytes }),
     async close() {
       closed = true;
+      retry?.cancel();
       // Each turn writes all that waits or, on a failing store, gives it up.
       while (inFlight !== null || isWaiting()) await (inFlight ?? run());
     },

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock, ClockTimer } from "../clock.js";
 
 /** Failures in a row, over any events, that open the breaker. */
 export const BREAKER_THRESHOLD = 10;
@@ -27,21 +27,23 @@ export interface Breaker {
   close(): void;
 }
 
-export function createBreaker(clock: Clock, onChange: (state: "closed" | "open" | "probing") => void): Breaker {
+export function createBreaker(
+  clock: Clock,
+  /** Told of the change from closed to open and back, and of each probe that may run. */
+  told: { onOpen: () => void; onProbe: () => void; onClose: () => void },
+): Breaker {
   let state: "closed" | "open" | "probing" = "closed";
   let failuresInARow = 0;
   let probeDelayMs = FIRST_PROBE_MS;
-  let timer: { cancel(): void } | null = null;
+  let timer: ClockTimer | null = null;
 
-  function become(next: typeof state): void {
-    state = next;
-    onChange(next);
-  }
-
-  function open(): void {
+  function waitForProbe(): void {
+    state = "open";
     timer?.cancel();
-    timer = clock.setTimeout(() => become("probing"), probeDelayMs);
-    become("open");
+    timer = clock.setTimeout(() => {
+      state = "probing";
+      told.onProbe();
+    }, probeDelayMs);
   }
 
   return {
@@ -51,18 +53,21 @@ export function createBreaker(clock: Clock, onChange: (state: "closed" | "open" 
       if (state === "closed") return;
       timer?.cancel();
       probeDelayMs = FIRST_PROBE_MS;
-      become("closed");
+      state = "closed";
+      told.onClose();
     },
     failed() {
       failuresInARow += 1;
-      if (state === "closed" && failuresInARow >= BREAKER_THRESHOLD) open();
-      else if (state === "probing") {
+      if (state === "closed" && failuresInARow >= BREAKER_THRESHOLD) {
+        waitForProbe();
+        told.onOpen();
+      } else if (state === "probing") {
         probeDelayMs = Math.min(LONGEST_PROBE_MS, probeDelayMs * 2);
-        open();
+        waitForProbe();
       }
     },
     probeUnused() {
-      if (state === "probing") open();
+      if (state === "probing") waitForProbe();
     },
     close: () => timer?.cancel(),
   };

@@ -10,7 +10,8 @@ export interface DispatcherObserver {
   dead(event: ClaimedEvent, attempt: number, reason: string): void;
   /** The settlement came too late: another process had taken the lease over. */
   leaseLost(event: ClaimedEvent): void;
-  breaker(state: "closed" | "open" | "probing"): void;
+  /** `open`: hand-offs are held back from now on. `closed`: they go on. */
+  breaker(state: "closed" | "open"): void;
 }
 
 export interface HandoffFailure {

@@ -81,10 +81,16 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let suspectRuns = false;
   let pollTimer: ClockTimer | null = null;
 
-  const breaker = createBreaker(clock, (next) => {
-    observe.breaker(next);
-    if (next === "open") giveBackWaiting();
-    schedulePump();
+  const breaker = createBreaker(clock, {
+    onOpen() {
+      observe.breaker("open");
+      giveBackWaiting();
+    },
+    onProbe: schedulePump,
+    onClose() {
+      observe.breaker("closed");
+      schedulePump();
+    },
   });
 
   const timer = createWakeTimer(clock, nudge);
@@ -135,7 +141,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     claiming = claimUpTo(limit, alone, probing).finally(() => {
       slots.unreserve(limit);
       claiming = null;
-      if (state === "started") schedulePump();
+      if (state === "started" && breaker.state() !== "open") schedulePump();
       else giveBackWaiting();
     });
   }
@@ -212,7 +218,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const nextAttemptAt = deadReason === null ? settlement.dueAt : null;
     observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
     settle(event, settlement, deadReason === null ? undefined : () => observe.dead(event, attempt, deadReason));
-    if (nextAttemptAt !== null) timer.wakeAt(nextAttemptAt);
+    if (nextAttemptAt !== null && state === "started") timer.wakeAt(nextAttemptAt);
   }
 
   /** Back to `ready` as if never claimed. */
@@ -284,7 +290,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       state = "closing";
       pollTimer?.cancel();
       timer.clear();
-      breaker.close();
       await claiming;
       giveBackWaiting();
       if (running.size > 0 && graceMs > 0) {
@@ -293,6 +298,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
         await Promise.race([slots.whenEmpty(), grace]);
         graceTimer?.cancel();
       }
+      breaker.close();
       timeouts.clear();
       const reason = namedError("AbortError", "the receiver is closing");
       for (const entry of running.values()) {

@@ -26,12 +26,11 @@ export function judgeFailure(input: {
   const lastError = describeError(error);
   const code = isSignalboxError(error) ? error.code : null;
   if (code === "retry_later") {
-    const { delayMs } = error as RetryLater;
     return {
       kind: "later",
       settlement: {
         state: "ready",
-        dueAt: now + delayMs,
+        dueAt: now + wholeDelay((error as Partial<RetryLater>).delayMs),
         attempts: event.attempts,
         possiblyRepeated: event.possiblyRepeated,
         lastError,
@@ -46,7 +45,7 @@ export function judgeFailure(input: {
     kind: isPermanent ? "permanent" : timedOut ? "timeout" : "rejected",
     settlement: {
       state: deadReason === null ? "ready" : "dead",
-      dueAt: deadReason === null ? now + input.backoff(attempt) : now,
+      dueAt: deadReason === null ? now + wholeDelay(delayBy(input.backoff, attempt)) : now,
       attempts: attempt,
       // A callback that ran out of time may still come to its end.
       possiblyRepeated: event.possiblyRepeated || timedOut,
@@ -56,6 +55,24 @@ export function judgeFailure(input: {
     // One event that can never work says nothing about the system behind the callback.
     countsForBreaker: !isPermanent,
   };
+}
+
+const LONGEST_DELAY_MS = 365 * 24 * 60 * 60 * 1000;
+const FALLBACK_DELAY_MS = 60_000;
+
+function delayBy(backoff: Backoff, attempt: number): number {
+  try {
+    return backoff(attempt);
+  } catch {
+    // The user's function is at fault, not the event: it must not be lost for it.
+    return FALLBACK_DELAY_MS;
+  }
+}
+
+/** A delay of the user's making as one that any store can keep. */
+function wholeDelay(delayMs: number | undefined): number {
+  if (typeof delayMs !== "number" || Number.isNaN(delayMs)) return FALLBACK_DELAY_MS;
+  return Math.round(Math.min(LONGEST_DELAY_MS, Math.max(0, delayMs)));
 }
 
 /** Longest text of an error that is kept with an event. */

@@ -2,10 +2,15 @@
 export function nearMiss(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const ranked = known
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: distanceBetween(wanted, candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3)) ? best.candidate : undefined;
+}
+
+/** The beginning of a name is near to the whole of it: `tolerance`, `bodyLimit`. */
+function distanceBetween(a: string, b: string): number {
+  return a.length >= 4 && b.startsWith(a) ? 1 : editDistance(a, b);
 }
 
 function editDistance(a: string, b: string): number {

@@ -77,15 +77,12 @@ const object = (what: string, ...methods: string[]): z.ZodType =>
     `expected ${what}`,
   );
 const count = z.int().min(1);
-const milliseconds = z
-  .number()
-  .min(1)
-  .max(2 ** 31 - 1);
+const milliseconds = count.max(2 ** 31 - 1);
 
 // `prefault`: an absent group is filled from the defaults of its members.
 const optionsSchema = z.strictObject({
   // Its own check, with an error of its own.
-  secrets: z.unknown(),
+  secrets: z.unknown().optional(),
   store: object("a store, such as sqliteStore(path)", "open", "commit", "close"),
   onSignal: callback,
   onTest: callback.optional(),
@@ -139,7 +136,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(parsed.error.issues[0]);
+  if (!parsed.success) throw optionError(worstOf(parsed.error.issues));
   const { secrets, logger, clock, handoff, ...rest } = parsed.data;
   if (rest.retention.payloadDays > rest.retention.keyDays) {
     throw invalid("retention.payloadDays", "expected at most keyDays: a forgotten event has no payload to keep");
@@ -162,6 +159,11 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
 
 function given<Group extends object>(group: Group): { [Key in keyof Group]-?: NonNullable<Group[Key]> } {
   return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** A misspelt required option is also a missing one; its name tells more. */
+function worstOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  return issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
 }
 
 function optionError(issue: z.core.$ZodIssue | undefined): SignalboxError {

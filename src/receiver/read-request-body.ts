@@ -6,6 +6,7 @@ import type { BodyLimits, BodyReading, ReadBody } from "./delivery.js";
 /** How the receiver reads the body of a request of `node:http`, and so of Express. */
 export function readRequestBody(request: IncomingMessage): ReadBody {
   return (limits) => {
+    if (request.readableAborted) return Promise.resolve({ ok: false, reason: "client_gone" });
     const captured = capturedRawBody(request);
     if (captured !== undefined) {
       const tooLarge = captured.byteLength > limits.maxBytes;

@@ -236,7 +236,6 @@ const TROUBLE = new Map<RejectionCode, string>([
 
 const BREAKER_LINES = {
   open: "the callback keeps failing: hand-offs are paused, events are kept",
-  probing: "trying one hand-off",
   closed: "the callback works again: hand-offs go on",
 } as const;
 

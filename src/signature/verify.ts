@@ -47,13 +47,15 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 export function verifySignature(input: VerifySignatureInput): Verification {
   const parsed = parseSignatureHeader(input.header);
   if (!parsed.ok) return parsed;
-  // A caller without types may pass a string or a parsed object: no bytes, so nothing that was signed.
-  if (!ArrayBuffer.isView(input.body)) return { ok: false, reason: "signature_mismatch" };
+  // A caller without types may pass a parsed body, or one secret as text: nothing that could have been signed with.
+  if (!ArrayBuffer.isView(input.body) || !Array.isArray(input.secrets)) {
+    return { ok: false, reason: "signature_mismatch" };
+  }
 
   let secretIndex = -1;
   // Every secret is tried, found or not: the time taken must not tell which one matched.
   for (let index = 0; index < input.secrets.length; index++) {
-    const secret = input.secrets[index];
+    const secret: unknown = input.secrets[index];
     if (!isUsableSecret(secret)) continue;
     const expected = signatureDigest(secret, parsed.timestampText, input.body);
     if (timingSafeEqual(expected, parsed.digest)) secretIndex = index;

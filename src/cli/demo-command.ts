@@ -1,0 +1,90 @@
+import { rm } from "node:fs/promises";
+import type { Command } from "commander";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./define-command.js";
+import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
+import { EXIT, type ExitCode } from "./exit.js";
+import { PACKAGED_FIXTURES, readFixtureFolder } from "./fixture-folder.js";
+import { countExpectedHandoffs } from "./expected-handoffs.js";
+import { reportResults } from "./report-results.js";
+import { runDeliveries } from "./run-deliveries.js";
+import type { Terminal } from "./terminal.js";
+
+interface DemoOptions {
+  keep?: true;
+  json?: boolean;
+  verbose?: true;
+}
+
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("demo")
+    .description(
+      "Start a receiver on a free port, send it every fixture and hostile delivery, and show what came of each.",
+    )
+    .option("--keep", "keep the inbox's file and print its path")
+    .option("--json", "print NDJSON")
+    .option("--verbose", "print the receiver's log on stderr");
+  withExamples(command, [
+    ["signalbox demo", "See it work: no set-up, nothing is left behind"],
+    ["signalbox demo --keep", "Keep the inbox, to look into it with `signalbox inbox`"],
+    ["signalbox demo --json | grep '\"ok\":false'", "What was not as expected"],
+  ]);
+  runs(command, context, (options: DemoOptions) => demo(options, context));
+}
+
+async function demo(options: DemoOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { terminal, signal } = cli;
+  const { deliveries, events } = readFixtureFolder(PACKAGED_FIXTURES);
+  const receiver = await startDemoReceiver({ verbose: options.verbose ?? false });
+  const report = reportResults(terminal, deliveries, options.json ?? false);
+  const expectedHandoffs = countExpectedHandoffs();
+  let isHandedOff = false;
+  try {
+    terminal.note(terminal.notePaint.dim(`A receiver in an Express app listens on ${receiver.url.href}`));
+    const onResult: typeof report.add = (result) => {
+      report.add(result);
+      expectedHandoffs.add(result);
+    };
+    const { url, secret } = receiver;
+    const how = { asIs: false, concurrency: 1, timeoutMs: 15_000, signal };
+    await runDeliveries({ url, secret, deliveries, events, ...how, onResult });
+    isHandedOff = await showOutcome(receiver, expectedHandoffs.total, options, cli);
+  } finally {
+    await receiver.close();
+    if (options.keep) showPath(receiver.path, options, terminal);
+    else await rm(receiver.folder, { recursive: true, force: true });
+  }
+  report.summarise();
+  return isHandedOff && report.failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** What the inbox holds afterwards, and what the callback got. */
+async function showOutcome(
+  receiver: DemoReceiver,
+  expectedHandoffs: number,
+  { json = false }: DemoOptions,
+  { terminal, signal }: Pick<CommandContext["cli"], "terminal" | "signal">,
+): Promise<boolean> {
+  const { handoffs, events, inbox } = await receiver.settle(expectedHandoffs, signal);
+  throwIfInterrupted(signal);
+  const isOk = handoffs === expectedHandoffs && events === expectedHandoffs;
+  const handedOff = { handoffs, events, expected: expectedHandoffs, ok: isOk };
+  if (json) {
+    terminal.printJson({ inbox });
+    terminal.printJson({ handedOff });
+    return isOk;
+  }
+  const { paint } = terminal;
+  const counts = Object.entries(inbox).map(([state, count]) => `${count} ${state}`);
+  terminal.print("");
+  terminal.print(`${paint.bold("inbox")}      ${counts.join(", ")}`);
+  const once = handoffs === events ? "each exactly once" : paint.red(`${handoffs - events} of them repeated`);
+  const verdict = isOk ? paint.green("ok") : paint.red(`FAILED: ${expectedHandoffs} were expected`);
+  terminal.print(`${paint.bold("callback")}   ${handoffs} hand-offs of ${events} events, ${once}  ${verdict}`);
+  return isOk;
+}
+
+function showPath(path: string, { json = false }: DemoOptions, terminal: Terminal): void {
+  if (json) terminal.printJson({ path });
+  else terminal.print(`${terminal.paint.bold("file")}       ${path}`);
+}

@@ -1,0 +1,44 @@
+/** What is wrong with the form of a signature header. */
+export interface HeaderFault {
+  cause: string;
+  /** The header with the fault mended; null where that takes a guess. */
+  mended: string | null;
+}
+
+/** The value of a header given whole (`X-Service-Signature: t=…`) or bare. */
+export function headerValueOf(text: string): string {
+  return text.replace(/^\s*x-service-signature\s*:\s*/i, "").replace(/\r?\n$/, "");
+}
+
+/** Why a header is not of the form `t=<1 to 12 digits>,v1=<64 lowercase hex>`; the most telling reason. */
+export function findHeaderFault(header: string): HeaderFault {
+  const blank = header.replaceAll(/\s/g, "");
+  if (blank !== header && FORM.test(blank)) return { cause: "there are blanks in it", mended: blank };
+  if ((blank.match(/v1=/gi) ?? []).length > 1) {
+    return { cause: "it has more than one v1 (is the header sent twice, or added by a proxy?)", mended: null };
+  }
+  if ((blank.match(/(?:^|,)t=/gi) ?? []).length > 1) return { cause: "it has more than one t", mended: null };
+  const small = blank.toLowerCase();
+  if (FORM.test(small)) return { cause: "its letters must be lowercase", mended: small };
+  const milliseconds = /^t=(\d{13}),(v1=[0-9a-f]{64})$/.exec(small);
+  if (milliseconds !== null) {
+    const seconds = (milliseconds[1] ?? "").slice(0, -3);
+    return { cause: "t is in milliseconds: it must be whole seconds", mended: `t=${seconds},${milliseconds[2]}` };
+  }
+  const swapped = /^(v1=[0-9a-f]{64}),(t=\d{1,12})$/.exec(small);
+  if (swapped !== null) return { cause: "t must come first", mended: `${swapped[2]},${swapped[1]}` };
+  return { cause: partAtFault(small), mended: null };
+}
+
+const FORM = /^t=[0-9]{1,12},v1=[0-9a-f]{64}$/;
+
+function partAtFault(header: string): string {
+  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is a digest alone: t=<unix seconds>, is missing before it";
+  if (!/(?:^|,)t=/.test(header)) return "it has no t=<unix seconds>";
+  if (!/(?:^|,)t=\d{1,12}(?:,|$)/.test(header)) return "its t is not 1 to 12 digits of whole seconds";
+  const digest = /(?:^|,)v1=([^,]*)/.exec(header)?.[1];
+  if (digest === undefined) return "it has no v1=<hex>";
+  if (!/^[0-9a-f]*$/.test(digest)) return "its v1 holds characters that are not hex";
+  if (digest.length !== 64) return `its v1 has ${digest.length} hex digits, not 64 (is it cut off?)`;
+  return "it holds more than t and v1";
+}

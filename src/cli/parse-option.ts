@@ -1,0 +1,32 @@
+import { InvalidArgumentError } from "commander";
+
+/** A parser for an option that takes a whole number. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    const bound = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`Expected a whole number ${bound}.`);
+  };
+}
+
+/** A parser for an option that takes a number, whole or not. */
+export function numberOf(least: number): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === "" ? NaN : Number(text);
+    if (Number.isFinite(value) && value >= least) return value;
+    throw new InvalidArgumentError(`Expected a number of at least ${least}.`);
+  };
+}
+
+/** A parser for an option that may be given several times. */
+export function collect(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+export function httpUrl(text: string): URL {
+  // `localhost:3000` parses as a URL whose scheme is "localhost".
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new InvalidArgumentError("Expected an address like http://localhost:3000/webhooks/signals.");
+}

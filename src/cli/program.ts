@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { Command, type CommanderError } from "commander";
+import type { Cli } from "./cli.js";
+import { commandPath, firstExampleOf } from "./define-command.js";
+import { addDemoCommand } from "./demo-command.js";
+import { EXIT, usageError, type ExitCode } from "./exit.js";
+import { addInboxCommand } from "./inbox/inbox-command.js";
+import { addReplayCommand } from "./replay-command.js";
+import { addSendCommand } from "./send-command.js";
+import { addSignCommand } from "./sign-command.js";
+import { addVerifyCommand } from "./verify-command.js";
+
+/** What a run leaves behind for the process. */
+export interface Outcome {
+  exitCode: ExitCode;
+  /** Who speaks in an error line. */
+  commandName: string;
+}
+
+const EXAMPLES = `
+Start here:
+  $ signalbox demo                                                  see a receiver at work, no set-up
+  $ export SIGNALS_SECRET=…                                         the secret of your webhook
+  $ signalbox send test --url http://localhost:3000/webhooks/signals
+  $ signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
+  $ signalbox inbox ls --db signals.db --state dead
+
+Secrets come from --secret, SIGNALS_SECRET or --secret-file.
+Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
+
+export function createProgram(cli: Cli): { program: Command; outcome: Outcome } {
+  const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
+  const program = new Command("signalbox")
+    .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
+    .version(readVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "print the help of a command")
+    .configureOutput({
+      writeOut: (text) => cli.terminal.print(text.replace(/\n$/, "")),
+      // Commander's own words are taken out of its error and said in one line.
+      writeErr: () => undefined,
+    })
+    .addHelpText("after", EXAMPLES);
+  const add = { cli, outcome };
+  addDemoCommand(program, add);
+  addSignCommand(program, add);
+  addVerifyCommand(program, add);
+  addSendCommand(program, add);
+  addReplayCommand(program, add);
+  addInboxCommand(program, add);
+  explainWrongUsage(program, outcome);
+  return { program, outcome };
+}
+
+function explainWrongUsage(command: Command, outcome: Outcome): void {
+  command.exitOverride((error) => {
+    if (error.exitCode === 0) throw error;
+    outcome.commandName = commandPath(command);
+    throw usageError(wordsOf(error, command));
+  });
+  for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
+}
+
+function wordsOf(error: CommanderError, command: Command): string {
+  const path = commandPath(command);
+  if (error.code === "commander.help") {
+    const names = command.commands.map((subcommand) => subcommand.name()).join(", ");
+    return `say what to do: ${names} (such as \`${firstExampleOf(command)}\`)`;
+  }
+  const words = error.message
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replace(/\.$/, "");
+  return `${words}; type for example \`${firstExampleOf(command)}\`, or \`${path} --help\``;
+}
+
+function readVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}

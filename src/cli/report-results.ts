@@ -1,0 +1,74 @@
+import { describeAnswer, describeExpectation } from "./compare-answer.js";
+import type { Delivery } from "./delivery-schema.js";
+import type { DeliveryResult } from "./run-deliveries.js";
+import { formatTable, type Cell } from "./table.js";
+import type { Terminal } from "./terminal.js";
+
+/** Prints results as they come, and counts them. */
+export interface ResultReport {
+  add(result: DeliveryResult): void;
+  /** The names of those that were not as expected. */
+  readonly failed: readonly string[];
+  /** One line on stderr. */
+  summarise(): void;
+}
+
+export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean): ResultReport {
+  const { paint } = terminal;
+  const planned = deliveries.reduce((sum, { repeat = 1 }) => sum + repeat, 0);
+  // Lines are printed one by one, so the widths are those of what is to come.
+  const expectations = deliveries.flatMap(({ expect, expectRepeat = expect }) => [expect, expectRepeat]);
+  const widthOfExpected = Math.max(8, ...expectations.map((each) => describeExpectation(each).length));
+  const names = deliveries.map(({ name, repeat = 1 }) => nameOf(name, repeat, repeat));
+  const widths = [Math.max(8, ...names.map((name) => name.length)), widthOfExpected, widthOfExpected];
+  const startedAt = performance.now();
+  let total = 0;
+  const failed: string[] = [];
+
+  const printRow = (row: readonly Cell[]): void => formatTable([row], widths).forEach(terminal.print);
+
+  return {
+    add(result) {
+      total += 1;
+      if (!result.ok) failed.push(nameOf(result.name, result.sending, result.sendings));
+      if (asJson) terminal.printJson(jsonOf(result));
+      else {
+        if (total === 1) printRow(["DELIVERY", "EXPECTED", "ACTUAL"].map((text) => ({ text, paint: paint.dim })));
+        printRow(rowOf(result, terminal));
+      }
+      terminal.progress(`${total} of ${planned}${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
+    },
+    failed,
+    summarise() {
+      const { green, red } = terminal.notePaint;
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      terminal.note(
+        failed.length === 0
+          ? green(`all ${total} answers as expected, in ${seconds} s`)
+          : red(`${failed.length} of ${total} answers not as expected: ${failed.join(", ")}`),
+      );
+    },
+  };
+}
+
+function rowOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult, { paint }: Terminal): Cell[] {
+  const wanted = describeExpectation(expected);
+  const short = describeAnswer(answer, false);
+  // Where the short words agree and the answers do not, the whole answer shows the difference.
+  const actual = !ok && short === wanted ? describeAnswer(answer, true) : short;
+  return [
+    { text: nameOf(name, sending, sendings) },
+    { text: wanted, paint: paint.dim },
+    { text: actual },
+    ok ? { text: "ok", paint: paint.green } : { text: "FAILED", paint: paint.red },
+  ];
+}
+
+function nameOf(name: string, sending: number, sendings: number): string {
+  return sendings === 1 ? name : `${name} (${sending}/${sendings})`;
+}
+
+function jsonOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult): object {
+  const { kind: _kind, ...actual } = answer;
+  return { name, sending, sendings, expected, actual, ok };
+}

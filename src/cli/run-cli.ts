@@ -1,0 +1,40 @@
+import { CommanderError } from "commander";
+import { isSignalboxError } from "../errors.js";
+import type { Cli } from "./cli.js";
+import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { printable } from "./printable.js";
+import { createProgram } from "./program.js";
+
+/** Runs one command line. Never rejects: whatever goes wrong is a line on stderr and an exit code. */
+export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
+  const { program, outcome } = createProgram(cli);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return cli.signal.aborted ? EXIT.interrupted : outcome.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+    if (cli.signal.aborted) return EXIT.interrupted;
+    const { exitCode, message } = explain(error);
+    cli.terminal.note(`${cli.terminal.notePaint.red(outcome.commandName)}: ${message}`);
+    return exitCode;
+  } finally {
+    cli.terminal.progress(null);
+  }
+}
+
+// A mistake in what was typed; all other errors of ours are about the store.
+const USAGE_CODES: ReadonlySet<string> = new Set(["secret_invalid", "timestamp_invalid", "option_invalid"]);
+
+function explain(error: unknown): { exitCode: ExitCode; message: string } {
+  if (error instanceof CliError) return { exitCode: error.exitCode, message: printable(error.message) };
+  if (isSignalboxError(error)) {
+    const exitCode = USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.environment;
+    return { exitCode, message: printable(error.message) };
+  }
+  if (error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error) {
+    return { exitCode: EXIT.environment, message: printable(error.message) };
+  }
+  // A bug of ours: the stack is what the report needs.
+  const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { exitCode: EXIT.environment, message: `unexpected error, please report it:\n${details}` };
+}

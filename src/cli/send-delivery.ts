@@ -1,0 +1,99 @@
+import http from "node:http";
+import https from "node:https";
+
+/** One request, as it goes over the wire. */
+export interface OutgoingDelivery {
+  method: string;
+  /** A name that stands here twice is sent in two lines. */
+  headers: readonly (readonly [name: string, value: string])[];
+  body: Buffer;
+  /** In chunks, without a `Content-Length`. */
+  isChunked: boolean;
+}
+
+export type Answer =
+  | { kind: "answer"; status: number; body: string; ms: number }
+  /** No connection came about. */
+  | { kind: "unreachable"; code: string }
+  /** There was a connection, and no whole answer. */
+  | { kind: "broken"; code: string; ms: number };
+
+export interface SendOptions {
+  /** For a whole answer. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Keeps connections; without one each delivery has a connection of its own, so that none can spoil the next. */
+  agent?: http.Agent;
+}
+
+/** What is read of an answer's body; the receiver's own have a few hundred bytes. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Over `node:http`, which sends what `fetch` refuses to: a header twice, odd methods, chunks. Never rejects. */
+export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
+  return new Promise((resolve) => {
+    const startedAt = performance.now();
+    let isConnected = false;
+    const ms = (): number => performance.now() - startedAt;
+    const fail = (code: string): void => {
+      clearTimeout(timer);
+      resolve(isConnected ? { kind: "broken", code, ms: ms() } : { kind: "unreachable", code });
+      request.destroy();
+    };
+    const timer = setTimeout(() => fail("timeout"), options.timeoutMs);
+
+    const { request: open } = url.protocol === "https:" ? https : http;
+    const request = open(url, {
+      method: delivery.method,
+      headers: headersOf(delivery),
+      agent: options.agent ?? false,
+      signal: options.signal,
+    });
+    request.on("socket", (socket) => {
+      if (!socket.connecting) isConnected = true;
+      socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
+    });
+    // Also after the answer, when a server that had enough of a body hangs up: the promise is settled by then.
+    request.on("error", (error) => fail(codeOf(error)));
+    request.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on("data", (chunk: Buffer) => {
+        length += chunk.length;
+        if (length <= MAX_ANSWER_BYTES) chunks.push(chunk);
+      });
+      response.on("error", (error) => fail(codeOf(error)));
+      response.on("end", () => {
+        clearTimeout(timer);
+        const body = Buffer.concat(chunks).toString("utf8");
+        resolve({ kind: "answer", status: response.statusCode ?? 0, body, ms: ms() });
+      });
+    });
+    writeBody(request, delivery);
+  });
+}
+
+function headersOf({ method, headers, body, isChunked }: OutgoingDelivery): Record<string, string | string[]> {
+  const grouped: Record<string, string | string[]> = { "User-Agent": "signalbox" };
+  for (const [name, value] of headers) {
+    const before = grouped[name];
+    grouped[name] = before === undefined ? value : [before, value].flat();
+  }
+  if (isChunked) grouped["Transfer-Encoding"] = "chunked";
+  else if (body.length > 0 || method === "POST" || method === "PUT") grouped["Content-Length"] = String(body.length);
+  return grouped;
+}
+
+function writeBody(request: http.ClientRequest, { body, isChunked }: OutgoingDelivery): void {
+  if (!isChunked) {
+    request.end(body);
+    return;
+  }
+  const size = Math.max(1, Math.min(16 * 1024, Math.ceil(body.length / 3)));
+  for (let start = 0; start < body.length; start += size) request.write(body.subarray(start, start + size));
+  request.end();
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}

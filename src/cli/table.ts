@@ -1,0 +1,23 @@
+export interface Cell {
+  text: string;
+  paint?: (text: string) => string;
+}
+
+/** Lines with aligned columns, two blanks between them. The last column is not padded. */
+export function formatTable(rows: readonly (readonly Cell[])[], leastWidths: readonly number[] = []): string[] {
+  const widths = [...leastWidths];
+  for (const row of rows) {
+    row.forEach(({ text }, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, text.length);
+    });
+  }
+  return rows.map((row) =>
+    row
+      .map(({ text, paint }, column) => {
+        // Padded outside of the colour: its codes have a length and no width.
+        const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - text.length);
+        return (paint === undefined ? text : paint(text)) + padding;
+      })
+      .join("  "),
+  );
+}
