@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./define-command.js";
-import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
+import type { DemoReceiver } from "./demo-receiver.js";
 import { EXIT, type ExitCode } from "./exit.js";
 import { PACKAGED_FIXTURES, readFixtureFolder } from "./fixture-folder.js";
 import { countExpectedHandoffs } from "./expected-handoffs.js";
@@ -35,6 +35,8 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 async function demo(options: DemoOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   const { deliveries, events } = readFixtureFolder(PACKAGED_FIXTURES);
+  // Only the demo needs a whole receiver; the other commands start faster without.
+  const { startDemoReceiver } = await import("./demo-receiver.js");
   const receiver = await startDemoReceiver({ verbose: options.verbose ?? false });
   const report = reportResults(terminal, deliveries, options.json ?? false);
   const expectedHandoffs = countExpectedHandoffs();

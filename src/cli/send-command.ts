@@ -51,10 +51,7 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "A thousand test events"],
     [`signalbox send price_increased ${url} --count 3 --duplicate`, "The same one three times: accepted once"],
     [`signalbox send price_increased ${url} --skew -301`, "Too old by a second: refused with 401"],
-    [
-      `signalbox send price_increased ${url} --set data.product.slug=acme --set data.change.magnitude=0.5`,
-      "With values",
-    ],
+    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "With values"],
   ]);
   runs(command, context, (source: string, options: SendOptions) => send(source, options, context));
 }

@@ -15,7 +15,9 @@ export function shortId(eventId: string): string {
 
 /** The id that is meant by what was typed: an id, the start of a hash, or a delivery key as the logs have it. */
 export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
-  const prefix = `${inbox.endpoint}/`;
+  const { store, endpoint } = inbox;
+  if ((await store.get(endpoint, typed)) !== undefined) return typed;
+  const prefix = `${endpoint}/`;
   const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
   if (!SHORT_HASH.test(id)) return id;
   const found: string[] = [];

@@ -1,0 +1,123 @@
+import { strictEqual } from "node:assert/strict";
+import { createHash } from "node:crypto";
+import type {
+  Batch,
+  BatchResult,
+  ClaimedEvent,
+  EventState,
+  InboxStore,
+  NewEvent,
+  Settlement,
+  StoredEvent,
+} from "../../inbox/store.js";
+
+/** A fresh place for one case to work on. */
+export interface ContractMedium {
+  /** A store on this medium; called again after a close, it finds what was there. */
+  createStore(): InboxStore;
+  /**
+   * A second store on the same medium, as another process would have it. Leave it out where there can be none: the
+   * cases that need it then work with two calls on one store.
+   */
+  createSibling?(): InboxStore;
+  /**
+   * What the medium holds at this moment, seen from outside: what would be left if the process died now. Leave it
+   * out where nothing outlives the process.
+   */
+  readBack?(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  destroy(): Promise<void>;
+}
+
+/** What a case works on. */
+export interface Stage {
+  store: InboxStore;
+  sibling: InboxStore;
+  medium: ContractMedium;
+  open(store: InboxStore): Promise<InboxStore>;
+  readBack(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+}
+
+/** One promise of a store: the guarantee, what is promised, and how it is tried. */
+export type Promised = readonly [guarantee: string, name: string, run: (stage: Stage) => Promise<void>];
+
+export const T0 = Date.UTC(2026, 0, 1);
+export const ENDPOINT = "default";
+
+export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEvent {
+  const body = over.body ?? Buffer.from(`{"id":"${eventId}"}`);
+  return {
+    endpoint: ENDPOINT,
+    eventId,
+    type: "signal.published",
+    state: "ready",
+    dueAt: T0,
+    receivedAt: T0,
+    headers: "{}",
+    reason: null,
+    ...over,
+    body,
+    bodyHash: createHash("sha256").update(body).digest(),
+  };
+}
+
+export function commit(store: InboxStore, batch: Partial<Batch>): Promise<BatchResult> {
+  return store.commit({ settlements: [], accepts: [], claim: null, ...batch });
+}
+
+export async function accept(store: InboxStore, eventId: string, over: Partial<NewEvent> = {}): Promise<number> {
+  const { accepts } = await commit(store, { accepts: [newEvent(eventId, over)] });
+  strictEqual(accepts[0]?.status, "accepted", `${eventId} is new`);
+  return accepts[0].seq;
+}
+
+export async function claim(store: InboxStore, over: { now?: number; limit?: number; suspects?: boolean } = {}) {
+  const request = { endpoint: ENDPOINT, now: T0, limit: 10, suspects: false, ...over };
+  const result = await commit(store, { claim: { ...request, leaseUntil: request.now + 60_000 } });
+  if (result.claim === null) throw new Error("a claim was asked for and not answered");
+  return result.claim;
+}
+
+export async function claimOne(
+  store: InboxStore,
+  over: { now?: number; suspects?: boolean } = {},
+): Promise<ClaimedEvent> {
+  const { events } = await claim(store, { ...over, limit: 1 });
+  if (events[0] === undefined) throw new Error("nothing was claimed");
+  return events[0];
+}
+
+export async function settle(store: InboxStore, over: Partial<Settlement> & Pick<Settlement, "seq" | "token">) {
+  const base = { state: "done", dueAt: T0, attempts: 1, possiblyRepeated: false, lastError: null } as const;
+  const { settlements } = await commit(store, { settlements: [{ ...base, ...over }] });
+  return settlements[0];
+}
+
+/** Brings an event into a state by the ways there are. */
+export async function bring(store: InboxStore, eventId: string, state: EventState): Promise<number> {
+  const born = state === "quarantined" ? "quarantined" : state === "ready" ? "ready" : "leased";
+  const reason = born === "quarantined" ? "not_json" : null;
+  const seq = await accept(store, eventId, { state: born, dueAt: born === "leased" ? T0 + 60_000 : T0, reason });
+  if (state === "done" || state === "dead") strictEqual(await settle(store, { seq, token: 1, state }), true);
+  return seq;
+}
+
+export async function stateOf(store: InboxStore, eventId: string): Promise<string | undefined> {
+  return (await store.get(ENDPOINT, eventId))?.state;
+}
+
+export function takeOver(store: InboxStore, held: ReadonlySet<number>, now = T0): Promise<number> {
+  return store.takeOver({ endpoint: ENDPOINT, now, held, crashed: true });
+}
+
+/** Its holder dies: at once for an owner alone, by time for one of several. */
+export async function crash(store: InboxStore, now: number): Promise<void> {
+  if (!store.shared) await takeOver(store, new Set(), now);
+  // A claim that wants nothing else still takes over what ran out.
+  else await claim(store, { now, limit: 1, suspects: false }).then(({ events }) => giveBackAll(store, events, now));
+}
+
+async function giveBackAll(store: InboxStore, events: readonly ClaimedEvent[], now: number): Promise<void> {
+  for (const { seq, token, attempts, possiblyRepeated } of events) {
+    await settle(store, { seq, token, state: "ready", dueAt: now, attempts, possiblyRepeated });
+  }
+}

@@ -1,0 +1,35 @@
+import { Readable, Writable } from "node:stream";
+import { runCli } from "../../src/cli/run-cli.js";
+import { createTerminal } from "../../src/cli/terminal.js";
+import { SECRET, type CliOptions, type CliRun } from "./run-cli.js";
+
+/**
+ * Runs the command line in this process, for the long tables of cases: a process of its own takes a quarter of a
+ * second each. What only a process has (its exit code, signals, a closed pipe) is tested with `runCli`.
+ */
+export async function callCli(args: readonly string[], { input = "", env = {} }: CliOptions = {}): Promise<CliRun> {
+  const stdout = collector();
+  const stderr = collector();
+  const variables = { SIGNALS_SECRET: SECRET, ...env };
+  const exitCode = await runCli(args, {
+    env: variables,
+    stdin: Readable.from([Buffer.from(input)]) as NodeJS.ReadStream,
+    terminal: createTerminal(stdout.stream, stderr.stream, variables),
+    signal: new AbortController().signal,
+  });
+  const text = stdout.text();
+  return { exitCode, stdout: text, stderr: stderr.text(), lines: text.split("\n").filter((line) => line !== "") };
+}
+
+type Output = Parameters<typeof createTerminal>[0];
+
+function collector(): { stream: Output; text: () => string } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream: stream as unknown as Output, text: () => Buffer.concat(chunks).toString("utf8") };
+}

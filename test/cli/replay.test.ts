@@ -1,0 +1,226 @@
+import { expect, test } from "vitest";
+import { REQUESTS } from "./fixture-names.js";
+import { ndjson, outcomeOf, runCli, runWithSecret, SECRET, startCli } from "./run-cli.js";
+import { listen, serveReceiver, serveRecorder } from "./serve-requests.js";
+import { tempFiles } from "./temp-files.js";
+
+interface Row {
+  name: string;
+  sending: number;
+  sendings: number;
+  ok: boolean;
+}
+
+const nameOf = ({ name, sending, sendings }: Row): string =>
+  sendings === 1 ? name : `${name} (${sending}/${sendings})`;
+
+async function failingNames(url: string, ...args: string[]): Promise<{ exitCode: number | null; names: string[] }> {
+  const run = await runWithSecret(["replay", "--url", url, "--json", ...args]);
+  const rows = ndjson<Row>(run);
+  expect(rows.map(nameOf).sort()).toEqual(REQUESTS.map(({ name }) => name).sort());
+  return { exitCode: run.exitCode, names: rows.filter(({ ok }) => !ok).map(nameOf) };
+}
+
+const namesExpecting = (isIt: (expected: (typeof REQUESTS)[number]["expect"]) => boolean): string[] =>
+  REQUESTS.filter(({ expect: expected }) => isIt(expected)).map(({ name }) => name);
+
+test("a right receiver answers everything as expected, twice in a row and in parallel", async () => {
+  const { url } = await serveReceiver();
+  const first = await runWithSecret(["replay", "--url", url]);
+  expect(first).toMatchObject({ exitCode: 0 });
+  expect(first.lines).toHaveLength(REQUESTS.length + 1);
+  expect(first.stderr).toMatch(/^all \d+ answers as expected, in [\d.]+ s\n$/);
+  expect(await failingNames(url, "--concurrency", "8")).toEqual({ exitCode: 0, names: [] });
+});
+
+test("a server that says yes to everything fails exactly the cases that want another answer", async () => {
+  const { url } = await serveRecorder();
+  const wanted = namesExpecting(({ body }) => JSON.stringify(body) !== '{"received":true}');
+  const { exitCode, names } = await failingNames(url);
+  expect(exitCode).toBe(1);
+  expect(names.sort()).toEqual(wanted.sort());
+  const run = await runWithSecret(["replay", "--url", url, "--only", "wrong-secret"]);
+  expect(run.exitCode).toBe(1);
+  expect(run.lines.find((line) => line.startsWith("wrong-secret "))).toMatch(
+    /401 signature_mismatch +200 received +FAILED$/,
+  );
+  expect(run.stderr).toBe(
+    "3 of 3 answers not as expected: wrong-secret, wrong-secret-not-json, wrong-secret-verification\n",
+  );
+});
+
+test("a receiver with another secret fails everything that depends on a right signature", async () => {
+  const { url } = await serveReceiver({ secrets: "another" });
+  const right = namesExpecting(({ status, code }) => status === 200 || code === "timestamp_out_of_tolerance");
+  expect((await failingNames(url)).names.sort()).toEqual(right.sort());
+});
+
+test("a receiver with a wider tolerance fails the cases about age alone", async () => {
+  const { url } = await serveReceiver({ toleranceSeconds: 400 });
+  expect((await failingNames(url)).names).toEqual(["too-old", "too-early"]);
+});
+
+const HOP_BY_HOP = new Set(["host", "connection", "transfer-encoding", "content-length"]);
+
+test("a server that never dedupes fails the repeats alone", async () => {
+  const { url } = await serveReceiver({ endpoint: "first" });
+  const right = new URL(url);
+  // In front of a right receiver: takes "duplicate" out of every answer.
+  const forgetful = await listen((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const headers = Object.entries(request.headersDistinct).flatMap(([name, values = []]) =>
+        HOP_BY_HOP.has(name) ? [] : values.map((value): [string, string] => [name, value]),
+      );
+      const { method = "" } = request;
+      const body = method === "GET" ? null : Buffer.concat(chunks);
+      void fetch(right, { method, headers, body }).then(async (answer) => {
+        const text = (await answer.text()).replace(',"duplicate":true', "");
+        response.writeHead(answer.status, { "Content-Type": "application/json" }).end(text);
+      });
+    });
+  });
+  const repeats = namesExpecting(({ body }) => body?.["duplicate"] === true);
+  expect((await failingNames(forgetful)).names).toEqual(repeats);
+});
+
+test("a server that hangs up or answers nonsense fails, and its answer is shown without control characters", async () => {
+  const { url } = await serveRecorder((_request, response) => {
+    response.statusCode = 500;
+    response.end("\u001b[31mboom\u001b[0m");
+  });
+  const run = await runWithSecret(["replay", "--url", url, "--only", "new-signal"]);
+  expect(run.exitCode).toBe(1);
+  expect(run.stdout).toContain("500 \\u001b[31mboom\\u001b[0m");
+  expect(run.stdout).not.toContain("\u001b");
+  const hangsUp = await listen((request) => request.socket.destroy());
+  const broken = await runWithSecret(["replay", "--url", hangsUp, "--only", "new-signal"]);
+  expect(broken.exitCode).toBe(1);
+  expect(broken.stdout).toContain("no answer (ECONNRESET)");
+});
+
+test("a server that never answers is given up after --timeout", async () => {
+  const url = await listen(() => undefined);
+  const run = await runWithSecret(["replay", "--url", url, "--only", "get", "--timeout", "1"]);
+  expect(run.exitCode).toBe(1);
+  expect(run.stdout).toContain("no answer (timeout)");
+});
+
+test("the wire carries what the cases ask for", async () => {
+  const { url, requests } = await serveRecorder();
+  await runWithSecret(["replay", "--url", url, "--only", "header-twice"]);
+  await runWithSecret(["replay", "--url", url, "--only", "new-signal-chunked"]);
+  await runWithSecret(["replay", "--url", url, "--only", "exactly-the-limit-chunked"]);
+  await runWithSecret(["replay", "--url", url, "--only", "gzip-unsigned"]);
+  await runWithSecret(["replay", "--url", url, "--only", "get"]);
+  const [twice, chunked, large, gzip, get] = requests;
+  expect(twice?.rawHeaders.filter((name) => name === "X-Service-Signature")).toHaveLength(2);
+  expect(chunked?.headers).toMatchObject({ "transfer-encoding": "chunked" });
+  expect(chunked?.headers["content-length"]).toBeUndefined();
+  expect(large?.body.byteLength).toBe(262_144);
+  expect(gzip?.headers["content-encoding"]).toBe("gzip");
+  expect(gzip?.headers["x-service-signature"]).toBeUndefined();
+  expect([gzip?.body[0], gzip?.body[1]]).toEqual([0x1f, 0x8b]);
+  expect([get?.method, get?.body.byteLength]).toEqual(["GET", 0]);
+});
+
+test("ids are new in each run, and with --as-is they are not", async () => {
+  const { url, requests } = await serveRecorder();
+  const idOf = (index: number): unknown => (JSON.parse(requests[index]?.body.toString() ?? "") as { id: unknown }).id;
+  for (const args of [[], [], ["--as-is"], ["--as-is"]]) {
+    await runWithSecret(["replay", "--url", url, "--only", "signals/price_increased", ...args]);
+  }
+  expect(idOf(0)).not.toBe(idOf(1));
+  expect(idOf(2)).toBe("sig_885702_10233");
+  expect(idOf(3)).toBe("sig_885702_10233");
+});
+
+test("with --as-is a known id may be answered as a duplicate", async () => {
+  const { url } = await serveReceiver();
+  expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
+  expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
+});
+
+test("--only takes a part of a name or a pattern, and finding none is wrong usage", async () => {
+  const { url } = await serveReceiver();
+  const only = async (pattern: string): Promise<string[]> =>
+    ndjson<Row>(await runWithSecret(["replay", "--url", url, "--json", "--only", pattern])).map(({ name }) => name);
+  expect(await only("signals/price_*")).toEqual(["signals/price_decreased", "signals/price_increased"]);
+  expect(await only("two-")).toEqual(["two-v1", "two-t"]);
+  expect(await runWithSecret(["replay", "--url", url, "--only", "nonsense"])).toMatchObject({
+    exitCode: 2,
+    stdout: "",
+  });
+});
+
+test("a folder of one's own is sent, each event with the answer that its content asks for", async () => {
+  const { url } = await serveReceiver();
+  const envelope = { id: "evt_1", version: "1", created_at: "2026-11-20T12:00:00.000Z" };
+  const folder = tempFiles({
+    "mine/test.json": JSON.stringify({ ...envelope, type: "webhook.test", data: { message: "hi" } }),
+    "mine/later.json": JSON.stringify({ ...envelope, type: "signal.retracted", data: {} }),
+    "verify.json": JSON.stringify({ ...envelope, type: "webhook.verification", data: { challenge: "c" } }),
+    "broken.json": JSON.stringify({ ...envelope, type: "signal.published", data: "text" }),
+    "notes.txt": "no event",
+  });
+  const run = await runWithSecret(["replay", folder, "--url", url]);
+  expect(run.exitCode).toBe(0);
+  expect(run.lines.slice(1).map((line) => line.split(/ {2,}/))).toEqual([
+    ["broken", "200 quarantined", "200 quarantined", "ok"],
+    ["mine/later", "200 received", "200 received", "ok"],
+    ["mine/test", "200 received", "200 received", "ok"],
+    ["verify", "200 challenge", "200 challenge", "ok"],
+  ]);
+});
+
+test.each([
+  ["no such folder", undefined, "cannot read the folder"],
+  ["no event in it", {}, "there is no event (*.json) in"],
+  ["an event that is no JSON", { "a.json": "{" }, "it is no JSON"],
+  ["an event that is no object", { "a.json": "[]" }, "is no event"],
+  [
+    "an unknown key",
+    { "deliveries.json": '{"version":1,"deliveries":[{"nmae":"x"}]}' },
+    "deliveries.json: deliveries.0",
+  ],
+  [
+    "an event that is not there",
+    { "deliveries.json": '{"version":1,"deliveries":[{"name":"x","event":"y","expect":{"status":200}}]}' },
+    "x names the event y, which is not there",
+  ],
+])("a folder with a fault is named: %s", async (_what, files, words) => {
+  const folder = files === undefined ? "/no/such/folder" : tempFiles(files);
+  const run = await runWithSecret(["replay", folder, "--url", "http://127.0.0.1:1/"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toContain(words);
+  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+});
+
+test("nobody to send to is exit 3 with one line", async () => {
+  const run = await runWithSecret(["replay", "--url", "http://127.0.0.1:1/x"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe(
+    "signalbox replay: nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED): is the receiver running?\n",
+  );
+});
+
+test("Ctrl-C ends a replay with 130, though no answer comes", async () => {
+  let arrived = (): void => undefined;
+  const arrival = new Promise<void>((resolve) => (arrived = resolve));
+  const url = await listen(() => arrived());
+  const child = startCli(["replay", "--url", url], { env: { SIGNALS_SECRET: SECRET } });
+  const outcome = outcomeOf(child);
+  await arrival;
+  child.kill("SIGINT");
+  expect(await outcome).toMatchObject({ exitCode: 130, stdout: "", stderr: "" });
+});
+
+test("no secret is printed", async () => {
+  const { url } = await serveRecorder();
+  for (const args of [[], ["--json"]]) {
+    const run = await runCli(["replay", "--url", url, "--secret", SECRET, ...args]);
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout + run.stderr).not.toContain(SECRET);
+  }
+});

@@ -1,0 +1,61 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { createReceiver, type Receiver, type ReceiverOptions } from "../../src/index.js";
+import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { SECRET } from "./run-cli.js";
+
+/** @returns the address; the server ends with the test */
+export async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/signals`;
+}
+
+/** A receiver at work behind a port, closed with the test. */
+export async function serveReceiver(
+  options: Partial<ReceiverOptions> = {},
+): Promise<{ receiver: Receiver; url: string }> {
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: memoryStore(),
+    onSignal: () => undefined,
+    logger: false,
+    ...options,
+  });
+  await receiver.start();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  return { receiver, url: await listen(nodeHandler(receiver)) };
+}
+
+export interface RecordedRequest {
+  method: string;
+  /** Names and values in turn, as they came over the wire. */
+  rawHeaders: string[];
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+}
+
+/** A server that writes down what it gets. */
+export async function serveRecorder(
+  answer: (request: RecordedRequest, response: ServerResponse) => void = (_request, response) =>
+    void response.setHeader("Content-Type", "application/json").end('{"received":true}'),
+): Promise<{ url: string; requests: RecordedRequest[] }> {
+  const requests: RecordedRequest[] = [];
+  const url = await listen((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { method = "", rawHeaders, headers } = request;
+      const recorded = { method, rawHeaders, headers, body: Buffer.concat(chunks) };
+      requests.push(recorded);
+      answer(recorded, response);
+    });
+  });
+  return { url, requests };
+}

@@ -1,0 +1,117 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { callCli } from "./call-cli.js";
+import { MAIN, runCli } from "./run-cli.js";
+import { tempFiles } from "./temp-files.js";
+
+const URL_FLAG = ["--url", "http://127.0.0.1:1/x"];
+const DB_FLAG = ["--db", "/no/such.db"];
+
+const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [[], /say what to do: demo, sign/],
+  [["sgn"], /unknown command 'sgn' \(Did you mean sign\?\)/],
+  [["--nonsense"], /unknown option '--nonsense'/],
+  [["demo", "extra"], /too many arguments/],
+  [["demo", "--jsn"], /unknown option '--jsn' \(Did you mean --json\?\)/],
+  [["sign"], /missing required argument 'file'/],
+  [["sign", "a", "b"], /too many arguments/],
+  [["sign", "a", "--timestamp", "soon"], /Expected a whole number from 0/],
+  [["sign", "a", "--timestamp", "1795255200000"], /Expected a whole number from 0/],
+  [["sign", "a", "--value", "--curl"], /cannot be used with/],
+  [["sign", "a", "--url", "http://x/"], /--url goes with --curl/],
+  [["verify"], /missing required argument 'file'|'-H, --header <header>' not specified/],
+  [["verify", "a"], /'-H, --header <header>' not specified/],
+  [["verify", "a", "-H", "x", "--tolerance", "0"], /Expected a whole number of at least 1/],
+  [["verify", "a", "-H", "x", "--now", ""], /Expected a whole number/],
+  [["send", ...URL_FLAG], /missing required argument 'type\|file'/],
+  [["send", "test"], /'--url <url>' not specified/],
+  [["send", "test", "--url", "localhost:3000/x"], /Expected an address like http/],
+  [["send", "test", "--url", "ftp://x/"], /Expected an address like http/],
+  [["send", "test", ...URL_FLAG, "--count", "0"], /Expected a whole number from 1/],
+  [["send", "test", ...URL_FLAG, "--count", "1e3"], /Expected a whole number from 1/],
+  [["send", "test", ...URL_FLAG, "--concurrency", "0"], /Expected a whole number from 1/],
+  [["send", "test", ...URL_FLAG, "--skew", "x"], /Expected a whole number/],
+  [["send", "test", ...URL_FLAG, "--set", "x"], /--set takes path=value/],
+  [["send", "test", ...URL_FLAG, "--set", "a=1", "--as-is"], /cannot be used with/],
+  [["replay"], /'--url <url>' not specified/],
+  [["replay", "a", "b", ...URL_FLAG], /too many arguments/],
+  [["replay", ...URL_FLAG, "--concurrency", "1000"], /Expected a whole number from 1 to 256/],
+  [["inbox"], /say what to do: ls, show/],
+  [["inbox", "list"], /unknown command 'list'/],
+  [["inbox", "ls"], /'--db <file>' not specified/],
+  [["inbox", "ls", ...DB_FLAG, "--state", "gone"], /Allowed choices are ready, leased/],
+  [["inbox", "ls", ...DB_FLAG, "--limit", "0"], /Expected a whole number/],
+  [["inbox", "show", ...DB_FLAG], /missing required argument 'id'/],
+  [["inbox", "show", "a", ...DB_FLAG, "--raw", "--json"], /cannot be used with/],
+  [["inbox", "retry", ...DB_FLAG], /name the ids, or give --all-dead/],
+  [["inbox", "retry", "a", "--all-dead", ...DB_FLAG], /not both/],
+  [["inbox", "retry", "--state", "done", ...DB_FLAG], /Allowed choices are dead, quarantined/],
+  [["inbox", "discard", ...DB_FLAG], /name the ids, or give --all-dead/],
+  [["inbox", "discard", "--all-dead", ...DB_FLAG], /add --yes/],
+  [["inbox", "export"], /'--db <file>' not specified/],
+  [["inbox", "prune", ...DB_FLAG, "--key-days", "1.9"], /at least 2/],
+  [["inbox", "prune", ...DB_FLAG, "--payload-days", "31"], /more than --key-days 30/],
+  [["inbox", "stats"], /'--db <file>' not specified/],
+];
+
+test.each(WRONG)("wrong usage is one line that says what to type: %j", async (args, says) => {
+  const run = await callCli(args);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toMatch(says);
+  expect(run.stderr).toMatch(/^signalbox[a-z ]*: .+\n$/);
+  expect(run.stderr).not.toMatch(/\n.|\.;/);
+});
+
+test("the process exits with 2, without a stack trace", async () => {
+  for (const args of [[], ["nonsense"], ["sign"], ["inbox", "ls"], ["inbox", "discard", "--all-dead", "--db", "x"]]) {
+    const run = await runCli(args);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+  }
+});
+
+const COMMANDS = [
+  ["demo"],
+  ["sign"],
+  ["verify"],
+  ["send"],
+  ["replay"],
+  ...["ls", "show", "retry", "discard", "export", "prune", "stats"].map((name) => ["inbox", name]),
+];
+
+test.each(COMMANDS)("the help of %s %s has its options and examples, on stdout", async (...words) => {
+  const run = await callCli([...words.filter((word) => word !== undefined), "--help"]);
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(run.stdout).toContain(`Usage: signalbox ${words.filter(Boolean).join(" ")}`);
+  expect(run.stdout).toMatch(/\nExamples:\n {2}.+:\n {4}\$ .*signalbox /);
+  expect(run.stdout).toMatch(/-h, --help/);
+  expect(run.stdout).not.toContain("\n\n\n");
+  const tooLong = run.stdout.split("\n").filter((line) => line.length > 120);
+  expect(tooLong).toEqual([]);
+});
+
+test("the help names every command, and `help` works too", async () => {
+  const run = await callCli(["--help"]);
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  for (const [name] of COMMANDS) expect(run.stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  expect((await callCli(["help", "sign"])).stdout).toContain("Usage: signalbox sign");
+  expect((await callCli(["inbox", "help", "ls"])).stdout).toContain("Usage: signalbox inbox ls");
+});
+
+test("--version prints the version of the package", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  expect(await runCli(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test.each(["18.20.4", "20.18.3"])("Node %s is too old: exit 3 with one line", (version) => {
+  const folder = tempFiles({
+    "old.cjs": `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`,
+  });
+  const run = spawnSync(process.execPath, ["--require", join(folder, "old.cjs"), MAIN, "demo"], { encoding: "utf8" });
+  expect(run).toMatchObject({ status: 3, stdout: "" });
+  expect(run.stderr).toBe(`signalbox: this is Node ${version}; signalbox needs 20.19 or later.\n`);
+});

@@ -1,0 +1,148 @@
+import type { AcceptResult, InboxStore } from "../../src/index.js";
+import type { Break } from "./plain-medium.js";
+
+/** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
+export interface BrokenStore extends Break {
+  mistake: string;
+  caught: string;
+}
+
+const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate";
+
+export const BROKEN_STORES: readonly BrokenStore[] = [
+  {
+    mistake: "looks whether an id is there, waits, and inserts",
+    caught: "of many simultaneous accepts of one id exactly one is new",
+    bend: checkThenInsert,
+  },
+  {
+    mistake: "settles whoever's token it is",
+    caught: "a settlement with a token that is not current changes nothing",
+    bend: settleUnfenced,
+  },
+  {
+    mistake: "keeps bodies as text",
+    caught: "a body comes back byte for byte, whatever the bytes",
+    bend: keepText,
+  },
+  {
+    mistake: "prunes by age alone",
+    caught: "prune forgets old done events, payload first, and touches no other",
+    bend: pruneByAge,
+  },
+  {
+    mistake: "acknowledges before the commit",
+    caught: "an accepted event is on the medium when commit resolves",
+    waits: ({ accepts }) => accepts.length === 0 || accepts.some(isDuplicate),
+  },
+  {
+    mistake: "acknowledges a duplicate before its original",
+    caught: "a duplicate is answered only once its original is on the medium",
+    waits: ({ accepts }) => accepts.length === 0 || !accepts.every(isDuplicate),
+  },
+  {
+    mistake: "claims before it settles",
+    caught: "settlements, accepts and claim of one batch are applied together, in this order",
+    bend: claimFirst,
+  },
+  {
+    mistake: "counts a lease that never began as a crash",
+    caught: "a lease whose hand-off never began is freed without a crash, and its token is spent",
+    bend: (store) => ({ ...store, takeOver: (request) => store.takeOver({ ...request, crashed: true }) }),
+  },
+  {
+    mistake: "gives every endpoint's events to whoever asks",
+    caught: "an endpoint's leases are not taken over by another",
+    bend: takeOverAll,
+  },
+  {
+    mistake: "forgets the limit of a prune",
+    caught: "prune does no more at once than it is told",
+    bend: (store) => ({ ...store, prune: (request) => store.prune({ ...request, limit: 1e9 }) }),
+  },
+];
+
+function checkThenInsert(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async commit({ settlements, accepts, claim }) {
+      const { settlements: settled } = await store.commit({ settlements, accepts: [], claim: null });
+      const inserted: AcceptResult[] = [];
+      for (const event of accepts) {
+        const isKnown = (await store.get(event.endpoint, event.eventId)) !== undefined;
+        await Promise.resolve();
+        const [result] = (await store.commit({ settlements: [], accepts: [event], claim: null })).accepts;
+        // INSERT OR IGNORE, and no look at what it did.
+        if (result !== undefined) inserted.push(isKnown ? result : { status: "accepted", seq: result.seq });
+      }
+      const claimed = await store.commit({ settlements: [], accepts: [], claim });
+      return { settlements: settled, accepts: inserted, claim: claimed.claim };
+    },
+  };
+}
+
+function settleUnfenced(store: InboxStore): InboxStore {
+  const tokens = new Map<number, number>();
+  return {
+    ...store,
+    async commit(batch) {
+      const settlements = batch.settlements.map((each) => ({ ...each, token: tokens.get(each.seq) ?? each.token }));
+      const result = await store.commit({ ...batch, settlements });
+      for (const { seq, token } of result.claim?.events ?? []) tokens.set(seq, token);
+      return result;
+    },
+  };
+}
+
+function keepText(store: InboxStore): InboxStore {
+  const asText = (body: Uint8Array): Buffer => Buffer.from(Buffer.from(body).toString("utf8"));
+  return {
+    ...store,
+    commit: (batch) =>
+      store.commit({ ...batch, accepts: batch.accepts.map((event) => ({ ...event, body: asText(event.body) })) }),
+  };
+}
+
+function pruneByAge(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async prune(request) {
+      const entries = await store.list({ limit: 1e9 });
+      const old = entries.filter(({ state, dueAt }) => state === "ready" && dueAt < request.keysBefore);
+      for (const { endpoint, dueAt } of old) {
+        const claim = { endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, suspects: false };
+        const { claim: claimed } = await store.commit({ settlements: [], accepts: [], claim });
+        for (const { seq, token } of claimed?.events ?? []) {
+          const values = { dueAt, attempts: 0, possiblyRepeated: false, lastError: null };
+          const settlements = [{ seq, token, state: "done" as const, ...values }];
+          await store.commit({ settlements, accepts: [], claim: null });
+        }
+      }
+      const pruned = await store.prune(request);
+      return { payloads: pruned.payloads, keys: pruned.keys - old.length };
+    },
+  };
+}
+
+function claimFirst(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async commit({ settlements, accepts, claim }) {
+      const claimed = await store.commit({ settlements: [], accepts: [], claim });
+      const rest = await store.commit({ settlements, accepts, claim: null });
+      return { ...rest, claim: claimed.claim };
+    },
+  };
+}
+
+function takeOverAll(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async takeOver(request) {
+      const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
+      let freed = 0;
+      for (const endpoint of endpoints) freed += await store.takeOver({ ...request, endpoint });
+      return freed;
+    },
+  };
+}

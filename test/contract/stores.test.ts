@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { InboxStore } from "../../src/index.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { storeContract, type ContractMedium } from "../../src/testing/index.js";
+import { plainMedium } from "./plain-medium.js";
+
+const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
+  memory() {
+    const store = memoryStore();
+    return { createStore: () => store, destroy: async () => {} };
+  },
+  sqlite: () => sqliteMedium(false),
+  "sqlite, shared": () => sqliteMedium(true),
+  "the control of the broken stores": () => plainMedium(),
+};
+
+for (const [name, createMedium] of Object.entries(MEDIA)) {
+  test.each(storeContract(createMedium))(`${name} — $guarantee $name`, ({ run }) => run());
+}
+
+test("every guarantee of the port has a case, and no case has the name of another", () => {
+  const cases = storeContract(() => plainMedium());
+  const guarantees = new Set(cases.map(({ guarantee }) => guarantee));
+  expect([...guarantees].toSorted()).toEqual(Array.from({ length: 11 }, (_, index) => `G${index + 1}`).toSorted());
+  expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
+});
+
+async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-"));
+  const path = join(folder, "inbox.db");
+  const createStore = (): InboxStore => sqliteStore({ path, shared });
+  return {
+    createStore,
+    ...(shared && { createSibling: createStore }),
+    async readBack(endpoint, eventId) {
+      const reader = sqliteStore({ path, operator: true });
+      await reader.open({ endpoint, now: Date.now() });
+      try {
+        return await reader.get(endpoint, eventId);
+      } finally {
+        await reader.close(endpoint);
+      }
+    },
+    destroy: () => rm(folder, { recursive: true }),
+  };
+}

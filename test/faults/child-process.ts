@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+
+/** What `children/receiver.mjs` says. */
+export type Line =
+  | { say: "ready"; port: number }
+  | { say: "refused"; code: string }
+  | { say: "request" }
+  | { say: "begun"; id: string; possiblyRepeated: boolean; replayed: boolean; attempt: number }
+  | { say: "handedOff"; id: string }
+  | { say: "dead"; id: string; reason: string }
+  | { say: "closed" };
+
+export interface ChildConfig {
+  db: string;
+  /** Where callbacks note that they began. */
+  log: string;
+  shared?: boolean;
+  /** Once this file exists, every callback is fine. */
+  healedBy?: string;
+  handoff?: { timeoutMs?: number; maxAttempts?: number; concurrency?: number };
+  graceMs?: number;
+  clockAheadMs?: number;
+  fault?: "acknowledge before commit" | "uncaught exception" | "exit after the answer";
+}
+
+export interface Child {
+  /** Where it takes deliveries; 0 before it is ready. */
+  readonly port: number;
+  /** All that it said so far. */
+  readonly lines: readonly Line[];
+  /** The code or the signal with which it ended. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves once `condition` holds for what was said; rejects when the process ends or the time is over. */
+  until(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void>;
+}
+
+/** Longer than anything takes on a busy machine: only a failing test gets here. */
+const DEADLINE_MS = 20_000;
+
+export function startChild(config: ChildConfig): Child {
+  const script = new URL("children/receiver.mjs", import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, JSON.stringify(config)], { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const lines: Line[] = [];
+  const checks = new Set<() => void>();
+  createInterface(child.stdout).on("line", (line) => {
+    lines.push(JSON.parse(line) as Line);
+    for (const check of checks) check();
+  });
+  // `close`, not `exit`: by then all that it said has been read.
+  const exited = once(child, "close").then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals);
+
+  function until(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        clearTimeout(deadline);
+        checks.delete(check);
+        settle();
+      };
+      const fail = (why: string): void =>
+        end(() => reject(new Error(`waited for ${what}, but ${why}\n${stderr}\n${JSON.stringify(lines.slice(-20))}`)));
+      const check = (): void => {
+        if (condition(lines)) end(resolve);
+      };
+      const deadline = setTimeout(() => fail("the time is over"), DEADLINE_MS);
+      checks.add(check);
+      void exited.then((how) => fail(`the process ended with ${how}`));
+      check();
+    });
+  }
+
+  return {
+    get port() {
+      return lines.find((line) => line.say === "ready")?.port ?? 0;
+    },
+    lines,
+    exited,
+    until,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Resolves when deliveries are taken. */
+export async function startReceiver(config: ChildConfig): Promise<Child> {
+  const child = startChild(config);
+  await child.until("the receiver to start", isReady);
+  return child;
+}
+
+export function isReady(lines: readonly Line[]): boolean {
+  return lines.some(({ say }) => say === "ready");
+}
+
+export function idsOf(lines: readonly Line[], say: "begun" | "handedOff" | "dead"): string[] {
+  return lines.flatMap((line) => (line.say === say ? [line.id] : []));
+}
+
+/** Whether the receiver said of each of these that it was handed off, durably. */
+export function areHandedOff(ids: Iterable<string>): (lines: readonly Line[]) => boolean {
+  return (lines) => {
+    const done = new Set(idsOf(lines, "handedOff"));
+    return [...ids].every((id) => done.has(id));
+  };
+}

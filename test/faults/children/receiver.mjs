@@ -1,0 +1,90 @@
+// A receiver in a process of its own, on the built package. Its one argument is JSON. On stdout it says one line of JSON
+// for each thing that a test may wait for; a callback that begins is also noted in a file, since that survives kill -9.
+import { appendFileSync, existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createReceiver, PermanentFailure } from "signalbox";
+import { nodeHandler } from "signalbox/node";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { systemClockAhead } from "./system-clock-ahead.mjs";
+import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
+
+const {
+  db,
+  log,
+  shared = false,
+  healedBy = "",
+  handoff = {},
+  graceMs = 0,
+  clockAheadMs = 0,
+  fault = "none",
+} = JSON.parse(process.argv[2]);
+
+const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** What the callback does with an event is written in the event's title. */
+const CALLBACKS = new Map([
+  ["fine", () => nextTurn()],
+  ["slow", () => new Promise((resolve) => setTimeout(resolve, 200))],
+  ["hangs", () => new Promise(() => {})],
+  ["rejects", () => Promise.reject(new Error("the queue said no"))],
+  ["gives up", () => Promise.reject(new PermanentFailure())],
+  ["exits", () => process.exit(3)],
+  [
+    "throws",
+    () => {
+      throw new Error("thrown before the first await");
+    },
+  ],
+]);
+
+const store = sqliteStore({ path: db, shared });
+const receiver = createReceiver({
+  secrets: "whsec_faults",
+  store: fault === "acknowledge before commit" ? acknowledgeBeforeCommit(store) : store,
+  // On a slow machine a late answer is no failure.
+  ackTimeoutMs: 15_000,
+  handoff: { backoff: () => 1, ...handoff },
+  clock: systemClockAhead(clockAheadMs),
+  logger: false,
+  // Not async, so that what throws throws.
+  onSignal(signal, { deliveryKey, possiblyRepeated, replayed, attempt }) {
+    appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
+    say({ say: "begun", id: signal.id, possiblyRepeated, replayed, attempt });
+    const callback = existsSync(healedBy) ? CALLBACKS.get("fine") : CALLBACKS.get(signal.data.title);
+    return callback();
+  },
+});
+receiver.on("handedOff", ({ eventId }) => say({ say: "handedOff", id: eventId }));
+receiver.on("dead", ({ eventId, reason }) => say({ say: "dead", id: eventId, reason }));
+// A listener that throws is caught; the host's own mistakes are not ours to catch.
+if (fault === "uncaught exception") {
+  receiver.on("accepted", () =>
+    process.nextTick(() => {
+      throw new Error("a mistake of the host");
+    }),
+  );
+}
+
+const handle = nodeHandler(receiver);
+const server = createServer((request, response) => {
+  say({ say: "request" });
+  if (fault === "exit after the answer") response.once("finish", () => process.exit(0));
+  handle(request, response);
+});
+
+async function close() {
+  server.close();
+  await receiver.close({ graceMs });
+  // What is still connected is idle, or was told that we are closing.
+  server.closeAllConnections();
+  say({ say: "closed" });
+}
+process.once("SIGTERM", () => void close());
+
+try {
+  await receiver.start();
+  server.listen(0, "127.0.0.1", () => say({ say: "ready", port: server.address().port }));
+} catch (error) {
+  say({ say: "refused", code: error.code });
+}

@@ -1,0 +1,70 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { onTestFinished } from "vitest";
+import type { EventState } from "../../src/index.js";
+
+export interface Row {
+  event_id: string;
+  state: EventState;
+  attempts: number;
+  crashes: number;
+  last_error: string | null;
+  /** Bytes of the body that are kept; null when it is gone. */
+  kept: number | null;
+}
+
+/** Where one test keeps its files. */
+export function inboxFiles(): { db: string; log: string; healedBy: string } {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return { db: join(folder, "inbox.db"), log: join(folder, "begun.log"), healedBy: join(folder, "healed") };
+}
+
+/** A reader of its own on the file, beside the receivers: it sees what is committed and nothing else. */
+export function openReader(db: string): { rows(): Row[]; count(eventId: string): number; close(): void } {
+  const reader = new Database(db, { fileMustExist: true, timeout: 5000 });
+  const all = reader.prepare<[], Row>(`
+    SELECT event_id, state, attempts, crashes, last_error, length(body) AS kept
+    FROM inbox LEFT JOIN inbox_body USING (seq) ORDER BY seq`);
+  const count = reader.prepare<[string], number>("SELECT count(*) FROM inbox WHERE event_id = ?").pluck();
+  return { rows: () => all.all(), count: (eventId) => count.get(eventId) ?? 0, close: () => void reader.close() };
+}
+
+export function readRows(db: string): Row[] {
+  const reader = openReader(db);
+  const rows = reader.rows();
+  reader.close();
+  return rows;
+}
+
+export interface Begun {
+  id: string;
+  possiblyRepeated: boolean;
+  attempt: number;
+}
+
+/** The callbacks that ever began, in their order, over all processes. */
+export function readLog(log: string): Begun[] {
+  if (!existsSync(log)) return [];
+  const lines = readFileSync(log, "utf8").split("\n").slice(0, -1);
+  return lines.map((line) => {
+    const [deliveryKey = "", possiblyRepeated, attempt] = line.split(" ");
+    return {
+      id: deliveryKey.replace("default/", ""),
+      possiblyRepeated: possiblyRepeated === "true",
+      attempt: Number(attempt),
+    };
+  });
+}
+
+/** Ids that were handed off again, without a word to the callback that it may be a repeat. */
+export function unflaggedRepeats(begun: readonly Begun[]): string[] {
+  const seen = new Set<string>();
+  return begun.flatMap(({ id, possiblyRepeated }) => {
+    const isRepeat = seen.has(id);
+    seen.add(id);
+    return isRepeat && !possiblyRepeated ? [id] : [];
+  });
+}

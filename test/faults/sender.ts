@@ -1,0 +1,64 @@
+import { Agent, request } from "node:http";
+import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import type { SignalEvent } from "../../src/index.js";
+
+export const SECRET = "whsec_faults";
+
+export interface Answer {
+  status: number;
+  body: string;
+}
+
+/** One connection a delivery at most, kept alive. */
+const agent = new Agent({ keepAlive: true });
+
+/** A delivery as the service sends it. Rejects when the receiver goes away before its answer is complete. */
+export function send(port: number, event: object): Promise<Answer> {
+  const { headers, body } = signedDelivery(event, { secret: SECRET });
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ port, host: "127.0.0.1", method: "POST", path: "/", headers, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+/** What the callback of `children/receiver.mjs` is to do with it. */
+export type Fate = "fine" | "slow" | "hangs" | "rejects" | "gives up" | "exits" | "throws";
+
+let lastId = 0;
+
+/** An event with an id of its own. */
+export function eventThat(fate: Fate, id = `sig_${fate.replace(" ", "_")}_${++lastId}`): SignalEvent {
+  return signalEvent({ id, data: { title: fate } });
+}
+
+export function isAcknowledged({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/**
+ * Sends new events, `connections` at a time, until the receiver refuses or goes away.
+ *
+ * @param onAcknowledged told of each id in the moment in which its 2xx is there
+ */
+export async function sendUntilRefused(
+  port: number,
+  connections: number,
+  fateOf: () => Fate,
+  onAcknowledged: (id: string) => void,
+): Promise<void> {
+  async function sendOneAfterAnother(): Promise<void> {
+    for (;;) {
+      const event = eventThat(fateOf());
+      const answer = await send(port, event).catch(() => null);
+      if (answer === null || !isAcknowledged(answer)) return;
+      onAcknowledged(event.id);
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, sendOneAfterAnother));
+}

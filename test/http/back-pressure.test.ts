@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../src/testing/index.js";
+import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
+import { heldStore } from "./held-store.js";
+import { latch } from "./latch.js";
+import { deliver, delivery, nextEvent, roundTrip, SECRET, serve, sqliteOnDisk, STACKS, tally } from "./serve.js";
+import { openWire, rawRequest } from "./wire.js";
+import { watchedClock } from "./watched-clock.js";
+
+test.for(STACKS)("when too many events wait the next gets 503 before its body is read, over $name", async (stack) => {
+  const held = heldStore();
+  const { receiver, port } = await serve({ store: held.store, maxQueued: { events: 1 } }, stack);
+  held.hold();
+  const first = deliver(port);
+  await held.waits();
+  const { headers, body } = delivery();
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } }));
+  expectRefused(await wire.next(), 503, "overloaded");
+  expect(receiver.health()).toMatchObject({ ok: true, queued: { events: 1 } });
+  held.release();
+  expectAcknowledged(await first, RECEIVED);
+  // The body that was refused unread still belongs to its request; the next one on the connection is understood.
+  await wire.write(Buffer.concat([body, rawRequest({ headers, body })]));
+  expectAcknowledged(await wire.next(), RECEIVED);
+  expect(receiver.health()).toMatchObject({ queued: { events: 0, bytes: 0 } });
+});
+
+test.for(STACKS)("the bytes that wait are bounded too, announced or not, over $name", async (stack) => {
+  const held = heldStore();
+  const bounds = { bodyLimitBytes: 2000, maxQueued: { bytes: 2000 } };
+  const { receiver, port } = await serve({ store: held.store, ...bounds }, stack);
+  const big = () => signalEvent({ data: { summary: "x".repeat(900) } });
+  held.hold();
+  const first = deliver(port, big());
+  await held.waits();
+  expectRefused(await deliver(port, big()), 503, "overloaded");
+  const { headers, body } = delivery(big());
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ headers: { ...headers, "Transfer-Encoding": "chunked" }, length: false }));
+  await wire.write(`${body.byteLength.toString(16)}\r\n${String(body)}\r\n0\r\n\r\n`);
+  expectRefused(await wire.next(), 503, "overloaded");
+  // A small one has room.
+  const second = deliver(port, { ...big(), data: {} });
+  held.release();
+  expectAcknowledged(await first, RECEIVED);
+  expect((await second).status).toBe(200);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 2, queued: { events: 0, bytes: 0 } });
+});
+
+test.for(STACKS)(
+  "a commit past ackTimeoutMs gets 503, and the next try is told of the write, over $name",
+  async (stack) => {
+    const clock = watchedClock();
+    const held = heldStore();
+    const { receiver, port } = await serve({ store: held.store, clock, ackTimeoutMs: 2345 }, stack);
+    const counts = tally(receiver);
+    const event = signalEvent();
+    held.hold();
+    const first = deliver(port, event);
+    await held.waits();
+    await clock.armed(2345);
+    await clock.advance(2344);
+    expect(counts).toEqual({});
+    await clock.advance(1);
+    expectRefused(await first, 503, "ack_timeout");
+    const accepted = nextEvent(receiver, "accepted");
+    held.release();
+    await accepted;
+    expectAcknowledged(await deliver(port, event), DUPLICATE);
+  },
+);
+
+test.for(STACKS)("nothing is acknowledged, told of or handed off before it is committed, over $name", async (stack) => {
+  const held = heldStore(sqliteOnDisk());
+  const order: string[] = [];
+  const { receiver, port } = await serve(
+    {
+      store: held.store,
+      onSignal: async (_signal, { deliveryKey }) => {
+        const [, id = ""] = deliveryKey.split("/");
+        order.push(`callback, ${(await receiver.inbox.get(id))?.state}`);
+      },
+    },
+    stack,
+  );
+  receiver.on("accepted", () => order.push("accepted"));
+  held.hold();
+  const first = deliver(port).then((answer) => {
+    order.push("answered");
+    return answer;
+  });
+  await held.waits();
+  await roundTrip(port);
+  expect(order).toEqual([]);
+  order.push("released");
+  const done = nextEvent(receiver, "handedOff");
+  held.release();
+  expectAcknowledged(await first, RECEIVED);
+  await done;
+  expect(order.toSorted()).toEqual(["accepted", "answered", "callback, leased", "released"]);
+  expect(order.slice(0, 2)).toEqual(["released", "accepted"]);
+});
+
+test.for(STACKS)("a duplicate is answered only after its original is committed, over $name", async (stack) => {
+  const held = heldStore();
+  const secondLookup = latch();
+  let lookups = 0;
+  const secrets = () => {
+    lookups += 1;
+    if (lookups === 2) secondLookup.open();
+    return SECRET;
+  };
+  const { receiver, port } = await serve({ store: held.store, secrets }, stack);
+  const event = signalEvent();
+  held.hold();
+  let answered = 0;
+  const count = <Value>(value: Value): Value => {
+    answered += 1;
+    return value;
+  };
+  const first = deliver(port, event).then(count);
+  await held.waits();
+  const second = deliver(port, event).then(count);
+  await secondLookup.opened;
+  await roundTrip(port);
+  expect(answered).toBe(0);
+  held.release();
+  expectAcknowledged(await first, RECEIVED);
+  expectAcknowledged(await second, DUPLICATE);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
+});
+
+test.for(STACKS)("of 200 posts of one event at once one is accepted and handed off, over $name", async (stack) => {
+  let callbacks = 0;
+  const { receiver, port } = await serve({ store: sqliteOnDisk(), onSignal: () => (callbacks += 1) }, stack);
+  const counts = tally(receiver);
+  const request = rawRequest(delivery());
+  const wires = await Promise.all(Array.from({ length: 200 }, () => openWire(port)));
+  const done = nextEvent(receiver, "handedOff");
+  const answers = await Promise.all(
+    wires.map(async (wire) => {
+      await wire.write(request);
+      return wire.next();
+    }),
+  );
+  expect(answers.filter(({ body }) => body === RECEIVED)).toHaveLength(1);
+  expect(answers.filter(({ body }) => body === DUPLICATE)).toHaveLength(199);
+  expect(counts).toEqual({ accepted: 1, duplicate: 199 });
+  await done;
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 1, done: 1 });
+  await receiver.close();
+  expect(callbacks).toBe(1);
+});

@@ -1,0 +1,202 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { createManualClock, signalEvent } from "../../src/testing/index.js";
+import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
+import { heldStore } from "./held-store.js";
+import { latch } from "./latch.js";
+import { deliver, delivery, listen, makeReceiver, nextEvent, serve, sqliteOnDisk, STACKS } from "./serve.js";
+import { openWire, rawRequest } from "./wire.js";
+
+test("start and close may be called twice, and close may come first", async () => {
+  const receiver = makeReceiver({ store: sqliteOnDisk() });
+  expect(receiver.health().state).toBe("idle");
+  await Promise.all([receiver.start(), receiver.start()]);
+  await receiver.start();
+  expect(receiver.health()).toMatchObject({ ok: true, state: "running" });
+  await Promise.all([receiver.close(), receiver.close()]);
+  await receiver.close();
+  await receiver[Symbol.asyncDispose]();
+  expect(receiver.health()).toMatchObject({ ok: false, state: "closed" });
+  await expect(receiver.start()).rejects.toMatchObject({ code: "receiver_closed" });
+  const unstarted = makeReceiver();
+  await unstarted.close();
+  await expect(unstarted.start()).rejects.toMatchObject({ code: "receiver_closed" });
+});
+
+test("close during start waits for it and leaves the store free for the next", async () => {
+  const store = sqliteOnDisk();
+  const receiver = makeReceiver({ store });
+  const starting = receiver.start();
+  await receiver.close();
+  await starting;
+  expect(receiver.health().state).toBe("closed");
+  const { port } = await serve({ store });
+  expectAcknowledged(await deliver(port), RECEIVED);
+});
+
+test("deliveries get 503 until start is done", async () => {
+  const store = memoryStore();
+  const opening = latch();
+  const receiver = makeReceiver({
+    store: { ...store, open: (context) => opening.opened.then(() => store.open(context)) },
+  });
+  const port = await listen(nodeHandler(receiver));
+  const starting = receiver.start();
+  expectRefused(await deliver(port), 503, "store_unavailable");
+  expect(receiver.health()).toMatchObject({ ok: false, state: "starting" });
+  opening.open();
+  await starting;
+  expectAcknowledged(await deliver(port), RECEIVED);
+});
+
+test("a start that failed may be tried again", async () => {
+  const store = memoryStore();
+  let fails = true;
+  const receiver = makeReceiver({
+    store: { ...store, open: (context) => (fails ? Promise.reject(new Error("not yet")) : store.open(context)) },
+  });
+  const port = await listen(nodeHandler(receiver));
+  await expect(receiver.start()).rejects.toThrow("not yet");
+  expectRefused(await deliver(port), 503, "store_unavailable");
+  fails = false;
+  await receiver.start();
+  expectAcknowledged(await deliver(port), RECEIVED);
+});
+
+test.for(STACKS)("close lets a running callback end, and takes nothing meanwhile, over $name", async (stack) => {
+  const store = sqliteOnDisk();
+  const work = latch();
+  const running = latch();
+  let aborted = false;
+  const { receiver, port } = await serve(
+    {
+      store,
+      onSignal: async (_signal, { abortSignal }) => {
+        abortSignal.addEventListener("abort", () => (aborted = true));
+        running.open();
+        await work.opened;
+      },
+    },
+    stack,
+  );
+  const event = signalEvent();
+  expectAcknowledged(await deliver(port, event), RECEIVED);
+  await running.opened;
+  let closed = false;
+  const closing = receiver.close().then(() => (closed = true));
+  expectRefused(await deliver(port), 503, "closing");
+  expectRefused(await deliver(port, event), 503, "closing");
+  expect([closed, receiver.health().state]).toEqual([false, "closing"]);
+  const done = nextEvent(receiver, "handedOff");
+  work.open();
+  expect(await done).toMatchObject({ eventId: event.id });
+  await closing;
+  expect(aborted).toBe(false);
+  expectRefused(await deliver(port), 503, "closing");
+  const successor = makeReceiver({ store });
+  await successor.start();
+  expect(await successor.inbox.stats()).toMatchObject({ done: 1, total: 1 });
+});
+
+test("close aborts a callback when its grace is over, and the event comes again", async () => {
+  const clock = createManualClock();
+  const store = sqliteOnDisk();
+  const running = latch();
+  let signal: AbortSignal | undefined;
+  const { receiver, port } = await serve({
+    store,
+    clock,
+    onSignal: (_signal, handoff) => {
+      signal = handoff.abortSignal;
+      running.open();
+      return new Promise(() => undefined);
+    },
+  });
+  const event = signalEvent();
+  expectAcknowledged(await deliver(port, event), RECEIVED);
+  await running.opened;
+  const closing = receiver.close({ graceMs: 5000 });
+  await clock.advance(4999);
+  expect(signal?.aborted).toBe(false);
+  await clock.advance(1);
+  expect(signal?.aborted).toBe(true);
+  await closing;
+  expect(clock.pendingTimers()).toBe(0);
+
+  const handoffs: unknown[] = [];
+  const successor = makeReceiver({
+    store,
+    clock,
+    onSignal: ({ id }, { attempt, possiblyRepeated }) => handoffs.push({ id, attempt, possiblyRepeated }),
+  });
+  const done = nextEvent(successor, "handedOff");
+  await successor.start();
+  await done;
+  expect(handoffs).toEqual([{ id: event.id, attempt: 1, possiblyRepeated: true }]);
+});
+
+test.for(STACKS)("a body that ends after close began is not taken, over $name", async (stack) => {
+  const store = memoryStore();
+  const { receiver, port } = await serve({ store }, stack);
+  const reading = latch();
+  const watched = await listen((request, response) => {
+    stack.mount(receiver)(request, response);
+    reading.open();
+  });
+  const { headers, body } = delivery();
+  const wire = await openWire(watched);
+  await wire.write(rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } }));
+  await reading.opened;
+  await receiver.close();
+  await wire.write(body);
+  expectRefused(await wire.next(), 503, "closing");
+  expectRefused(await deliver(port), 503, "closing");
+  const successor = makeReceiver({ store });
+  await successor.start();
+  expect(await successor.inbox.stats()).toMatchObject({ total: 0 });
+});
+
+test.for(STACKS)(
+  "what was being stored when close began is stored, acknowledged and there afterwards, over $name",
+  async (stack) => {
+    const held = heldStore(sqliteOnDisk());
+    const { receiver, port } = await serve({ store: held.store }, stack);
+    const event = signalEvent();
+    held.hold();
+    const answer = deliver(port, event);
+    await held.waits();
+    const closing = receiver.close();
+    expectRefused(await deliver(port), 503, "closing");
+    held.release();
+    expectAcknowledged(await answer, RECEIVED);
+    await closing;
+    const successor = makeReceiver({ store: held.store });
+    const done = nextEvent(successor, "handedOff");
+    await successor.start();
+    expect(await done).toMatchObject({ eventId: event.id });
+  },
+);
+
+test("after close no timer waits", async () => {
+  const clock = createManualClock();
+  const { receiver, port } = await serve({ clock, store: sqliteOnDisk() });
+  const done = nextEvent(receiver, "handedOff");
+  expectAcknowledged(await deliver(port), RECEIVED);
+  await done;
+  expect(clock.pendingTimers()).toBeGreaterThan(0);
+  await receiver.close();
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+// It runs what `npm run build` made: a child process reads no TypeScript.
+test.for(["sqlite", "memory"])("a process that received something and closed ends by itself: %s", async (store) => {
+  const script = new URL("receive-one-then-close.mjs", import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, store], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += String(chunk)));
+  const [code] = (await once(child, "close")) as [number | null];
+  expect([code, output.trim().split("\n")]).toEqual([0, ["handed off", '200 {"received":true}', "closed"]]);
+});

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import type { SecretSource } from "../../src/index.js";
+import { signalEvent } from "../../src/testing/index.js";
+import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
+import { logLines } from "./log-lines.js";
+import { delivery, listen, makeReceiver, roundTrip, SECRET, serve, STACKS } from "./serve.js";
+import { exchange } from "./wire.js";
+import { watchedClock } from "./watched-clock.js";
+
+const OLD = "whsec_old";
+const NEW = "whsec_new";
+
+function deliverSignedWith(port: number, secret: string, event: object = signalEvent()) {
+  return exchange(port, delivery(event, { secret }));
+}
+
+test.for([
+  { form: "an array", secrets: [OLD, NEW] },
+  { form: "a function", secrets: () => [OLD, NEW] },
+  { form: "an async function", secrets: async () => [OLD, NEW] },
+])("while secrets rotate either one is accepted: $form", async ({ secrets }) => {
+  for (const stack of STACKS) {
+    const { port } = await serve({ secrets }, stack);
+    const event = signalEvent();
+    expectAcknowledged(await deliverSignedWith(port, OLD, event), RECEIVED);
+    expectAcknowledged(await deliverSignedWith(port, NEW, event), DUPLICATE);
+    expectAcknowledged(await deliverSignedWith(port, NEW), RECEIVED);
+    expectRefused(await deliverSignedWith(port, "whsec_third"), 401, "signature_mismatch");
+  }
+});
+
+test("a source is asked for every delivery, so that a rotation needs no restart", async () => {
+  let current = OLD;
+  const { port } = await serve({ secrets: () => Promise.resolve(current) });
+  expectAcknowledged(await deliverSignedWith(port, OLD), RECEIVED);
+  current = NEW;
+  expectRefused(await deliverSignedWith(port, OLD), 401, "signature_mismatch");
+  expectAcknowledged(await deliverSignedWith(port, NEW), RECEIVED);
+});
+
+test("an array that its owner changes later does not change the receiver", async () => {
+  const secrets = [OLD];
+  const { port } = await serve({ secrets });
+  secrets[0] = NEW;
+  expectAcknowledged(await deliverSignedWith(port, OLD), RECEIVED);
+  expectRefused(await deliverSignedWith(port, NEW), 401, "signature_mismatch");
+});
+
+test("a secret's key is all of it, in UTF-8, prefix and blanks included", async () => {
+  const secret = " whsec_Zürich 🚉= ";
+  const { port } = await serve({ secrets: secret });
+  expectAcknowledged(await deliverSignedWith(port, secret), RECEIVED);
+  expectRefused(await deliverSignedWith(port, secret.trim()), 401, "signature_mismatch");
+});
+
+const FAILING: { what: string; secrets: () => unknown }[] = [
+  {
+    what: "throws",
+    secrets: () => {
+      throw new Error(`cannot get ${SECRET}`);
+    },
+  },
+  { what: "rejects", secrets: () => Promise.reject(new Error(`cannot get ${SECRET}`)) },
+  // eslint-disable-next-line typescript/prefer-promise-reject-errors -- what a careless source does
+  { what: "rejects with nothing", secrets: () => Promise.reject() },
+  { what: "gives undefined", secrets: () => undefined },
+  { what: "gives null", secrets: () => null },
+  { what: "gives an empty string", secrets: () => "" },
+  { what: "gives blanks", secrets: async () => " \t\n" },
+  { what: "gives no secret", secrets: () => [] },
+  { what: "gives one that is empty", secrets: async () => [SECRET, ""] },
+  { what: "gives one that is no string", secrets: () => [SECRET, 7] },
+  { what: "gives a number", secrets: () => 7 },
+  { what: "gives an object", secrets: async () => ({ 0: SECRET, length: 1 }) },
+];
+
+test.for(FAILING)("a source that $what gets 503, and a line in the log without what it said", async ({ secrets }) => {
+  const { logger, lines } = logLines();
+  let isBroken = true;
+  const source = (() => (isBroken ? secrets() : SECRET)) as SecretSource;
+  const { receiver, port } = await serve({ secrets: source, logger });
+  const event = signalEvent();
+  expectRefused(await deliverSignedWith(port, SECRET, event), 503, "secret_unavailable");
+  // Nor does a signature over an empty key get in.
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  expect(lines.filter((line) => line.includes('"code":"secret_unavailable"'))).toHaveLength(1);
+  expect(lines.join("")).not.toContain(SECRET);
+  isBroken = false;
+  expectAcknowledged(await deliverSignedWith(port, SECRET, event), RECEIVED);
+});
+
+test.for(STACKS)("a source that takes too long gets 503 in time, over $name", async ({ mount }) => {
+  const clock = watchedClock();
+  let answerLookup: (secret: string) => void = () => undefined;
+  const receiver = makeReceiver({
+    secrets: () => new Promise<string>((resolve) => (answerLookup = resolve)),
+    clock,
+    ackTimeoutMs: 2345,
+  });
+  await receiver.start();
+  const port = await listen(mount(receiver));
+  const event = signalEvent();
+  const first = deliverSignedWith(port, SECRET, event);
+  await clock.armed(2345);
+  await clock.advance(2344);
+  expect(receiver.health()).toMatchObject({ ok: true });
+  await clock.advance(1);
+  expectRefused(await first, 503, "ack_timeout");
+  // It comes after all: the event may be stored, and the sender's next try is told the truth.
+  answerLookup(SECRET);
+  await roundTrip(port);
+  const second = deliverSignedWith(port, SECRET, event);
+  await clock.armed(2345);
+  answerLookup(SECRET);
+  expectAcknowledged(await second, DUPLICATE);
+});

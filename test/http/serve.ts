@@ -1,0 +1,123 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import express from "express";
+import express4 from "express4";
+import { expect, onTestFinished } from "vitest";
+import {
+  createReceiver,
+  type InboxStore,
+  type Receiver,
+  type ReceiverEventMap,
+  type ReceiverEventName,
+  type ReceiverOptions,
+} from "../../src/index.js";
+import { expressHandler } from "../../src/receiver/express-handler.js";
+import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { exchange, MOUNT, type Answer } from "./wire.js";
+
+export const SECRET = "whsec_over_http";
+
+/** The two Express lines that the package supports. */
+export const EXPRESSES = [
+  { name: "Express 5", express },
+  { name: "Express 4", express: express4 },
+];
+
+/** Everything that carries deliveries to a receiver. */
+export const STACKS: { name: string; mount: (receiver: Receiver) => RequestListener }[] = [
+  ...EXPRESSES.map(({ name, express: framework }) => ({
+    name,
+    mount: (receiver: Receiver) => framework().use(MOUNT, expressHandler(receiver)) as RequestListener,
+  })),
+  { name: "node:http", mount: nodeHandler },
+];
+
+/** @returns the port; the server ends with the test */
+export async function listen(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A receiver that takes everything and is not started. Closed with the test. */
+export function makeReceiver(options: Partial<ReceiverOptions> = {}): Receiver {
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: memoryStore(),
+    onSignal: () => undefined,
+    logger: false,
+    ...options,
+  });
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  return receiver;
+}
+
+export async function startReceiver(options?: Partial<ReceiverOptions>): Promise<Receiver> {
+  const receiver = makeReceiver(options);
+  await receiver.start();
+  return receiver;
+}
+
+/** A receiver at work behind a port. */
+export async function serve(
+  options?: Partial<ReceiverOptions>,
+  { mount } = STACKS[0] as (typeof STACKS)[number],
+): Promise<{ receiver: Receiver; port: number }> {
+  const receiver = await startReceiver(options);
+  return { receiver, port: await listen(mount(receiver)) };
+}
+
+/** A store on a real disk, in a folder that goes with the test. */
+export function sqliteOnDisk(): InboxStore {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-http-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return sqliteStore(join(folder, "signals.db"));
+}
+
+/** A signed POST. An event, its text or its bytes; a fresh signal when left out. */
+export function delivery(
+  event: object | string | Uint8Array = signalEvent(),
+  { secret = SECRET, now = Date.now() } = {},
+): { headers: Record<string, string>; body: Buffer } {
+  return signedDelivery(event, { secret, now });
+}
+
+export function deliver(port: number, event?: object | string | Uint8Array): Promise<Answer> {
+  return exchange(port, delivery(event));
+}
+
+/** Resolves when a delivery was answered that came after all that the server has in hand. */
+export async function roundTrip(port: number): Promise<void> {
+  expect((await exchange(port, { method: "GET" })).status).toBe(405);
+}
+
+export function nextEvent<Name extends ReceiverEventName>(
+  receiver: Receiver,
+  name: Name,
+): Promise<ReceiverEventMap[Name]> {
+  return new Promise((resolve) => {
+    const stop = receiver.on(name, (event) => {
+      stop();
+      resolve(event);
+    });
+  });
+}
+
+/** Counts what a receiver tells of deliveries. */
+export function tally(receiver: Receiver): Partial<Record<ReceiverEventName, number>> {
+  const counts: Partial<Record<ReceiverEventName, number>> = {};
+  for (const name of ["accepted", "duplicate", "conflict", "quarantined", "rejected", "verified"] as const) {
+    receiver.on(name, () => (counts[name] = (counts[name] ?? 0) + 1));
+  }
+  return counts;
+}

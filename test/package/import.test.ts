@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { install, manifestOf } from "./installed.js";
+
+/** What is fixed in the public interface. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  signalbox: [
+    "createReceiver",
+    "verifySignature",
+    "signBody",
+    "parseEvent",
+    "captureRawBody",
+    "SIGNATURE_HEADER",
+    "SIGNAL_TYPES",
+    "isKnownSignalType",
+    "SignalboxError",
+    "isSignalboxError",
+    "PermanentFailure",
+    "RetryLater",
+  ],
+  "signalbox/express": ["expressHandler"],
+  "signalbox/node": ["nodeHandler"],
+  "signalbox/stores/sqlite": ["sqliteStore"],
+  "signalbox/stores/memory": ["memoryStore"],
+  "signalbox/testing": ["signedDelivery", "signalEvent", "createManualClock", "storeContract"],
+};
+
+/** Runs to its own end, and rejects when it does not come to one. Gives what was printed, as JSON. */
+async function run(folder: string, type: "module" | "commonjs", code: string): Promise<unknown> {
+  const options = { cwd: folder, timeout: 15_000, killSignal: "SIGKILL" as const };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`--input-type=${type}`, "-e", code], options);
+  // Not a warning either: the host never notices that we are there.
+  expect(stderr).toBe("");
+  return JSON.parse(stdout);
+}
+
+function entriesOf(folder: string): string[] {
+  const { exports } = manifestOf(join(folder, "node_modules/signalbox"));
+  const paths = Object.keys(exports).filter((path) => !path.endsWith(".json"));
+  return paths.map((path) => path.replace(".", "signalbox"));
+}
+
+test("every entry point can be imported and required, has its names, and the process ends by itself", async () => {
+  const folder = install();
+  const entries = entriesOf(folder);
+  expect(entries).toEqual(expect.arrayContaining(Object.keys(NAMES)));
+  const list = JSON.stringify(entries);
+  const imported = await run(
+    folder,
+    "module",
+    `const found = {};
+     for (const entry of ${list}) found[entry] = Object.keys(await import(entry));
+     const { createReceiver } = await import("signalbox");
+     const { sqliteStore } = await import("signalbox/stores/sqlite");
+     createReceiver({ secrets: "whsec_test", store: sqliteStore("signals.db"), onSignal() {} });
+     console.log(JSON.stringify({ found }));`,
+  );
+  const required = await run(
+    folder,
+    "commonjs",
+    `const found = {};
+     for (const entry of ${list}) found[entry] = Object.keys(require(entry));
+     console.log(JSON.stringify({ found }));`,
+  );
+  for (const { found } of [imported, required] as { found: Record<string, string[]> }[]) {
+    for (const [entry, names] of Object.entries(NAMES)) {
+      expect(found[entry], entry).toEqual(expect.arrayContaining(names as string[]));
+    }
+  }
+});
+
+const LOADED = `Object.keys(require("node:module")._cache)
+  .flatMap((path) => path.match(/node_modules\\/(better-sqlite3|express)\\//)?.[1] ?? [])`;
+
+async function loadedBy(folder: string, code: string): Promise<Set<unknown>> {
+  const listing = `const require = (await import("node:module")).createRequire(import.meta.url);
+    console.log(JSON.stringify(${LOADED}))`;
+  return new Set((await run(folder, "module", `${code}; ${listing}`)) as unknown[]);
+}
+
+test("importing signalbox loads neither better-sqlite3 nor express", async () => {
+  const folder = install({ express: "express" });
+  expect(await loadedBy(folder, `await import("signalbox"); await import("signalbox/express")`)).toEqual(new Set());
+  // What the list looks like when they are.
+  const both = `await import("express");
+    const { sqliteStore } = await import("signalbox/stores/sqlite");
+    const store = sqliteStore("signals.db");
+    await store.open({ endpoint: "default", now: 0 });
+    await store.close("default")`;
+  expect(await loadedBy(folder, both)).toEqual(new Set(["better-sqlite3", "express"]));
+});
+
+test("everything imports where neither better-sqlite3 nor express can be found", async () => {
+  const folder = install({}, ["better-sqlite3"]);
+  const entries = JSON.stringify(entriesOf(folder));
+  const code = `for (const entry of ${entries}) await import(entry); console.log("[]")`;
+  expect(await run(folder, "module", code)).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+
+export const REPOSITORY = new URL("../..", import.meta.url).pathname;
+
+let packed: { tarball: string; paths: string[] } | undefined;
+
+/**
+ * Packs what would be published, once a test file. Without scripts: `prepack` would take `dist` away under the other tests, and
+ * `npm test` has built it.
+ */
+export function pack(): { tarball: string; paths: string[] } {
+  if (packed !== undefined) return packed;
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
+  const output = execFileSync("npm", ["pack", ...options], { cwd: REPOSITORY, stdio: ["ignore", "pipe", "ignore"] });
+  const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
+  if (report === undefined) throw new Error("npm pack made nothing");
+  packed = { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) };
+  return packed;
+}
+
+/**
+ * An empty folder with the packed package installed, its declared dependencies, and `others` (name → what to install
+ * under it). Nothing else can be found from there.
+ *
+ * The dependencies are links to those of this repository: a real `npm install` compiles better-sqlite3 for a minute and
+ * needs the registry. So this does not show that npm finds versions for the ranges, nor that the driver compiles.
+ */
+export function install(others: Readonly<Record<string, string>> = {}, without: readonly string[] = []): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const own = join(folder, "node_modules", "signalbox");
+  mkdirSync(own, { recursive: true });
+  execFileSync("tar", ["-xzf", pack().tarball, "-C", own, "--strip-components=1"]);
+  const declared = Object.keys(manifestOf(own).dependencies).filter((name) => !without.includes(name));
+  const sources = { ...Object.fromEntries(declared.map((name) => [name, name])), ...others };
+  for (const [name, source] of Object.entries(sources)) {
+    const link = join(folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(REPOSITORY, "node_modules", source), link);
+  }
+  linkCommand(folder, own);
+  return folder;
+}
+
+/** As npm does it. */
+function linkCommand(folder: string, own: string): void {
+  const command = join(own, manifestOf(own).bin["signalbox"] ?? "");
+  chmodSync(command, 0o755);
+  mkdirSync(join(folder, "node_modules", ".bin"));
+  symlinkSync(command, join(folder, "node_modules", ".bin", "signalbox"));
+}
+
+export interface Manifest {
+  exports: Record<string, string>;
+  bin: Record<string, string>;
+  dependencies: Record<string, string>;
+  scripts?: Record<string, string>;
+}
+
+/** The `package.json` of an installed package. */
+export function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}

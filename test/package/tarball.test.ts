@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
+
+const PUBLISHED = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "fixtures", "package.json"];
+
+test("the tarball holds what a user needs and nothing else", () => {
+  const { paths } = pack();
+  const atTop = new Set(paths.map((path) => path.split("/")[0]));
+  expect(atTop).toEqual(new Set(PUBLISHED.filter((name) => existsSync(join(REPOSITORY, name)))));
+  expect(paths.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)$/.test(path))).toEqual([]);
+  expect(paths).toContain("fixtures/deliveries.json");
+});
+
+test("every exports path and the command are there, with types", () => {
+  const own = join(install(), "node_modules/signalbox");
+  const { exports, bin } = manifestOf(own);
+  const targets = Object.values(exports).filter((path) => path.endsWith(".js"));
+  expect(targets.length).toBeGreaterThan(5);
+  for (const target of targets) {
+    expect(existsSync(join(own, target)), target).toBe(true);
+    const types = target.replace(/\.js$/, ".d.ts");
+    expect(existsSync(join(own, types)), types).toBe(true);
+  }
+  expect(readFileSync(join(own, bin["signalbox"] ?? ""), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+});
+
+test("installing it runs nothing", () => {
+  const { scripts = {} } = manifestOf(join(install(), "node_modules/signalbox"));
+  for (const name of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(name);
+  // npm compiles a package with this file even when it has no script.
+  expect(pack().paths).not.toContain("binding.gyp");
+});

@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { install, REPOSITORY } from "./installed.js";
+
+/** A user's program that touches every entry point. */
+const PROGRAM = `
+import { createServer } from "node:http";
+import express from "express";
+import {
+  captureRawBody, createReceiver, isKnownSignalType, isSignalboxError, parseEvent, PermanentFailure, RetryLater,
+  SIGNAL_TYPES, SIGNATURE_HEADER, signBody, SignalboxError, verifySignature,
+  type Handoff, type InboxStore, type Receiver, type ReceiverOptions, type Signal, type SignalEvent, type TestEvent,
+  type VerificationEvent,
+} from "signalbox";
+import { expressHandler } from "signalbox/express";
+import { nodeHandler } from "signalbox/node";
+import { memoryStore } from "signalbox/stores/memory";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { createManualClock, signalEvent, signedDelivery, storeContract } from "signalbox/testing";
+
+const store: InboxStore = Math.random() < 0.5 ? sqliteStore("signals.db") : memoryStore();
+const options: ReceiverOptions = {
+  secrets: async () => ["whsec_1", "whsec_2"],
+  store,
+  onSignal: async (signal: Signal, handoff: Handoff) => {
+    const type: string = signal.data.signal_type;
+    if (type === "price_increased") throw new RetryLater("later", { delayMs: 1000 });
+    if (!isKnownSignalType(type)) throw new PermanentFailure("unknown");
+    handoff.logger.info({ key: handoff.deliveryKey, bytes: handoff.rawBody.byteLength });
+    handoff.abortSignal.throwIfAborted();
+  },
+  onTest: (event: TestEvent) => console.log(event.id),
+  logger: false,
+  clock: createManualClock(),
+};
+const receiver: Receiver = createReceiver(options);
+await using closedInTheEnd = receiver;
+await receiver.start();
+receiver.on("dead", ({ eventId, reason }) => console.log(eventId, reason));
+
+const handler: express.RequestHandler = expressHandler(receiver);
+const app = express();
+app.use("/webhooks/signals", handler);
+app.use(express.json({ verify: captureRawBody }));
+createServer(nodeHandler(receiver));
+
+const event: SignalEvent = signalEvent({ data: { product: { slug: "acme" } } });
+const { headers, body } = signedDelivery(event, { secret: "whsec_1" });
+const verification = verifySignature({ header: headers[SIGNATURE_HEADER], body, secrets: ["whsec_1"] });
+if (!verification.ok) console.log(verification.reason satisfies string);
+const parsed = parseEvent(Buffer.from(signBody({ body, secret: "whsec_1" })));
+if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
+  const challenge: VerificationEvent["data"]["challenge"] = parsed.event.data.challenge;
+  console.log(challenge);
+}
+const error: unknown = new Error(SIGNAL_TYPES.join());
+if (isSignalboxError(error)) console.log((error satisfies SignalboxError).code);
+console.log(storeContract.length, closedInTheEnd.health().ok);
+
+// @ts-expect-error a receiver without a store is a mistake that the compiler must see
+createReceiver({ secrets: "whsec_1", onSignal() {} });
+// @ts-expect-error so is a status that no event can have
+await receiver.inbox.list({ state: "lost" });
+`;
+
+const RESOLUTIONS = {
+  nodenext: { module: "nodenext", moduleResolution: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+};
+
+test.each(Object.entries(RESOLUTIONS))(
+  "a TypeScript program compiles against it under %s",
+  async (_, resolution) => {
+    const folder = install({ express: "express", "@types/express": "@types/express", "@types/node": "@types/node" });
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    writeFileSync(join(folder, "program.ts"), PROGRAM);
+    const compilerOptions = { ...resolution, target: "es2022", strict: true, noEmit: true, skipLibCheck: false };
+    const config = { compilerOptions: { ...compilerOptions, types: ["node"] }, files: ["program.ts"] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    const compiler = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+    const compiled = await promisify(execFile)(process.execPath, [compiler, "-p", folder]).catch(
+      (failure: { stdout: string }) => failure,
+    );
+    expect(compiled.stdout).toBe("");
+  },
+  60_000,
+);

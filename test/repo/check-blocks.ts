@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import type { CodeBlock } from "./markdown.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MANIFEST = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as { exports: Record<string, string> };
+
+/** What a block may use without saying where it comes from: the app and the receiver of the quick start. */
+const SURROUNDINGS = `
+import type { Express } from "express";
+import type { Receiver } from "signalbox";
+declare global {
+  const app: Express;
+  const receiver: Receiver;
+  const express: typeof import("express");
+  const expressHandler: typeof import("signalbox/express").expressHandler;
+}
+`;
+
+/** Clients of other people's brokers, which need not be installed: what they are given is checked, they are not. */
+const CLIENTS = `
+declare module "@aws-sdk/client-sqs";
+declare module "@confluentinc/kafka-javascript";
+declare module "@nats-io/jetstream";
+declare module "@nats-io/transport-node";
+declare module "amqplib" {
+  const amqp: any;
+  namespace amqp {
+    type Message = any;
+  }
+  export default amqp;
+}
+declare module "bullmq";
+declare module "pg" {
+  type Pool = any;
+}
+declare module "pg-boss" {
+  type PgBoss = any;
+}
+declare module "uuid";
+`;
+
+/**
+ * Type-checks blocks of code against the sources, each as a module of its own. A `.js` block is checked without strict
+ * null checks, as an editor checks plain JavaScript.
+ *
+ * @returns one line for each mistake
+ */
+export function checkBlocks(blocks: readonly CodeBlock[], language: "js" | "ts"): string[] {
+  const files = new Map<string, { text: string; block?: CodeBlock }>([
+    [`${ROOT}test/surroundings.d.ts`, { text: SURROUNDINGS }],
+    [`${ROOT}test/clients.d.ts`, { text: CLIENTS }],
+  ]);
+  for (const block of blocks.filter((each) => each.language === language)) {
+    const extension = /\brequire\(/.test(block.code) ? "cjs" : language;
+    files.set(`${ROOT}test/readme-line-${block.line}.${extension}`, { text: block.code, block });
+  }
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+    types: ["node"],
+    paths: pathsOfExports(),
+    strict: language === "ts",
+    noUnusedLocals: false,
+    allowJs: true,
+    checkJs: true,
+    noEmit: true,
+    skipLibCheck: true,
+  };
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.getCurrentDirectory = () => ROOT;
+  host.fileExists = (name) => files.has(name) || fileExists(name);
+  host.readFile = (name) => files.get(name)?.text ?? readFile(name);
+  host.getSourceFile = (name, target, ...rest) => {
+    const text = files.get(name)?.text;
+    return text === undefined
+      ? getSourceFile(name, target, ...rest)
+      : ts.createSourceFile(name, withModuleMark(name, text), target, true);
+  };
+  const program = ts.createProgram({ rootNames: [...files.keys()], options, host });
+  const mistakes: string[] = [];
+  for (const [name, { block }] of files) {
+    const source = program.getSourceFile(name);
+    if (source === undefined) throw new Error(`${name} was not checked`);
+    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    for (const { start, messageText } of found) {
+      const line = (block?.line ?? 1) + source.getLineAndCharacterOfPosition(start ?? 0).line;
+      const text = ts.flattenDiagnosticMessageText(messageText, " ");
+      mistakes.push(`${block === undefined ? name : "README.md"}:${line} ${text}`);
+    }
+  }
+  return mistakes;
+}
+
+/** A block without imports is a module too: its names are its own. */
+function withModuleMark(name: string, text: string): string {
+  return name.endsWith(".d.ts") || name.endsWith(".cjs") ? text : `${text}\nexport {};\n`;
+}
+
+/** Each entry point of the package, at its source. */
+function pathsOfExports(): Record<string, string[]> {
+  const entries = Object.entries(MANIFEST.exports).filter(([, target]) => target.endsWith(".js"));
+  return Object.fromEntries(
+    entries.map(([entry, target]) => [
+      `signalbox${entry.slice(1)}`,
+      [`${ROOT}${target.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts")}`],
+    ]),
+  );
+}

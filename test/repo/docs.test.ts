@@ -1,0 +1,281 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { afterEach, expect, test, vi } from "vitest";
+import { systemClock } from "../../src/clock.js";
+import { createReceiver, isSignalboxError, type Handoff, type ReceiverOptions } from "../../src/index.js";
+import { resolveOptions } from "../../src/receiver/options.js";
+import { REJECTIONS, type Rejection } from "../../src/receiver/rejection.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { checkBlocks } from "./check-blocks.js";
+import { anchorOf, codeIn, readMarkdown } from "./markdown.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
+const README = readMarkdown(read("README.md"));
+const MANIFEST = JSON.parse(read("package.json")) as {
+  version: string;
+  engines: { node: string };
+  exports: Record<string, string>;
+};
+
+const SECRET = "whsec_test";
+const minimal = (): ReceiverOptions => ({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined });
+
+const tableUnder = (heading: string, index = 0): string[][] => README.tablesUnder(heading)[index] ?? [];
+const namesUnder = (heading: string, index = 0): string[] => tableUnder(heading, index).map(([name]) => codeIn(name));
+const sorted = (names: Iterable<string>): string[] => [...names].sort();
+
+/** The statements of a source, for what has no form at run time. */
+const statementsOf = (path: string): readonly ts.Statement[] =>
+  ts.createSourceFile(path, read(path), ts.ScriptTarget.ES2023, true).statements.slice();
+
+/** What is thrown, as the error of this package that it has to be. */
+function errorOf(work: () => unknown): { code: string; help: string } {
+  try {
+    work();
+  } catch (error) {
+    if (isSignalboxError(error)) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+/** `{ a: { b: value } }` from `a.b`. */
+const nest = (path: string, value: unknown): Record<string, unknown> =>
+  path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
+const at = (path: string, value: unknown): unknown =>
+  path.split(".").reduce<unknown>((group, key) => (group as Record<string, unknown> | undefined)?.[key], value);
+
+afterEach(() => vi.restoreAllMocks());
+
+test("the README has a heading for each error code and for no other", () => {
+  const union = statementsOf("src/errors.ts").find(ts.isTypeAliasDeclaration);
+  const codes = union?.getText().match(/"\w+"/g) ?? [];
+  const headings = README.headings.filter(({ level, text }) => level === 3 && text.startsWith("`"));
+  expect(codes.length).toBeGreaterThan(10);
+  expect(sorted(headings.map(({ text }) => codeIn(text)))).toEqual(
+    sorted(codes.map((code) => code.replaceAll('"', ""))),
+  );
+});
+
+test("the README lists the options that createReceiver knows", () => {
+  const documented = namesUnder("Options");
+  const groups = ["", "maxQueued.", "handoff.", "handoff.backoff.", "retention."];
+  const known = groups.flatMap((group) => {
+    const options = { ...minimal(), ...nest(`${group}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`, 1) };
+    const { code, help } = errorOf(() => resolveOptions(options));
+    expect(code).toBe("option_unknown");
+    return (/^Known are (.*)\.$/.exec(help)?.[1] ?? "").split(", ").map((name) => `${group}${name}`);
+  });
+  const withMembers = new Set(["maxQueued", "handoff", "retention"]);
+  expect(sorted(documented)).toEqual(sorted(known.filter((name) => !withMembers.has(name))));
+});
+
+test("each option of the README is one that is checked, not only named", () => {
+  const codes = namesUnder("Options").map((name) => {
+    const options = { ...minimal(), ...nest(name, Symbol("no option takes this")) };
+    return `${name} ${errorOf(() => resolveOptions(options)).code}`;
+  });
+  const checked = namesUnder("Options").map(
+    (name) => `${name} ${name === "secrets" ? "secret_invalid" : "option_invalid"}`,
+  );
+  expect(codes).toEqual(checked);
+});
+
+test("the README's defaults are the code's", () => {
+  vi.spyOn(Math, "random").mockReturnValue(1);
+  const config = resolveOptions(minimal());
+  const { backoff } = config.handoff;
+  const inForce = {
+    ...config,
+    handoff: {
+      ...config.handoff,
+      backoff: { baseMs: backoff(1), factor: backoff(2) / backoff(1), maxMs: backoff(1000) },
+    },
+  };
+  const rows = tableUnder("Options").map(([name, value]) => ({ name: codeIn(name), value: value ?? "" }));
+  const literal = rows.filter(({ value }) => /^`(\d+|".*")`$/.test(value));
+  expect(literal.length).toBeGreaterThan(14);
+  expect(literal.map(({ name }) => [name, at(name, inForce)])).toEqual(
+    literal.map(({ name, value }) => [name, JSON.parse(codeIn(value))]),
+  );
+
+  const others = Object.fromEntries(
+    rows.filter((row) => !literal.includes(row)).map(({ name, value }) => [name, value]),
+  );
+  expect(others).toEqual({
+    secrets: "required",
+    store: "required",
+    onSignal: "required",
+    onTest: "none",
+    "handoff.backoff": "see the next 3",
+    logger: "pino at `info`",
+    clock: "the system's",
+  });
+  expect([config.onTest, config.logger.level, config.clock]).toEqual([null, "info", systemClock]);
+  for (const name of ["secrets", "store", "onSignal"]) {
+    expect(() => resolveOptions({ ...minimal(), [name]: undefined })).toThrow();
+  }
+});
+
+test("the README lists the options that sqliteStore knows", () => {
+  const { help } = errorOf(() => sqliteStore({ path: "signals.db", xxxxxxxx: 1 } as never));
+  const known = (/^It takes (.*)\.$/.exec(help)?.[1] ?? "").split(", ");
+  expect(sorted(namesUnder("Options", 1))).toEqual(sorted(known));
+  expect(tableUnder("Options", 1).map(([, value]) => value)).toEqual(["required", "`false`", "`false`"]);
+  expect(sqliteStore("signals.db").shared).toBe(false);
+});
+
+test("the README lists the members of a receiver and of its inbox", () => {
+  const receiver = createReceiver({ ...minimal(), logger: false });
+  const names = namesUnder("The receiver").map((name) => name.replace(/\(.*$/, ""));
+  const members = Reflect.ownKeys(receiver).map((key) =>
+    key === Symbol.asyncDispose ? "[Symbol.asyncDispose]" : String(key),
+  );
+  expect(sorted(names)).toEqual(sorted(members));
+
+  const row = tableUnder("The receiver").find(([name]) => name === "`inbox`");
+  const documented = [...(row?.[1] ?? "").matchAll(/`(\w+)\(/g)].map((match) => match[1] ?? "");
+  const inbox = statementsOf("src/inbox/inbox.ts").filter(ts.isInterfaceDeclaration);
+  const declared = inbox.find(({ name }) => name.text === "Inbox")?.members.map((member) => member.name?.getText());
+  expect(documented).toEqual([...new Set(declared)]);
+});
+
+test("the README lists the fields of a hand-off", async () => {
+  const handedOff = new Promise<Handoff>((resolveHandoff) => {
+    const onSignal = (_signal: unknown, handoff: Handoff) => resolveHandoff(handoff);
+    void receiveOnce({ ...minimal(), onSignal });
+  });
+  expect(sorted(namesUnder("The hand-off"))).toEqual(sorted(Object.keys(await handedOff)));
+});
+
+async function receiveOnce(options: ReceiverOptions): Promise<void> {
+  const receiver = createReceiver({ ...options, logger: false });
+  const done = new Promise((end) => receiver.on("handedOff", end));
+  await receiver.start();
+  await receiver.handle({ method: "POST", ...signedDelivery(signalEvent(), { secret: SECRET }) });
+  await done;
+  await receiver.close();
+}
+
+test("the README lists the events of receiver.on, and what each carries", () => {
+  const map = statementsOf("src/receiver/receiver-events.ts")
+    .filter(ts.isInterfaceDeclaration)
+    .find(({ name }) => name.text === "ReceiverEventMap");
+  const declared = (map?.members ?? []).map((member) => {
+    const fields: string[] = [];
+    const collect = (node: ts.Node): void => {
+      if (ts.isPropertySignature(node) && node !== member) fields.push(node.name.getText());
+      ts.forEachChild(node, collect);
+    };
+    collect(member);
+    return [member.name?.getText(), fields];
+  });
+  const documented = tableUnder("Events of `receiver.on`").map(([name, , carries]) => [
+    codeIn(name),
+    [...(carries ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1]),
+  ]);
+  expect(documented.length).toBeGreaterThan(5);
+  expect(documented).toEqual(declared);
+});
+
+const refusals = Object.entries<Rejection>(REJECTIONS).map(([code, { status }]) => `${status} ${code}`);
+
+test("both tables of answers list each refusal with its status", () => {
+  const answers = tableUnder("What the sender gets back").filter(([, status]) => status !== "200");
+  expect(sorted(answers.map(([, status, code]) => `${status} ${codeIn(code)}`))).toEqual(sorted(refusals));
+  const mends = tableUnder("Answer codes");
+  expect(sorted(mends.map(([code, status]) => `${status} ${codeIn(code)}`))).toEqual(sorted(refusals));
+});
+
+test("the headers that the README tells of are sent with these refusals and no others", () => {
+  const codesWith = (name: string, value?: string): string[] =>
+    Object.entries<Rejection>(REJECTIONS)
+      .filter(([, { headers }]) => headers?.[name] !== undefined && headers[name] === (value ?? headers[name]))
+      .map(([code]) => code);
+  const rows = tableUnder("What the sender gets back");
+  const codes = (matches: (row: string[]) => boolean): string[] => rows.filter(matches).map((row) => codeIn(row[2]));
+  expect(sorted(codesWith("Retry-After"))).toEqual(sorted(codes((row) => row[1] === "503")));
+  expect(sorted(codesWith("Connection", "close"))).toEqual(
+    sorted(codes((row) => row[2]?.includes("the connection closes") === true)),
+  );
+  expect(codesWith("Allow", "POST")).toEqual(codes((row) => row[2]?.includes("`Allow: POST`") === true));
+});
+
+test("the bodies that the README promises with a 200 are sent", async () => {
+  const receiver = createReceiver({ ...minimal(), logger: false });
+  await receiver.start();
+  const event = signalEvent();
+  const challenge = "<the received value>";
+  const verification = { ...signalEvent(), type: "webhook.verification", data: { challenge } };
+  const bodies: string[] = [];
+  for (const body of [event, event, "no JSON", verification]) {
+    const answer = await receiver.handle({ method: "POST", ...signedDelivery(body, { secret: SECRET }) });
+    bodies.push(answer.body);
+  }
+  await receiver.close();
+  const promised = tableUnder("What the sender gets back").filter(([, status]) => status === "200");
+  expect(promised.map(([, , body]) => codeIn(body))).toEqual(bodies);
+});
+
+test("the README names the entry points of the package, and uses no other", () => {
+  const entries = Object.entries(MANIFEST.exports).filter(([, target]) => target.endsWith(".js"));
+  const existing = sorted(entries.map(([entry]) => `signalbox${entry.slice(1)}`));
+  const listed = /^Entry points: ([^.]*)\.$/m.exec(README.section("Testing your handler"))?.[1] ?? "";
+  expect(sorted([...listed.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ""))).toEqual(existing);
+  const used = README.blocks.flatMap(({ code }) => [...code.matchAll(/["'](signalbox(?:\/[\w/]+)?)["']/g)]);
+  expect(used.length).toBeGreaterThan(10);
+  expect(used.map((match) => match[1] ?? "").filter((name) => !existing.includes(name))).toEqual([]);
+});
+
+test("the versions that the README requires are those of package.json", () => {
+  expect(`>=${/Node ([\d.]+) or later/.exec(README.section("Requirements"))?.[1]}`).toBe(MANIFEST.engines.node);
+});
+
+test("each block of JavaScript and TypeScript in the README is sound", { timeout: 60_000 }, () => {
+  expect(README.blocks.filter(({ language }) => language === "js" || language === "ts").length).toBeGreaterThan(12);
+  expect(checkBlocks(README.blocks, "js")).toEqual([]);
+  expect(checkBlocks(README.blocks, "ts")).toEqual([]);
+});
+
+const DOCUMENTS = ["README.md", "src/README.md", "CHANGELOG.md", "fixtures/README.md"];
+
+test.each(DOCUMENTS)("the links in %s lead somewhere", (path) => {
+  const broken = readMarkdown(read(path)).links.filter((link) => {
+    if (link.startsWith("https:")) return false;
+    const [file, anchor] = link.split("#");
+    const target = file === "" ? path : resolve(dirname(`${ROOT}${path}`), file ?? "").slice(ROOT.length);
+    if (!existsSync(`${ROOT}${target}`)) return true;
+    if (anchor === undefined) return false;
+    return !readMarkdown(read(target)).headings.some(({ text }) => anchorOf(text) === anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test("the documents name no host but their own examples and the two formats they follow", () => {
+  const hosts = DOCUMENTS.flatMap((path) => [...read(path).matchAll(/\b[a-z]+:\/\/([^\s/"'`:)]+)/g)]);
+  const expected = ["keepachangelog.com", "semver.org", "localhost", "127.0.0.1", "queue.example"];
+  const allowed = new Set([...expected, "sqs.eu-central-1.amazonaws.com"]);
+  expect(hosts.length).toBeGreaterThan(5);
+  expect(hosts.map((match) => match[1] ?? "").filter((host) => !allowed.has(host))).toEqual([]);
+});
+
+test("the changelog's newest section is of this version", () => {
+  const newest = readMarkdown(read("CHANGELOG.md")).headings.find(({ level }) => level === 2)?.text;
+  expect(newest).toMatch(new RegExp(`^\\[${MANIFEST.version.replaceAll(".", "\\.")}\\] - \\d{4}-\\d{2}-\\d{2}$`));
+});
+
+test("the map of the code names the folders and files that there are", () => {
+  const map = readMarkdown(read("src/README.md"));
+  const rows = map.tablesUnder("The folders")[0] ?? [];
+  const folders = rows.map(([name]) => codeIn(name)).filter((name) => name.endsWith("/"));
+  const existing = readdirSync(`${ROOT}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(sorted(folders)).toEqual(sorted(existing.map(({ name }) => `${name}/`)));
+  const named = [...read("src/README.md").matchAll(/`([\w-]+\/[\w/-]+\.ts)`/g)].map((match) => match[1] ?? "");
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(`${ROOT}src/${path}`))).toEqual([]);
+});

@@ -1,0 +1,113 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+// Files that are not added yet count too, so that a mistake is red before it is committed.
+const FILES = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: ROOT,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(`${ROOT}${path}`));
+const SOURCES = FILES.filter((path) => path.startsWith("src/") && path.endsWith(".ts"));
+const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
+const parse = (path: string): ts.SourceFile => ts.createSourceFile(path, read(path), ts.ScriptTarget.ES2023, true);
+
+/** Whether any node of the source is what is looked for; comments are no nodes. */
+function holds(path: string, isIt: (node: ts.Node) => boolean): boolean {
+  const visit = (node: ts.Node): boolean => isIt(node) || (ts.forEachChild(node, visit) ?? false);
+  return visit(parse(path));
+}
+
+test("there are sources to look at", () => {
+  expect(SOURCES.length).toBeGreaterThan(50);
+});
+
+test("nothing stands at the top but what the plan names", () => {
+  const folders = ["src", "templates", "test", "fixtures"];
+  const files = ["package.json", "package-lock.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md"];
+  const top = new Set(FILES.map((path) => path.split("/")[0] ?? ""));
+  const isAllowed = (name: string): boolean => name.startsWith(".") || [...folders, ...files].includes(name);
+  expect([...top].filter((name) => !isAllowed(name))).toEqual([]);
+});
+
+test("no source has a default export", () => {
+  const isDefault = (node: ts.Node): boolean =>
+    ts.isExportAssignment(node) ||
+    node.kind === ts.SyntaxKind.DefaultKeyword ||
+    (ts.isExportSpecifier(node) && node.name.text === "default");
+  expect(SOURCES.filter((path) => holds(path, isDefault))).toEqual([]);
+});
+
+test("the environment and the arguments of the process are read in src/cli alone", () => {
+  const isProcess = (node: ts.Node | undefined): boolean =>
+    node !== undefined &&
+    ((ts.isIdentifier(node) && node.text === "process") ||
+      (ts.isPropertyAccessExpression(node) && node.name.text === "process"));
+  const reads = (node: ts.Node): boolean =>
+    (ts.isPropertyAccessExpression(node) && isProcess(node.expression) && /^(env|argv)$/.test(node.name.text)) ||
+    (ts.isElementAccessExpression(node) && isProcess(node.expression)) ||
+    (ts.isVariableDeclaration(node) && isProcess(node.initializer)) ||
+    (ts.isImportDeclaration(node) && /^["'](node:)?process["']$/.test(node.moduleSpecifier.getText()));
+  const outside = SOURCES.filter((path) => !path.startsWith("src/cli/"));
+  expect(outside.filter((path) => holds(path, reads))).toEqual([]);
+  expect(SOURCES.filter((path) => holds(path, reads)).length).toBeGreaterThan(0);
+});
+
+/** The modules that loading this one loads, itself among them. Types load nothing. */
+function loadedBy(path: string, found = new Set<string>()): Set<string> {
+  found.add(path);
+  for (const statement of parse(path).statements) {
+    const isImport = ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier === undefined;
+    const isReExport = ts.isExportDeclaration(statement) && !statement.isTypeOnly;
+    const specifier = isImport || isReExport ? statement.moduleSpecifier : undefined;
+    if (specifier === undefined || !ts.isStringLiteral(specifier)) continue;
+    const isRelative = specifier.text.startsWith(".");
+    const target = isRelative ? posix.join(dirname(path), specifier.text.replace(/\.js$/, ".ts")) : specifier.text;
+    if (!isRelative) found.add(target);
+    else if (!found.has(target)) loadedBy(target, found);
+  }
+  return found;
+}
+
+test("the root export loads no store, no database, no Express and no command line", () => {
+  const loaded = [...loadedBy("src/index.ts")];
+  expect(loaded).toContain("src/receiver/receiver.ts");
+  expect(loaded).toContain("pino");
+  expect(loaded.filter((path) => /^(src\/(stores|testing|cli)\/|better-sqlite3|express|commander)/.test(path))).toEqual(
+    [],
+  );
+});
+
+/** Files that are longer than they should be, and may not grow. Take a file out once it was split. */
+const TOO_LONG = new Map([
+  ["src/inbox/dispatcher.ts", 313],
+  ["src/testing/store-contract.ts", 508],
+]);
+const LONGEST = 300;
+
+test("no source is longer than 300 lines", () => {
+  const lengthOf = (path: string): number => read(path).split("\n").length - 1;
+  const isTooLong = (path: string): boolean => lengthOf(path) > (TOO_LONG.get(path) ?? LONGEST);
+  expect(SOURCES.filter(isTooLong)).toEqual([]);
+  expect([...TOO_LONG.keys()].filter((path) => !SOURCES.includes(path) || lengthOf(path) <= LONGEST)).toEqual([]);
+});
+
+test("the files of src and test have names in kebab-case", () => {
+  const named = FILES.filter((path) => /^(src|test)\/.*\.ts$/.test(path));
+  const isKebab = (path: string): boolean => /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.config|\.d)?\.ts$/.test(basename(path));
+  expect(named.filter((path) => !isKebab(path))).toEqual([]);
+  const folders = new Set(named.flatMap((path) => dirname(path).split("/")));
+  expect([...folders].filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
+});
+
+test("no file names a place on the machine that it was written on", () => {
+  const places = [ROOT, `${dirname(ROOT)}/`, `${homedir()}/`].filter((place) => place.length > 2);
+  const texts = FILES.filter((path) => !/\.(png|ico|gz)$/.test(path));
+  expect(texts.filter((path) => places.some((place) => read(path).includes(place)))).toEqual([]);
+});

@@ -1,0 +1,100 @@
+/** A fenced block of code, with the heading it stands under. */
+export interface CodeBlock {
+  language: string;
+  code: string;
+  heading: string;
+  /** Of its first line of code, from 1. */
+  line: number;
+}
+
+/** As much of a Markdown document as the tests ask about. */
+export interface MarkdownDocument {
+  headings: { level: number; text: string }[];
+  blocks: CodeBlock[];
+  /** The rows of each table under a heading, without the head; cells as plain text. */
+  tablesUnder(heading: string): string[][][];
+  /** The text from a heading to the next of its level or above, blocks and all. */
+  section(heading: string): string;
+  /** The targets of its links. */
+  links: string[];
+}
+
+export function readMarkdown(text: string): MarkdownDocument {
+  const lines = text.split("\n");
+  const headings: { level: number; text: string; line: number }[] = [];
+  const blocks: CodeBlock[] = [];
+  const prose: string[] = [];
+  let open: CodeBlock | null = null;
+  for (const [index, line] of lines.entries()) {
+    const fence = /^```(\w*)$/.exec(line);
+    if (fence !== null) {
+      if (open === null) {
+        open = { language: fence[1] ?? "", code: "", heading: headings.at(-1)?.text ?? "", line: index + 2 };
+      } else {
+        blocks.push(open);
+        open = null;
+      }
+    } else if (open !== null) {
+      open.code += `${line}\n`;
+    } else {
+      prose.push(line);
+      const heading = /^(#+) (.+)$/.exec(line);
+      if (heading !== null) headings.push({ level: heading[1]?.length ?? 0, text: heading[2] ?? "", line: index });
+    }
+  }
+  if (open !== null) throw new Error(`the block at line ${open.line} is not closed`);
+
+  function section(heading: string): string {
+    const at = headings.findIndex((each) => each.text === heading);
+    const from = headings[at];
+    if (from === undefined) throw new Error(`there is no heading "${heading}"`);
+    const end = headings.slice(at + 1).find((each) => each.level <= from.level)?.line ?? lines.length;
+    return lines.slice(from.line + 1, end).join("\n");
+  }
+
+  /** Its own text alone, up to the next heading of any level. */
+  function ownText(heading: string): string[] {
+    const at = headings.findIndex((each) => each.text === heading);
+    const from = headings[at];
+    if (from === undefined) throw new Error(`there is no heading "${heading}"`);
+    return lines.slice(from.line + 1, headings[at + 1]?.line ?? lines.length);
+  }
+
+  return {
+    headings,
+    blocks,
+    section,
+    tablesUnder: (heading) => tablesIn(ownText(heading)),
+    links: [...prose.join("\n").matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? ""),
+  };
+}
+
+function tablesIn(lines: readonly string[]): string[][][] {
+  const tables: string[][][] = [];
+  let rows: string[][] | null = null;
+  for (const line of lines) {
+    if (!line.startsWith("|")) {
+      rows = null;
+    } else if (rows === null) {
+      rows = [];
+      tables.push(rows);
+    } else if (!/^\|[\s:|-]+\|$/.test(line)) {
+      const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+      rows.push(cells.map((cell) => cell.trim().replaceAll("\\|", "|")));
+    }
+  }
+  return tables;
+}
+
+/** What stands between the first pair of backticks; the whole text when there is none. */
+export function codeIn(cell: string | undefined): string {
+  return /`([^`]*)`/.exec(cell ?? "")?.[1] ?? cell ?? "";
+}
+
+/** The anchor that a heading gets on the usual hosts. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+}

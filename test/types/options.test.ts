@@ -1,0 +1,130 @@
+import { pino } from "pino";
+import { expectTypeOf, test } from "vitest";
+import { createReceiver, type Handoff, type ReceiverOptions, type SecretSource, type Signal } from "../../src/index.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { createManualClock } from "../../src/testing/index.js";
+
+// Held by `tsc -p test`: the functions below are never called.
+const base = { secrets: "whsec_types", store: memoryStore(), onSignal: () => {} };
+const typed = (check: () => void): void => {
+  expectTypeOf(check).toBeFunction();
+};
+
+test("a callback may be sync or async, take what it wants, and return anything", () => {
+  typed(() => {
+    createReceiver({ ...base, onSignal: () => {} });
+    createReceiver({ ...base, onSignal: async () => {} });
+    createReceiver({ ...base, onSignal: (signal) => signal.data.signal_type });
+    createReceiver({ ...base, onSignal: async (signal, handoff) => [signal.id, handoff.deliveryKey] });
+    createReceiver({ ...base, onTest: async (event) => event.data.message });
+  });
+  expectTypeOf<Parameters<ReceiverOptions["onSignal"]>>().toEqualTypeOf<[Signal, Handoff]>();
+});
+
+test("a callback that wants something else is refused", () => {
+  typed(() => {
+    // @ts-expect-error a signal has an id that is text
+    createReceiver({ ...base, onSignal: (signal: { id: number }) => signal });
+    // @ts-expect-error no third argument is given
+    createReceiver({ ...base, onSignal: (_signal: Signal, _handoff: Handoff, next: () => void) => next() });
+  });
+});
+
+test("secrets come in every documented form", () => {
+  expectTypeOf<string>().toExtend<SecretSource>();
+  expectTypeOf<string[]>().toExtend<SecretSource>();
+  expectTypeOf<readonly string[]>().toExtend<SecretSource>();
+  expectTypeOf<() => string>().toExtend<SecretSource>();
+  expectTypeOf<() => readonly string[]>().toExtend<SecretSource>();
+  expectTypeOf<() => Promise<string>>().toExtend<SecretSource>();
+  expectTypeOf<() => Promise<string[]>>().toExtend<SecretSource>();
+  // The quick start passes process.env.SIGNALS_SECRET as it is; what is not set is refused at construction.
+  expectTypeOf<string | undefined>().toExtend<SecretSource>();
+  expectTypeOf<number>().not.toExtend<SecretSource>();
+  expectTypeOf<() => number>().not.toExtend<SecretSource>();
+});
+
+test("a misspelt option is refused, at every level", () => {
+  typed(() => {
+    // @ts-expect-error endpoint
+    createReceiver({ ...base, endpont: "crm" });
+    // @ts-expect-error toleranceSeconds
+    createReceiver({ ...base, tolerance: 300 });
+    // @ts-expect-error concurrency
+    createReceiver({ ...base, handoff: { concurency: 2 } });
+    // @ts-expect-error baseMs
+    createReceiver({ ...base, handoff: { backoff: { base: 2 } } });
+    // @ts-expect-error keyDays
+    createReceiver({ ...base, retention: { keydays: 2 } });
+    // @ts-expect-error shared
+    sqliteStore({ path: "signals.db", share: true });
+  });
+});
+
+test("a required option cannot be left out", () => {
+  typed(() => {
+    // @ts-expect-error store and onSignal are missing
+    createReceiver({ secrets: "whsec_types" });
+    // @ts-expect-error secrets are missing
+    createReceiver({ store: base.store, onSignal: base.onSignal });
+  });
+});
+
+test("every option takes what is documented, and undefined for absent", () => {
+  typed(() => {
+    createReceiver({
+      ...base,
+      endpoint: "crm",
+      onTest: undefined,
+      toleranceSeconds: undefined,
+      bodyLimitBytes: 1,
+      bodyTimeoutMs: undefined,
+      ackTimeoutMs: 1,
+      maxQueued: { events: 1 },
+      handoff: { backoff: (attempt) => attempt * 1000 },
+      retention: { keyDays: 60 },
+      logger: pino(),
+      clock: createManualClock(),
+    });
+    createReceiver({ ...base, maxQueued: undefined, handoff: undefined, retention: undefined, clock: undefined });
+    createReceiver({ ...base, logger: false, handoff: { backoff: { baseMs: 1, factor: 2, maxMs: 3 } } });
+  });
+});
+
+test("undefined means absent inside the groups too", () => {
+  typed(() => {
+    const concurrency: number | undefined = undefined;
+    createReceiver({ ...base, handoff: { concurrency }, retention: { keyDays: concurrency } });
+    createReceiver({ ...base, maxQueued: { events: concurrency }, handoff: { backoff: { baseMs: concurrency } } });
+    sqliteStore({ path: "signals.db", shared: undefined });
+  });
+});
+
+test("a receiver's listener gets the event of its name", () => {
+  typed(() => {
+    const receiver = createReceiver(base);
+    receiver.on("rejected", ({ status, code }) => {
+      expectTypeOf(status).toBeNumber();
+      if (code === "closing") return;
+    });
+    receiver.on("handoffFailed", ({ error }) => expectTypeOf(error).toBeUnknown());
+    expectTypeOf(receiver.on("accepted", () => {})).toEqualTypeOf<() => void>();
+    // @ts-expect-error there is no such event
+    receiver.on("delivered", () => {});
+  });
+});
+
+test("one id gives one outcome, several give as many", () => {
+  const { inbox } = createReceiver({ ...base, logger: false });
+  expectTypeOf(inbox.replay).toBeCallableWith("evt_1");
+  expectTypeOf<Awaited<ReturnType<typeof inbox.discard>>>().toBeArray();
+  typed(() => {
+    expectTypeOf(inbox.replay("evt_1")).resolves.toBeString();
+    expectTypeOf(inbox.replay(["evt_1"] as const)).resolves.toBeArray();
+  });
+});
+
+test("a receiver can be disposed of by await using", () => {
+  expectTypeOf<ReturnType<typeof createReceiver>>().toExtend<AsyncDisposable>();
+});

@@ -1,0 +1,72 @@
+import { expectTypeOf, test } from "vitest";
+import {
+  createReceiver,
+  type Batch,
+  type BatchResult,
+  type InboxEntry,
+  type InboxStore,
+  type MoveOutcome,
+  type StoredEvent,
+  type StoreStats,
+} from "../../src/index.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { storeContract } from "../../src/testing/index.js";
+
+/** A user's own store, in the shape in which one would be written: a class of their own over some client. */
+class OwnStore implements InboxStore {
+  readonly name = "own";
+  readonly durable = true;
+  readonly shared = true;
+  async open(context: { endpoint: string; now: number }): Promise<void> {
+    void context;
+  }
+  async close(endpoint: string): Promise<void> {
+    void endpoint;
+  }
+  async commit(batch: Batch): Promise<BatchResult> {
+    return {
+      settlements: batch.settlements.map(() => true),
+      accepts: batch.accepts.map((_event, index) => ({ status: "accepted", seq: index })),
+      claim: batch.claim && { events: [], nextDueAt: null, suspectDue: false },
+    };
+  }
+  async takeOver(): Promise<number> {
+    return 0;
+  }
+  async list(): Promise<InboxEntry[]> {
+    return [];
+  }
+  async get(): Promise<StoredEvent | undefined> {
+    return undefined;
+  }
+  async stats(): Promise<StoreStats> {
+    return { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0, oldestReadyAt: null };
+  }
+  async replay(): Promise<MoveOutcome[]> {
+    return ["moved"];
+  }
+  async discard(): Promise<MoveOutcome[]> {
+    return ["not_found"];
+  }
+  async prune(): Promise<{ payloads: number; keys: number }> {
+    return { payloads: 0, keys: 0 };
+  }
+}
+
+test("the stores of the package and a user's own are inbox stores", () => {
+  expectTypeOf(memoryStore).returns.toExtend<InboxStore>();
+  expectTypeOf(sqliteStore).returns.toExtend<InboxStore>();
+  expectTypeOf<OwnStore>().toExtend<InboxStore>();
+  createReceiver({ secrets: "whsec_types", store: new OwnStore(), onSignal: () => {}, logger: false });
+});
+
+test("a user's own store can be held to the contract", () => {
+  const cases = storeContract(() => ({ createStore: () => new OwnStore(), destroy: async () => {} }));
+  expectTypeOf(cases[0]!.run).returns.toEqualTypeOf<Promise<void>>();
+});
+
+test("a store that leaves something out is none", () => {
+  expectTypeOf<Omit<OwnStore, "takeOver">>().not.toExtend<InboxStore>();
+  expectTypeOf<Omit<OwnStore, "commit"> & { commit(batch: Batch): BatchResult }>().not.toExtend<InboxStore>();
+});

@@ -1,0 +1,123 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseEvent } from "../../../src/index.js";
+import { parseJson } from "../../../src/events/parse-json.js";
+import { signalEvent } from "../../../src/testing/index.js";
+
+const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const json = (text: string | Uint8Array) => parseJson(typeof text === "string" ? Buffer.from(text) : text);
+
+test("a value without __proto__ comes back as JSON.parse gives it", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), (text) => {
+      if (text.includes("__proto__")) return;
+      expect(json(text)).toEqual({ ok: true, value: JSON.parse(text) });
+    }),
+  );
+});
+
+test("arbitrary bytes never make it throw", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(["known", "unknown", "unusable"]).toContain(parseEvent(bytes).kind);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("arbitrary JSON never makes it throw", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(["known", "unknown", "unusable"]).toContain(parseEvent(Buffer.from(text)).kind);
+    }),
+  );
+});
+
+test("what is no bytes is refused as a value", () => {
+  for (const body of [undefined, null, "text", 1, {}]) {
+    expect(parseEvent(body as never)).toMatchObject({ kind: "unusable" });
+  }
+});
+
+test.each([
+  ["literally", String.raw`{"__proto__":{"polluted":true}}`],
+  ["with an escaped p", String.raw`{"__\u0070roto__":{"polluted":true}}`],
+  ["with escaped underscores", String.raw`{"\u005f\u005fproto\u005f\u005f":{"polluted":true}}`],
+  ["in capitals of hexadecimal", String.raw`{"\u005F_proto__":{"polluted":true}}`],
+  ["deep inside", String.raw`{"a":[{"b":{"__proto__":{"polluted":true}}}]}`],
+  ["twice", String.raw`{"__proto__":1,"__\u0070roto__":{"polluted":true}}`],
+])("a key __proto__ spelt %s is dropped and pollutes nothing", (_how, text) => {
+  const parsed = json(text);
+  expect(parsed.ok).toBe(true);
+  const value = (parsed as { value: Record<string, unknown> }).value;
+  expect(JSON.stringify(value)).not.toContain("polluted");
+  expect(keysOf(value)).not.toContain("__proto__");
+  // The accident that it is dropped for: a copy by assignment runs the setter.
+  expect(Object.assign({}, value)).not.toHaveProperty("polluted");
+  expect({}).not.toHaveProperty("polluted");
+});
+
+test("__proto__ as a value, and escapes that spell something else, are kept", () => {
+  const text = String.raw`{"a":"__proto__","b":"\u0041","__proto":1}`;
+  expect(json(text)).toEqual({ ok: true, value: { a: "__proto__", b: "A", __proto: 1 } });
+});
+
+test("a known event loses its __proto__ keys and keeps the rest", () => {
+  const event = signalEvent();
+  const text = JSON.stringify(event).replace('"data":{', '"data":{"__proto__":{"x":1},');
+  expect(parseEvent(Buffer.from(text))).toEqual({ kind: "known", event });
+});
+
+test.each([10_000, 100_000])("nesting %d deep never throws", (depth) => {
+  for (const [open, close] of [
+    ["[", "]"],
+    ['{"a":', "}"],
+    ['{"__proto__":', "}"],
+    [String.raw`{"\u0061":`, "}"],
+  ] as const) {
+    const nested = `${open.repeat(depth)}1${close.repeat(depth)}`;
+    expect(["not_an_object", "envelope_invalid", "nested_too_deep"]).toContain(reasonOf(Buffer.from(nested)));
+    const event = JSON.stringify(signalEvent()).replace(/\}$/, `,"extra":${nested}}`);
+    expect(["known", "unusable"]).toContain(parseEvent(Buffer.from(event)).kind);
+    const type = event.replace('"type":"signal.published"', '"type":"other"');
+    expect(["unknown", "unusable"]).toContain(parseEvent(Buffer.from(type)).kind);
+  }
+});
+
+test("one BOM is ignored, two are not JSON", () => {
+  const body = Buffer.from(JSON.stringify(signalEvent()));
+  expect(parseEvent(Buffer.concat([UTF8_BOM, body])).kind).toBe("known");
+  expect(reasonOf(Buffer.concat([UTF8_BOM, UTF8_BOM, body]))).toBe("not_json");
+});
+
+test.each([
+  ["a lone continuation byte", [0x80]],
+  ["an overlong form", [0xc0, 0xaf]],
+  ["a coded surrogate", [0xed, 0xa0, 0x80]],
+  ["a cut-off sequence", [0xf0, 0x9f, 0x9a]],
+  ["a code point beyond the last", [0xf4, 0x90, 0x80, 0x80]],
+  ["Latin-1", [0xe9, 0x22]],
+])("%s is not UTF-8, and the next body is read as ever", (_what, bytes) => {
+  const broken = Buffer.concat([Buffer.from('{"id":"'), Buffer.from(bytes), Buffer.from('"}')]);
+  expect(reasonOf(broken)).toBe("not_utf8");
+  expect(reasonOf(broken.subarray(0, 7 + bytes.length))).toBe("not_utf8");
+  const next = Buffer.concat([UTF8_BOM, Buffer.from(JSON.stringify(signalEvent()))]);
+  expect(parseEvent(next).kind).toBe("known");
+});
+
+test("UTF-16 is not taken for UTF-8", () => {
+  expect(parseEvent(Buffer.from(`\ufeff${JSON.stringify(signalEvent())}`, "utf16le"))).toMatchObject({
+    kind: "unusable",
+    reason: "not_utf8",
+  });
+});
+
+function reasonOf(body: Uint8Array): string {
+  const parsed = parseEvent(body);
+  return parsed.kind === "unusable" ? parsed.reason : parsed.kind;
+}
+
+function keysOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...keysOf(inner)]);
+}

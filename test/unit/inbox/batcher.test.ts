@@ -1,0 +1,226 @@
+import { expect, test } from "vitest";
+import type { Settlement } from "../../../src/index.js";
+import { createBatcher, type BatcherLimits } from "../../../src/inbox/batcher.js";
+import { createManualClock } from "../../../src/testing/index.js";
+import { rejectionOf } from "../signalbox-error-of.js";
+import { turns } from "../until.js";
+import { faultyStore, mediumError } from "./faulty-store.js";
+import { newEvent, opened, T0 } from "./new-event.js";
+
+async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 }) {
+  const store = await opened(faultyStore());
+  const clock = createManualClock(T0);
+  const health: unknown[] = [];
+  const held = new Set<number>();
+  const batcher = createBatcher({
+    store,
+    clock,
+    maxQueued,
+    onHealth: (failure) => health.push(failure),
+    recover: async () => {
+      await store.takeOver({ endpoint: "default", now: T0, held, crashed: false });
+    },
+  });
+  return { store, clock, health, held, batcher };
+}
+
+const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10, suspects: false };
+
+function done(seq: number): Settlement {
+  return { seq, token: 1, state: "done", dueAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };
+}
+
+async function leased({ batcher, held }: Awaited<ReturnType<typeof rig>>): Promise<number> {
+  const { seq } = await batcher.accept(newEvent({ state: "leased" }));
+  held.add(seq);
+  return seq;
+}
+
+test("all that one turn of the event loop brings is one batch", async () => {
+  const { batcher, store } = await rig();
+  await Promise.all([
+    batcher.accept(newEvent()),
+    batcher.accept(newEvent()),
+    batcher.claim(claim),
+    batcher.settle(done(9)),
+  ]);
+  expect(store.commits.map(({ accepts, settlements }) => [accepts.length, settlements.length])).toEqual([[2, 1]]);
+});
+
+test("what arrives while a commit is in flight is the next batch, in order", async () => {
+  const { batcher, store } = await rig();
+  const release = store.hold();
+  const events = Array.from({ length: 6 }, () => newEvent());
+  const answers = [batcher.accept(events[0]!)];
+  await turns(2);
+  for (const event of events.slice(1)) {
+    answers.push(batcher.accept(event));
+    await turns(2);
+  }
+  expect(store.commits.length).toBe(1);
+  release();
+  expect((await Promise.all(answers)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+  const batches = store.commits.map(({ accepts }) => accepts.map(({ eventId }) => eventId));
+  expect(batches).toEqual([[events[0]!.eventId], events.slice(1).map(({ eventId }) => eventId)]);
+});
+
+test("never two commits at once", async () => {
+  const { batcher, store } = await rig();
+  let atOnce = 0;
+  let most = 0;
+  const { commit } = store;
+  store.commit = async (batch) => {
+    most = Math.max(most, (atOnce += 1));
+    await turns(1);
+    return commit(batch).finally(() => (atOnce -= 1));
+  };
+  const answers: Promise<unknown>[] = [];
+  for (let index = 0; index < 30; index++) {
+    answers.push(batcher.accept(newEvent()));
+    if (index % 3 === 0) await turns(1);
+  }
+  await Promise.all(answers);
+  expect(most).toBe(1);
+});
+
+test.each([0, 1, 7, 14, 15])("of 16 events only the bad one is refused, at place %d", async (place) => {
+  const { batcher, store, health } = await rig();
+  const events = Array.from({ length: 16 }, () => newEvent());
+  store.refuse([events[place]!.eventId]);
+  const answers = events.map((event) => batcher.accept(event).then(({ status }) => status as string, codeOf));
+  const claimed = batcher.claim(claim);
+  const expected = events.map((_, index) => (index === place ? "store_row_refused" : "accepted"));
+  expect(await Promise.all(answers)).toEqual(expected);
+  expect((await claimed).events.length).toBeGreaterThan(0);
+  expect(health).toEqual([]);
+  expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
+});
+
+test("settlements in the batch of a bad event are applied, once", async () => {
+  const made = await rig();
+  const { batcher, store } = made;
+  const seqs = [await leased(made), await leased(made), await leased(made)];
+  const bad = newEvent();
+  store.refuse([bad.eventId]);
+  const settled = seqs.map((seq) => batcher.settle(done(seq)));
+  expect((await rejectionOf(batcher.accept(bad))).code).toBe("store_row_refused");
+  expect(await Promise.all(settled)).toEqual([true, true, true]);
+});
+
+test("an error of the medium refuses every event and the claim, and turns health red", async () => {
+  const { batcher, store, health } = await rig();
+  const error = mediumError();
+  store.fail(error);
+  const answers = [batcher.accept(newEvent()), batcher.accept(newEvent()), batcher.claim(claim)];
+  const outcomes = await Promise.allSettled(answers);
+  expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([error, error, error]);
+  expect(health).toEqual([error]);
+  expect(store.commits.length).toBe(1);
+  expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
+});
+
+test("settlements survive a failing store, are tried each second, and are written when it works again", async () => {
+  const made = await rig();
+  const { batcher, store, clock, health } = made;
+  const seq = await leased(made);
+  store.fail(mediumError());
+  let applied: boolean | undefined;
+  void batcher.settle(done(seq)).then((result) => (applied = result));
+  await clock.advance(5000);
+  expect(applied).toBeUndefined();
+  // One try at once, and one a second: the recovery comes first and fails first.
+  expect(store.calls.filter((call) => call === "takeOver").length).toBe(5);
+  store.fail(null);
+  await clock.advance(1000);
+  expect(applied).toBe(true);
+  expect(health.at(-1)).toBeNull();
+  expect(batcher.isIdle()).toBe(true);
+});
+
+test("a store that fails for long gathers no timers", async () => {
+  const made = await rig();
+  const { batcher, store, clock } = made;
+  const seq = await leased(made);
+  store.fail(mediumError());
+  void batcher.settle(done(seq));
+  await turns(5);
+  for (let delivery = 0; delivery < 50; delivery++) await rejectionOf(batcher.accept(newEvent()));
+  expect(clock.pendingTimers()).toBe(1);
+  const before = store.calls.length;
+  await clock.advance(10_000);
+  expect(store.calls.length - before).toBe(10);
+});
+
+test("after a failure the recovery runs before the next commit, once", async () => {
+  const { batcher, store, health } = await rig();
+  store.fail(mediumError());
+  await rejectionOf(batcher.accept(newEvent()));
+  store.fail(null);
+  await batcher.accept(newEvent());
+  await batcher.accept(newEvent());
+  expect(store.calls).toEqual(["commit", "takeOver", "commit", "commit"]);
+  expect(health.length).toBe(2);
+});
+
+test("a recovery that fails refuses the batch without a commit", async () => {
+  const { batcher, store } = await rig();
+  store.fail(mediumError());
+  await rejectionOf(batcher.accept(newEvent()));
+  await rejectionOf(batcher.accept(newEvent()));
+  expect(store.calls).toEqual(["commit", "takeOver"]);
+});
+
+test("room is bounded by count, and comes back with the commit", async () => {
+  const { batcher, store } = await rig({ events: 2, bytes: 1_000_000 });
+  const release = store.hold();
+  const first = batcher.accept(newEvent());
+  expect(batcher.hasRoom(10)).toBe(true);
+  const second = batcher.accept(newEvent());
+  expect(batcher.hasRoom(10)).toBe(false);
+  release();
+  await Promise.all([first, second]);
+  expect(batcher.hasRoom(10)).toBe(true);
+});
+
+test("room is bounded by bytes, those in flight included, and comes back after a failure too", async () => {
+  const { batcher, store } = await rig({ events: 100, bytes: 1000 });
+  store.fail(mediumError());
+  const release = store.hold();
+  const first = batcher.accept(newEvent({ body: Buffer.alloc(600) }));
+  await turns(2);
+  expect(batcher.queued()).toEqual({ events: 1, bytes: 600 });
+  expect([batcher.hasRoom(400), batcher.hasRoom(401)]).toEqual([true, false]);
+  release();
+  await rejectionOf(first);
+  expect(batcher.hasRoom(1000)).toBe(true);
+});
+
+test("closing writes what waits", async () => {
+  const { batcher, store } = await rig();
+  const release = store.hold();
+  const first = batcher.accept(newEvent());
+  await turns(2);
+  const second = batcher.accept(newEvent());
+  const closing = batcher.close();
+  release();
+  await closing;
+  expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual(["accepted", "accepted"]);
+  expect(batcher.isIdle()).toBe(true);
+});
+
+test("closing on a failing store gives up the settlements, and leaves no timer behind", async () => {
+  const made = await rig();
+  const { batcher, store, clock } = made;
+  const seq = await leased(made);
+  store.fail(mediumError());
+  const settled = batcher.settle(done(seq));
+  await turns(5);
+  const outcome = rejectionOf(settled);
+  await batcher.close();
+  expect((await outcome).code).toBe("store_failed");
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+function codeOf(error: unknown): string {
+  return (error as { code: string }).code;
+}

@@ -1,0 +1,188 @@
+import { expect, test } from "vitest";
+import { PermanentFailure } from "../../../src/index.js";
+import { memoryStore } from "../../../src/stores/memory.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { turns, until } from "../until.js";
+import { faultyStore } from "./faulty-store.js";
+import { crashedEvent, newEvent, opened, T0 } from "./new-event.js";
+import { startRig, type Rig } from "./receiver-rig.js";
+
+const HOUR_MS = 3_600_000;
+
+/** A callback whose system is down until told otherwise; notes under which breaker each call began. */
+function unreliable(rigOf: () => Rig) {
+  const began: string[] = [];
+  let isDown = true;
+  const onSignal = async (): Promise<void> => {
+    began.push(rigOf().receiver.health().breaker);
+    await turns(1);
+    if (isDown) throw new Error("the queue is down");
+  };
+  return { began, onSignal, repair: () => (isDown = false) };
+}
+
+test("an hour of downtime costs a backlog of 200 no more than the attempts of a few probes", async () => {
+  const system = unreliable(() => rig);
+  const rig: Rig = await startRig({ onSignal: system.onSignal });
+  await rig.deliverMany(200);
+  await rig.clock.advance(HOUR_MS);
+  const attempts = (await rig.entries()).map((entry) => entry.attempts);
+  // 16 at once, then one after 1, 2, 4, 8, 16, 32 and each 60 s.
+  expect(attempts.reduce((sum, each) => sum + each, 0)).toBeLessThan(16 + 6 + 61);
+  expect(Math.max(...attempts)).toBeLessThanOrEqual(3);
+  expect(system.began.slice(16).every((breaker) => breaker === "probing")).toBe(true);
+  expect(rig.receiver.health().breaker).toBe("open");
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ dead: 0, done: 0, total: 200 });
+
+  system.repair();
+  await rig.clock.advance(15 * 60_000);
+  expect(rig.receiver.health().breaker).toBe("closed");
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 200, total: 200 });
+});
+
+test("events that arrive while it is open are stored and wait", async () => {
+  const system = unreliable(() => rig);
+  const rig: Rig = await startRig({ onSignal: system.onSignal });
+  await rig.deliverMany(10);
+  await until(() => rig.receiver.health().breaker === "open");
+  const late = await rig.deliverMany(5);
+  await turns();
+  for (const { id } of late) expect(await rig.entry(id)).toMatchObject({ state: "ready", attempts: 0 });
+  system.repair();
+  await rig.clock.advance(60_000);
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 15 });
+});
+
+test("events whose commit was in flight when it opened are not tried", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
+  await rig.deliverMany(10);
+  await until(() => rig.calls.length === 10);
+  const release = store.hold();
+  const late = rig.deliverMany(50);
+  await turns();
+  for (const call of rig.calls) call.reject();
+  await turns();
+  expect(rig.receiver.health().breaker).toBe("open");
+  release();
+  await late;
+  await turns();
+  expect(rig.calls.length).toBe(10);
+  await rig.clock.advance(1000);
+  expect(rig.calls.length).toBe(11);
+});
+
+test("events whose claim was in flight when it opened are not tried", async () => {
+  const inner = memoryStore();
+  const store = faultyStore(inner);
+  const rig = await startRig({ store });
+  await rig.deliverMany(10);
+  await until(() => rig.calls.length === 10);
+  await inner.commit({ settlements: [], accepts: Array.from({ length: 50 }, () => newEvent()), claim: null });
+  const release = store.hold();
+  await rig.clock.advance(999);
+  // The poll after a second brings the claim; the failures come while it waits.
+  await rig.clock.advance(1);
+  expect(store.commits.at(-1)?.claim).not.toBeNull();
+  for (const call of rig.calls) call.reject();
+  await turns();
+  release();
+  await turns();
+  expect(rig.receiver.health().breaker).toBe("open");
+  expect(rig.calls.length).toBe(10);
+});
+
+test("only one callback runs while it probes, whatever arrives", async () => {
+  const rig = await startRig();
+  await rig.deliverMany(40);
+  await until(() => rig.calls.length === 16);
+  for (const call of rig.calls.slice(0, 16)) call.reject();
+  await rig.clock.advance(1000);
+  expect(rig.receiver.health()).toMatchObject({ breaker: "probing", running: 1 });
+  await rig.deliverMany(10);
+  await rig.clock.advance(5000);
+  expect(rig.receiver.health().running).toBe(1);
+  expect(rig.calls.length).toBe(17);
+  rig.calls[16]!.resolve();
+  await until(() => rig.calls.length === 33);
+  expect(rig.receiver.health()).toMatchObject({ breaker: "closed", running: 16 });
+});
+
+test("a suspect is no exception: it is not handed off while the breaker is open", async () => {
+  const store = await opened(memoryStore());
+  await crashedEvent(store, 2, T0 + 5000);
+  const system = unreliable(() => rig);
+  const rig: Rig = await startRig({ store, onSignal: system.onSignal });
+  await rig.deliverMany(40);
+  await rig.clock.advance(10 * 60_000);
+  expect(system.began).not.toContain("open");
+  system.repair();
+  await rig.clock.advance(15 * 60_000);
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 41 });
+});
+
+test("when only a suspect is left it is what is probed with", async () => {
+  const store = await opened(memoryStore());
+  const suspect = await crashedEvent(store, 2, T0 + 500);
+  const rig = await startRig({ store, handoff: { backoff: () => HOUR_MS } });
+  await rig.deliverMany(10);
+  await until(() => rig.calls.length === 10);
+  for (const call of rig.calls) call.reject();
+  await rig.clock.advance(5000);
+  expect(rig.calls.length).toBe(11);
+  expect(rig.calls[10]!.signal.id).toBe(suspect);
+  rig.calls[10]!.resolve();
+  await turns();
+  expect(rig.receiver.health().breaker).toBe("closed");
+});
+
+test("poison events alone still end dead, and a sound one among them gets through", async () => {
+  const poison = new Set<string>();
+  const rig = await startRig({
+    handoff: { backoff: () => 1000 },
+    onSignal: (signal) => {
+      if (poison.has(signal.id)) throw new Error("poison");
+    },
+  });
+  for (let index = 0; index < 3; index++) {
+    const event = signalEvent();
+    poison.add(event.id);
+    await rig.deliver(event);
+  }
+  await rig.clock.advance(30_000);
+  expect(rig.receiver.health().breaker).not.toBe("closed");
+  const sound = signalEvent();
+  await rig.deliver(sound);
+  await rig.clock.advance(2 * HOUR_MS);
+  expect(await rig.entry(sound.id)).toMatchObject({ state: "done", attempts: 1 });
+  for (const id of poison) expect(await rig.entry(id)).toMatchObject({ state: "dead", attempts: 20 });
+});
+
+test("permanent failures say nothing about the system and do not open it", async () => {
+  const rig = await startRig({ onSignal: () => Promise.reject(new PermanentFailure()) });
+  await rig.deliverMany(30);
+  await turns(60);
+  expect(rig.receiver.health().breaker).toBe("closed");
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ dead: 30 });
+});
+
+test("an open breaker with nothing to try is not told of each second", async () => {
+  const lines: string[] = [];
+  const logger = recordingLogger(lines);
+  const rig = await startRig({
+    logger,
+    handoff: { backoff: () => 3 * HOUR_MS },
+    onSignal: () => Promise.reject(new Error("down")),
+  });
+  await rig.deliverMany(10);
+  await rig.clock.advance(HOUR_MS);
+  expect(lines.filter((line) => line.includes("paused") || line.includes("trying")).length).toBeLessThan(200);
+});
+
+function recordingLogger(lines: string[]): never {
+  const logger = { child: () => logger } as Record<string, unknown>;
+  for (const level of ["trace", "debug", "info", "warn", "error", "fatal"]) {
+    logger[level] = (_fields: unknown, line: string) => lines.push(line);
+  }
+  return logger as never;
+}

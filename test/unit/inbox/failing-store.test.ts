@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../src/testing/index.js";
+import { turns, until } from "../until.js";
+import { faultyStore, mediumError } from "./faulty-store.js";
+import { startRig } from "./receiver-rig.js";
+
+const DUPLICATE = '{"received":true,"duplicate":true}';
+
+test.each([
+  ["was not", false, '{"received":true}'],
+  ["was in truth", true, DUPLICATE],
+])(
+  "an event whose failed commit %s applied is handed off once after its redelivery, unflagged",
+  async (_how, applied, answer) => {
+    const store = faultyStore();
+    const { deliver, calls, clock, receiver } = await startRig({ store });
+    const event = signalEvent();
+    store.fail(mediumError(), { applied });
+    expect((await deliver(event)).status).toBe(503);
+    await turns();
+    expect(calls).toEqual([]);
+    expect(receiver.health()).toMatchObject({ ok: false, store: { failure: "store_failed" } });
+    store.fail(null);
+    expect((await deliver(event)).body).toBe(answer);
+    await until(() => calls.length === 1);
+    expect(calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false, replayed: false });
+    calls[0]!.resolve();
+    await clock.advance(120_000);
+    expect(calls.length).toBe(1);
+    expect(await receiver.inbox.stats()).toMatchObject({ done: 1, total: 1 });
+    expect(receiver.health()).toMatchObject({ ok: true, store: { failure: null } });
+  },
+);
+
+test("an event whose failed commit was applied is handed off without a redelivery too", async () => {
+  const store = faultyStore();
+  const { deliver, calls, clock } = await startRig({ store });
+  store.fail(mediumError(), { applied: true });
+  await deliver();
+  store.fail(null);
+  // The next look into the store finds it free; another delivery may be long in coming.
+  await deliver();
+  await clock.advance(2000);
+  expect(calls.length).toBe(2);
+});
+
+test("an event that fails with the store in the middle of a batch leaves the others what they are", async () => {
+  const store = faultyStore();
+  const { deliver, receiver } = await startRig({ store });
+  const bad = signalEvent();
+  store.refuse([bad.id]);
+  const answers = await Promise.all([deliver(), deliver(bad), deliver()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 503, 200]);
+  expect(receiver.health().ok).toBe(true);
+});
+
+test("what a callback finished while the store was down is done once it works, and not handed off again", async () => {
+  const store = faultyStore();
+  const { deliver, calls, clock, entry, namesSeen } = await startRig({ store });
+  const event = signalEvent();
+  await deliver(event);
+  await until(() => calls.length === 1);
+  store.fail(mediumError());
+  calls[0]!.resolve();
+  await clock.advance(60_000);
+  expect(await entry(event.id)).toMatchObject({ state: "leased" });
+  expect(namesSeen()).not.toContain("handedOff");
+  store.fail(null);
+  await clock.advance(2000);
+  expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
+  expect(namesSeen().filter((name) => name === "handedOff").length).toBe(1);
+  expect(calls.length).toBe(1);
+});
+
+test("a settlement that a failed commit applied after all counts as applied", async () => {
+  const store = faultyStore();
+  const { deliver, calls, clock, entry, namesSeen } = await startRig({ store });
+  const event = signalEvent();
+  await deliver(event);
+  await until(() => calls.length === 1);
+  store.fail(mediumError(), { applied: true });
+  calls[0]!.resolve();
+  await turns();
+  store.fail(null);
+  await clock.advance(2000);
+  expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
+  expect(namesSeen()).toEqual(["accepted", "handedOff"]);
+});
+
+test("callbacks that run through a failure of the store keep their lease", async () => {
+  const store = faultyStore();
+  const { deliver, calls, entry } = await startRig({ store });
+  const event = signalEvent();
+  await deliver(event);
+  await until(() => calls.length === 1);
+  store.fail(mediumError());
+  await deliver();
+  store.fail(null);
+  await deliver();
+  await turns();
+  expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(1);
+  calls[0]!.resolve();
+  await until(async () => (await entry(event.id))?.state === "done");
+});
+
+test("nothing is refused by a store that is slow, but past the acknowledgement's time the answer is 503", async () => {
+  const store = faultyStore();
+  const { deliver, clock, calls, namesSeen } = await startRig({ store, ackTimeoutMs: 3000 });
+  const event = signalEvent();
+  const release = store.hold();
+  const answer = deliver(event);
+  await clock.advance(3000);
+  expect((await answer).body).toContain("ack_timeout");
+  release();
+  await until(() => calls.length === 1);
+  expect((await deliver(event)).body).toBe(DUPLICATE);
+  expect(namesSeen().filter((name) => name === "rejected").length).toBe(1);
+});
+
+test("past the bounds of the queue the answer is 503, and the rest is not forgotten", async () => {
+  const store = faultyStore();
+  const { deliver, receiver } = await startRig({ store, maxQueued: { events: 5 } });
+  const release = store.hold();
+  const answers = Array.from({ length: 8 }, () => deliver());
+  await turns();
+  release();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 503, 503, 503]);
+  expect((await deliver()).status).toBe(200);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 6 });
+});
+
+test("a start on a store that fails leaves a receiver that can be started again", async () => {
+  const store = faultyStore();
+  store.fail(mediumError());
+  await expect(startRig({ store })).rejects.toMatchObject({ code: "store_failed" });
+  store.fail(null);
+  const { deliver } = await startRig({ store });
+  expect((await deliver()).status).toBe(200);
+});

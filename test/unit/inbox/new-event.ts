@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import type { InboxStore, NewEvent, SignalEvent } from "../../../src/index.js";
+import { signalEvent } from "../../../src/testing/index.js";
+
+export const T0 = Date.UTC(2026, 10, 21);
+
+/** An event on its way into a store, with a sound signal as its body. */
+export function newEvent(over: Partial<NewEvent> & { signal?: SignalEvent } = {}): NewEvent {
+  const { signal = signalEvent(), ...rest } = over;
+  const body = rest.body ?? Buffer.from(JSON.stringify(signal));
+  return {
+    endpoint: "default",
+    eventId: signal.id,
+    type: "signal.published",
+    state: "ready",
+    dueAt: T0,
+    receivedAt: T0,
+    headers: "{}",
+    reason: null,
+    ...rest,
+    body,
+    bodyHash: createHash("sha256").update(body).digest(),
+  };
+}
+
+/** Puts an event into an open store that was in flight at this many crashes, and is due at `dueAt`. */
+export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T0): Promise<string> {
+  const event = newEvent({ state: "leased" });
+  await store.commit({ settlements: [], accepts: [event], claim: null });
+  for (let crash = 1; crash <= crashes; crash++) {
+    const isLast = crash === crashes;
+    // Due long before all others in between, so that a claim finds it and nothing else.
+    await store.takeOver({ endpoint: "default", now: isLast ? dueAt : 1, held: new Set(), crashed: true });
+    if (isLast) break;
+    const claim = { endpoint: "default", now: 1, leaseUntil: 2, limit: 1, suspects: crash >= 2 };
+    const result = await store.commit({ settlements: [], accepts: [], claim });
+    if (result.claim?.events[0]?.eventId !== event.eventId) throw new Error("another event was claimed");
+  }
+  return event.eventId;
+}
+
+/** The store opened for a receiver that is not there yet. */
+export async function opened<Store extends InboxStore>(store: Store): Promise<Store> {
+  await store.open({ endpoint: "default", now: T0 });
+  return store;
+}

@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { PermanentFailure } from "../../../src/index.js";
+import { memoryStore } from "../../../src/stores/memory.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { turns, until } from "../until.js";
+import { newEvent, opened, T0 } from "./new-event.js";
+import { startRig, type Rig } from "./receiver-rig.js";
+
+const DAY_MS = 24 * 3_600_000;
+
+async function handOffOnce(rig: Rig, how: "done" | "dead"): Promise<string> {
+  const [event] = await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  if (how === "done") rig.calls[0]!.resolve();
+  else rig.calls[0]!.reject(new PermanentFailure());
+  await until(async () => (await rig.entry(event!.id))?.state === how);
+  return event!.id;
+}
+
+test.each([
+  ["done", true],
+  ["dead", false],
+] as const)("a replay of a %s event is handed off, flagged as replayed", async (state, possiblyRepeated) => {
+  const rig = await startRig();
+  const id = await handOffOnce(rig, state);
+  expect(await rig.receiver.inbox.replay(id)).toBe("moved");
+  await until(() => rig.calls.length === 2);
+  expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated });
+  expect(rig.calls[1]!.signal).toEqual(rig.calls[0]!.signal);
+  expect(Buffer.from(rig.calls[1]!.handoff.rawBody).equals(rig.calls[0]!.handoff.rawBody)).toBe(true);
+  rig.calls[1]!.resolve();
+  await until(async () => (await rig.entry(id))?.state === "done");
+});
+
+test("a retry after a replay keeps the flags and counts its attempts anew", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 1000 } });
+  const id = await handOffOnce(rig, "done");
+  await rig.receiver.inbox.replay(id);
+  await until(() => rig.calls.length === 2);
+  rig.calls[1]!.reject();
+  await rig.clock.advance(1000);
+  expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, replayed: true, possiblyRepeated: true });
+});
+
+test("what waits or is in hand cannot be replayed, and what is unknown is not found", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 60_000 } });
+  const [event] = await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  expect(await rig.receiver.inbox.replay(event!.id)).toBe("wrong_state");
+  rig.calls[0]!.reject();
+  await until(async () => (await rig.entry(event!.id))?.state === "ready");
+  expect(await rig.receiver.inbox.replay([event!.id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
+  expect(rig.calls.length).toBe(1);
+});
+
+test("a discarded event is done without its payload, its id stays known, and it cannot be replayed", async () => {
+  const rig = await startRig();
+  const id = await handOffOnce(rig, "dead");
+  expect(await rig.receiver.inbox.discard(id)).toBe("moved");
+  expect(await rig.receiver.inbox.get(id)).toMatchObject({ state: "done", rawBody: null });
+  expect(await rig.receiver.inbox.replay(id)).toBe("payload_gone");
+  expect((await rig.deliver(rig.calls[0]!.signal)).body).toBe('{"received":true,"duplicate":true}');
+  expect(await rig.receiver.inbox.discard([id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
+});
+
+test("nothing but dead and quarantined events can be discarded", async () => {
+  const rig = await startRig();
+  const done = await handOffOnce(rig, "done");
+  const [leased] = await rig.deliverMany(1);
+  await rig.deliver(Buffer.from("not JSON"));
+  const quarantined = (await rig.entries()).at(-1)!.eventId;
+  const outcomes = await rig.receiver.inbox.discard([done, leased!.id, quarantined]);
+  expect(outcomes).toEqual(["wrong_state", "wrong_state", "moved"]);
+});
+
+test("bytes that are unusable are kept in quarantine, once, under a hash of them", async () => {
+  const rig = await startRig();
+  const body = Buffer.from([0xff, 0x00, 0x7b]);
+  for (let time = 0; time < 2; time++) {
+    expect((await rig.deliver(body)).body).toBe('{"received":true,"quarantined":true}');
+  }
+  const id = `sha256:${createHash("sha256").update(body).digest("hex")}`;
+  const stored = await rig.receiver.inbox.get(id);
+  expect(stored).toMatchObject({ state: "quarantined", type: "", lastError: "not_utf8" });
+  expect(Buffer.from(stored?.rawBody ?? []).equals(body)).toBe(true);
+  expect(rig.namesSeen()).toEqual(["quarantined", "duplicate"]);
+  expect(await rig.receiver.inbox.replay(id)).toBe("still_unusable");
+  await turns();
+  expect(rig.calls).toEqual([]);
+  expect(await rig.entry(id)).toMatchObject({ state: "quarantined" });
+});
+
+test("unusable bytes that claim an id do not keep the right event with that id out", async () => {
+  const rig = await startRig();
+  const event = signalEvent();
+  await rig.deliver({ ...event, data: { nothing: true } });
+  expect((await rig.deliver(event)).body).toBe('{"received":true}');
+  await until(() => rig.calls.length === 1);
+});
+
+test("an event of an unknown type is acknowledged and waits in quarantine for a release that knows it", async () => {
+  const rig = await startRig();
+  const event = { ...signalEvent(), type: "signal.retracted" };
+  expect((await rig.deliver(event)).body).toBe('{"received":true}');
+  expect((await rig.deliver(event)).body).toBe('{"received":true,"duplicate":true}');
+  expect(await rig.entry(event.id)).toMatchObject({
+    state: "quarantined",
+    lastError: "unknown_type",
+    type: event.type,
+  });
+  expect(await rig.receiver.inbox.replay(event.id)).toBe("still_unusable");
+  expect(rig.calls).toEqual([]);
+});
+
+test("a quarantined event that this release can read is handed off under its real id", async () => {
+  const store = await opened(memoryStore());
+  const signal = signalEvent();
+  const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
+  await store.commit({ settlements: [], accepts: [kept], claim: null });
+  const rig = await startRig({ store });
+  expect(await rig.receiver.inbox.replay("sha256:abc")).toBe("moved");
+  await until(() => rig.calls.length === 1);
+  expect(rig.calls[0]!.signal).toEqual(signal);
+  expect(rig.calls[0]!.handoff).toMatchObject({
+    deliveryKey: `default/${signal.id}`,
+    replayed: true,
+    possiblyRepeated: false,
+  });
+  expect((await rig.deliver(signal)).body).toBe('{"received":true,"duplicate":true}');
+});
+
+test("one that turns out to be an event that was accepted is not handed off again", async () => {
+  const store = await opened(memoryStore());
+  const signal = signalEvent();
+  const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
+  await store.commit({ settlements: [], accepts: [kept], claim: null });
+  const rig = await startRig({ store });
+  await rig.deliver(signal);
+  await until(() => rig.calls.length === 1);
+  expect(await rig.receiver.inbox.replay("sha256:abc")).toBe("duplicate");
+  await turns();
+  expect(rig.calls.length).toBe(1);
+  expect(await rig.entry("sha256:abc")).toMatchObject({ state: "done" });
+});
+
+test("a stored event that this release cannot read is dead, not lost and not tried for ever", async () => {
+  const store = await opened(memoryStore());
+  const event = newEvent({ body: Buffer.from("of a newer release") });
+  await store.commit({ settlements: [], accepts: [event], claim: null });
+  const rig = await startRig({ store });
+  await until(() => rig.namesSeen().includes("dead"));
+  expect(rig.calls).toEqual([]);
+  expect(await rig.entry(event.eventId)).toMatchObject({ state: "dead", attempts: 1 });
+});
+
+// --- retention
+
+test("retention drops the payload of done events after 7 days and their key after 30, and nothing else", async () => {
+  const store = await opened(memoryStore());
+  const states = ["ready", "leased", "quarantined", "done"] as const;
+  const accepts = states.map((state) => newEvent({ state, dueAt: state === "ready" ? T0 + 100 * DAY_MS : T0 }));
+  const doomed = newEvent({ state: "leased" });
+  const { accepts: born } = await store.commit({ settlements: [], accepts: [...accepts, doomed], claim: null });
+  const settlement = { seq: born[4]!.seq, token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
+  await store.commit({ settlements: [{ ...settlement, state: "dead", dueAt: T0 }], accepts: [], claim: null });
+  const done = accepts[3]!.eventId;
+  // A predecessor's lease is taken over at the start; the callback below keeps it leased.
+  const rig = await startRig({ store, handoff: { timeoutMs: 2 ** 31 - 1 } });
+  await until(() => rig.calls.length === 1);
+  const atDay = async (day: number) => {
+    rig.clock.setNow(T0 + day * DAY_MS);
+    await rig.clock.advance(60_000);
+    return (await store.get("default", done)) ?? null;
+  };
+
+  expect((await atDay(6.9))?.rawBody).toBeInstanceOf(Uint8Array);
+  expect((await atDay(7.1))?.rawBody).toBeNull();
+  expect((await atDay(29.9))?.state).toBe("done");
+  expect(await atDay(30.1)).toBeNull();
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ ready: 1, leased: 1, dead: 1, quarantined: 1, total: 4 });
+  for (const { eventId } of await rig.entries()) {
+    expect((await rig.receiver.inbox.get(eventId))?.rawBody).toBeInstanceOf(Uint8Array);
+  }
+});
+
+test("retention works through a large number of old events 500 at a time", async () => {
+  const store = await opened(memoryStore());
+  const accepts = Array.from({ length: 1200 }, () => newEvent({ state: "done" }));
+  await store.commit({ settlements: [], accepts, claim: null });
+  const limits: number[] = [];
+  const { prune } = store;
+  const rig = await startRig({
+    store: { ...store, prune: (request) => (limits.push(request.limit), prune(request)) },
+  });
+  rig.clock.setNow(T0 + 40 * DAY_MS);
+  await rig.clock.advance(61_000);
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ total: 0 });
+  expect(Math.max(...limits)).toBe(500);
+});

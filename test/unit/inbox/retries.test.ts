@@ -1,0 +1,176 @@
+import { expect, test } from "vitest";
+import { PermanentFailure, RetryLater, SignalboxError } from "../../../src/index.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { turns, until } from "../until.js";
+import { faultyStore } from "./faulty-store.js";
+import { T0 } from "./new-event.js";
+import { startRig } from "./receiver-rig.js";
+
+test("a rejected event comes again after its delay, with the next attempt number", async () => {
+  const rig = await startRig({ handoff: { backoff: (attempt) => attempt * 10_000 } });
+  const event = signalEvent();
+  await rig.deliver(event);
+  await until(() => rig.calls.length === 1);
+  rig.calls[0]!.reject(new TypeError("no connection"));
+  await turns();
+  expect(await rig.entry(event.id)).toMatchObject({
+    state: "ready",
+    attempts: 1,
+    dueAt: T0 + 10_000,
+    lastError: "TypeError: no connection",
+    possiblyRepeated: false,
+  });
+  await rig.clock.advance(9999);
+  expect(rig.calls.length).toBe(1);
+  await rig.clock.advance(1);
+  expect(rig.calls.map(({ handoff }) => handoff.attempt)).toEqual([1, 2]);
+  expect(rig.calls[1]!.signal).toEqual(event);
+  rig.calls[1]!.reject();
+  await rig.clock.advance(20_000);
+  expect(rig.calls.map(({ handoff }) => handoff.attempt)).toEqual([1, 2, 3]);
+  rig.calls[2]!.resolve();
+  await turns();
+  expect(await rig.entry(event.id)).toMatchObject({ state: "done", attempts: 3 });
+  expect(rig.namesSeen()).toEqual(["accepted", "handoffFailed", "handoffFailed", "handedOff"]);
+  expect(rig.seen[1]).toMatchObject({ attempt: 1, willRetry: true, nextAttemptAt: new Date(T0 + 10_000) });
+});
+
+test("a callback that throws at once is retried like one that rejects", async () => {
+  let times = 0;
+  const { deliver, clock, namesSeen } = await startRig({
+    handoff: { backoff: () => 1000 },
+    onSignal: () => {
+      times += 1;
+      if (times < 3) throw new Error("at once");
+    },
+  });
+  await deliver();
+  await clock.advance(2000);
+  expect(times).toBe(3);
+  expect(namesSeen().at(-1)).toBe("handedOff");
+});
+
+test.each([
+  ["nothing", undefined, "thrown: undefined"],
+  ["a text", "text", "thrown: text"],
+  ["an object without text", Object.create(null), "thrown: a value without text"],
+  ["an error with a lone surrogate", new Error("a\ud800"), "Error: a\ufffd"],
+])("whatever is thrown is kept as text: %s", async (_what, thrown, text) => {
+  const { deliver, entry } = await startRig({ onSignal: () => Promise.reject(thrown) });
+  const event = signalEvent();
+  await deliver(event);
+  await until(async () => (await entry(event.id))?.state === "ready");
+  expect((await entry(event.id))?.lastError).toBe(text);
+});
+
+test("a PermanentFailure makes the event dead at once and keeps its payload", async () => {
+  const { deliver, receiver, namesSeen, seen, clock, calls } = await startRig();
+  const event = signalEvent();
+  await deliver(event);
+  await until(() => calls.length === 1);
+  calls[0]!.reject(new PermanentFailure("no such tenant"));
+  await turns();
+  expect(await receiver.inbox.get(event.id)).toMatchObject({
+    state: "dead",
+    attempts: 1,
+    lastError: "PermanentFailure: no such tenant",
+    rawBody: expect.any(Uint8Array),
+  });
+  expect(namesSeen()).toEqual(["accepted", "handoffFailed", "dead"]);
+  expect(seen.at(-1)).toMatchObject({ eventId: event.id, attempt: 1, reason: "permanent_failure" });
+  expect(seen.at(-2)).toMatchObject({ willRetry: false, nextAttemptAt: null });
+  await clock.advance(10_000);
+  expect(calls.length).toBe(1);
+});
+
+test("RetryLater brings the event back after its delay and uses up no attempt", async () => {
+  const { deliver, calls, clock, entry } = await startRig({ handoff: { maxAttempts: 2 } });
+  const event = signalEvent();
+  await deliver(event);
+  for (let time = 0; time < 30; time++) {
+    await until(() => calls.length === time + 1);
+    calls[time]!.reject(new RetryLater("queue is paused", { delayMs: 90_000 }));
+    await turns();
+    expect(await entry(event.id)).toMatchObject({ state: "ready", attempts: 0, dueAt: clock.now() + 90_000 });
+    await clock.advance(89_999);
+    expect(calls.length).toBe(time + 1);
+    await clock.advance(1);
+  }
+  expect(new Set(calls.map(({ handoff }) => handoff.attempt))).toEqual(new Set([1]));
+});
+
+test("RetryLater without a sound delay waits a minute", () => {
+  const delays = [undefined, -1, Number.NaN, Infinity].map(
+    (delayMs) => new RetryLater("x", { delayMs } as never).delayMs,
+  );
+  expect(delays).toEqual([60_000, 60_000, 60_000, 60_000]);
+});
+
+test("the twentieth failed attempt makes the event dead", async () => {
+  const { deliver, clock, seen, entry } = await startRig({
+    handoff: { backoff: () => 60_000 },
+    onSignal: () => Promise.reject(new Error("down")),
+  });
+  const event = signalEvent();
+  await deliver(event);
+  await clock.advance(40 * 60_000);
+  const attempts = seen.filter(({ name }) => name === "handoffFailed").map(({ attempt }) => attempt);
+  expect(attempts).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  expect(await entry(event.id)).toMatchObject({ state: "dead", attempts: 20, lastError: "Error: down" });
+  expect(seen.at(-1)).toMatchObject({ name: "dead", attempt: 20, reason: "attempts_exhausted" });
+});
+
+test("the number of attempts is the user's", async () => {
+  const { deliver, clock, seen } = await startRig({
+    handoff: { maxAttempts: 1 },
+    onSignal: () => Promise.reject(new Error("down")),
+  });
+  await deliver();
+  await clock.advance(1000);
+  expect(seen.map(({ name }) => name)).toEqual(["accepted", "handoffFailed", "dead"]);
+});
+
+// A time that is no whole number is refused by a store with typed columns, and the event would be stuck.
+test.each([
+  ["a fraction from the backoff", { backoff: () => 1000.5 }, new Error("down")],
+  ["no number from the backoff", { backoff: () => Number.NaN }, new Error("down")],
+  ["infinity from the backoff", { backoff: () => Infinity }, new Error("down")],
+  ["a fraction from RetryLater", {}, new RetryLater("x", { delayMs: 1000.5 })],
+  ["an immense delay from RetryLater", {}, new RetryLater("x", { delayMs: 1e300 })],
+  ["a retry_later of the user's own making", {}, new SignalboxError("retry_later", "x", "")],
+])("every time that reaches the store is a whole number: %s", async (_what, handoff, error) => {
+  const store = faultyStore();
+  let times = 0;
+  const rig = await startRig({
+    store,
+    handoff,
+    onSignal: () => {
+      if (times++ === 0) throw error;
+    },
+  });
+  await rig.deliver();
+  await turns();
+  const dueTimes = store.commits.flatMap(({ accepts, settlements, claim }) => [
+    ...accepts.map(({ dueAt }) => dueAt),
+    ...settlements.map(({ dueAt }) => dueAt),
+    ...(claim === null ? [] : [claim.leaseUntil]),
+  ]);
+  expect(dueTimes.filter((time) => !Number.isSafeInteger(time))).toEqual([]);
+  expect(times).toBe(1);
+});
+
+test("a backoff that throws harms neither the process nor the event", async () => {
+  const rig = await startRig({
+    handoff: {
+      backoff: () => {
+        throw new Error("a mistake in the backoff");
+      },
+    },
+  });
+  const event = signalEvent();
+  await rig.deliver(event);
+  await until(() => rig.calls.length === 1);
+  rig.calls[0]!.reject();
+  await rig.clock.advance(600_000);
+  expect(rig.calls.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,176 @@
+import { expect, test } from "vitest";
+import { createReceiver, type DeliveryResponse } from "../../../src/index.js";
+import { memoryStore } from "../../../src/stores/memory.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { rejectionOf } from "../signalbox-error-of.js";
+import { turns, until } from "../until.js";
+import { faultyStore, mediumError } from "./faulty-store.js";
+import { SECRET, startRig, type Rig } from "./receiver-rig.js";
+
+test("closing aborts what runs past the grace, and uses up no attempt", async () => {
+  const store = memoryStore();
+  const rig = await startRig({ store, handoff: { concurrency: 2 } });
+  await rig.deliverMany(5);
+  await until(() => rig.calls.length === 2);
+  const signals = rig.calls.map(({ handoff }) => handoff.abortSignal);
+  const closing = rig.receiver.close({ graceMs: 5000 });
+  await rig.clock.advance(4999);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  await rig.clock.advance(1);
+  await closing;
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+
+  const next = await startRig({ store, clock: rig.clock });
+  await until(() => next.calls.length === 5);
+  const flags = next.calls.map(({ handoff, signal }) => {
+    const ran = rig.calls.some((call) => call.signal.id === signal.id);
+    return [handoff.attempt, handoff.possiblyRepeated === ran];
+  });
+  expect(flags).toEqual(Array.from({ length: 5 }, () => [1, true]));
+  expect((await next.entries()).map(({ crashes }) => crashes)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test("a callback that ends within the grace is done, and closing waits no longer", async () => {
+  const store = memoryStore();
+  const rig = await startRig({ store });
+  const [event] = await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  let closed = false;
+  const closing = rig.receiver.close({ graceMs: 60_000 }).then(() => (closed = true));
+  await turns();
+  expect(closed).toBe(false);
+  rig.calls[0]!.resolve();
+  await closing;
+  const next = await startRig({ store });
+  expect(await next.entry(event!.id)).toMatchObject({ state: "done", attempts: 1 });
+});
+
+test("nothing new begins while it closes", async () => {
+  const rig = await startRig({ handoff: { concurrency: 1 } });
+  await rig.deliverMany(3);
+  await until(() => rig.calls.length === 1);
+  const closing = rig.receiver.close({ graceMs: 1000 });
+  rig.calls[0]!.resolve();
+  await rig.clock.advance(1000);
+  await closing;
+  expect(rig.calls.length).toBe(1);
+});
+
+test("a delivery that was being stored when it closed is acknowledged and kept", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
+  const release = store.hold();
+  const event = signalEvent();
+  const answer = rig.deliver(event);
+  await turns();
+  const closing = rig.receiver.close({ graceMs: 0 });
+  await turns();
+  release();
+  expect((await answer).status).toBe(200);
+  await closing;
+  const next = await startRig({ store });
+  await until(() => next.calls.length === 1);
+  expect(next.calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false });
+});
+
+test("deliveries get 503 before the start, while it closes, and after", async () => {
+  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET });
+  const idle = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => {}, logger: false });
+  const before = await idle.handle({ method: "POST", headers, body });
+
+  const rig = await startRig();
+  await rig.deliver();
+  await until(() => rig.calls.length === 1);
+  const closing = rig.receiver.close();
+  await turns(1);
+  const during = await rig.deliver();
+  rig.calls[0]!.resolve();
+  await closing;
+  const after = await rig.deliver();
+  const codes = [before, during, after].map((answer) => [answer.status, answer.headers["Retry-After"], codeIn(answer)]);
+  expect(codes).toEqual([
+    [503, "5", "store_unavailable"],
+    [503, "5", "closing"],
+    [503, "5", "closing"],
+  ]);
+  expect(rig.receiver.health()).toMatchObject({ ok: false, state: "closed" });
+});
+
+test("starting and closing are idempotent, and a closed receiver cannot be started", async () => {
+  const rig = await startRig();
+  await Promise.all([rig.receiver.start(), rig.receiver.start()]);
+  await Promise.all([rig.receiver.close(), rig.receiver.close(), rig.receiver[Symbol.asyncDispose]()]);
+  expect((await rejectionOf(rig.receiver.start())).code).toBe("receiver_closed");
+});
+
+test.each([
+  ["an idle one", async () => {}],
+  ["one with a callback that runs", async (rig: Rig) => void (await rig.deliver())],
+  [
+    "one with a retry that waits",
+    async (rig: Rig) => {
+      await rig.deliver();
+      await until(() => rig.calls.length === 1);
+      rig.calls[0]!.reject();
+    },
+  ],
+  [
+    "one with an open breaker",
+    async (rig: Rig) => {
+      await rig.deliverMany(10);
+      await until(() => rig.calls.length === 10);
+      for (const call of rig.calls) call.reject();
+    },
+  ],
+])("closing leaves no timer behind: %s", async (_what, prepare) => {
+  const rig = await startRig();
+  await prepare(rig);
+  await turns();
+  await rig.receiver.close({ graceMs: 0 });
+  await turns();
+  expect(rig.clock.pendingTimers()).toBe(0);
+});
+
+test("closing leaves no timer behind when callbacks fail during the grace", async () => {
+  const rig = await startRig();
+  await rig.deliverMany(10);
+  await until(() => rig.calls.length === 10);
+  const closing = rig.receiver.close({ graceMs: 60_000 });
+  await turns();
+  for (const call of rig.calls) call.reject();
+  await closing;
+  expect(rig.clock.pendingTimers()).toBe(0);
+});
+
+test("closing on a store that fails ends, leaves no timer behind, and the next start hands off again", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
+  const [event] = await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  store.fail(mediumError());
+  rig.calls[0]!.resolve();
+  await turns();
+  await rig.receiver.close({ graceMs: 0 });
+  expect(rig.clock.pendingTimers()).toBe(0);
+  store.fail(null);
+  const next = await startRig({ store });
+  await until(() => next.calls.length === 1);
+  expect(next.calls[0]!.signal).toEqual(event);
+  expect(next.calls[0]!.handoff).toMatchObject({ possiblyRepeated: true });
+});
+
+test("a delivery that is judged while it closes is answered once and kept from the store", async () => {
+  let found: (secrets: string) => void = () => {};
+  const rig = await startRig({ secrets: () => new Promise<string>((resolve) => (found = resolve)) });
+  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET, now: rig.clock.now() });
+  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  await turns();
+  const closing = rig.receiver.close({ graceMs: 0 });
+  found(SECRET);
+  expect((await answer).status).toBe(503);
+  await closing;
+});
+
+function codeIn({ body }: DeliveryResponse): string {
+  return (JSON.parse(body) as { error: { code: string } }).error.code;
+}

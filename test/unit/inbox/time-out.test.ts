@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../src/testing/index.js";
+import { turns, until } from "../until.js";
+import { startRig } from "./receiver-rig.js";
+
+test("a callback past its time is aborted, and its event retried and flagged as possibly repeated", async () => {
+  const rig = await startRig({ handoff: { timeoutMs: 5000, backoff: () => 1000 } });
+  const event = signalEvent();
+  await rig.deliver(event);
+  await until(() => rig.calls.length === 1);
+  const { abortSignal } = rig.calls[0]!.handoff;
+  let aborted: unknown;
+  abortSignal.addEventListener("abort", () => (aborted = abortSignal.reason));
+  await rig.clock.advance(4999);
+  expect(abortSignal.aborted).toBe(false);
+  await rig.clock.advance(1);
+  expect(abortSignal.aborted).toBe(true);
+  expect(aborted).toMatchObject({ name: "TimeoutError" });
+  expect(await rig.entry(event.id)).toMatchObject({ state: "ready", attempts: 1, possiblyRepeated: true });
+  await rig.clock.advance(1000);
+  expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true, replayed: false });
+});
+
+test("an abort signal that is asked for only after the time-out is aborted already", async () => {
+  const rig = await startRig({ handoff: { timeoutMs: 5000 } });
+  await rig.deliver();
+  await rig.clock.advance(5000);
+  expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(true);
+});
+
+test.each(["resolves", "rejects"])("a timed-out callback that %s late changes nothing", async (how) => {
+  const rig = await startRig({ handoff: { timeoutMs: 5000, backoff: () => 60_000 } });
+  const event = signalEvent();
+  await rig.deliver(event);
+  await rig.clock.advance(5000);
+  const before = await rig.entry(event.id);
+  const names = rig.namesSeen();
+  if (how === "resolves") rig.calls[0]!.resolve();
+  else rig.calls[0]!.reject(new Error("late"));
+  await turns();
+  expect(await rig.entry(event.id)).toEqual(before);
+  expect(rig.namesSeen()).toEqual(names);
+});
+
+test("a late end of the first attempt does not end the second", async () => {
+  const rig = await startRig({ handoff: { timeoutMs: 5000, backoff: () => 1000 } });
+  const event = signalEvent();
+  await rig.deliver(event);
+  await rig.clock.advance(6000);
+  expect(rig.calls.length).toBe(2);
+  rig.calls[0]!.resolve();
+  await turns();
+  expect(await rig.entry(event.id)).toMatchObject({ state: "leased", attempts: 1 });
+  expect(rig.receiver.health().running).toBe(1);
+  rig.calls[1]!.resolve();
+  await turns();
+  expect(await rig.entry(event.id)).toMatchObject({ state: "done", attempts: 2 });
+});
+
+test("a callback that never settles frees its slot, and others flow", async () => {
+  const stuck = new Set<string>();
+  const done: string[] = [];
+  const rig = await startRig({
+    handoff: { concurrency: 2, timeoutMs: 5000, backoff: () => 3_600_000 },
+    onSignal: (signal) => (stuck.has(signal.id) ? new Promise(() => {}) : void done.push(signal.id)),
+  });
+  const first = [signalEvent(), signalEvent()];
+  for (const event of first) {
+    stuck.add(event.id);
+    await rig.deliver(event);
+  }
+  const rest = await rig.deliverMany(10);
+  await turns();
+  expect(done).toEqual([]);
+  await rig.clock.advance(5000);
+  expect(done.toSorted()).toEqual(rest.map(({ id }) => id).toSorted());
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 10, ready: 2, running: 0 });
+});
+
+test("one that never settles does not hold up the others beside it", async () => {
+  const rig = await startRig({ handoff: { concurrency: 2 } });
+  await rig.deliverMany(20);
+  for (let index = 1; index < 20; index++) {
+    await until(() => rig.calls.length > index);
+    rig.calls[index]!.resolve();
+  }
+  await until(async () => (await rig.receiver.inbox.stats()).done === 19);
+  expect(rig.receiver.health().running).toBe(1);
+});
+
+test("each callback has its own time, whenever it began", async () => {
+  const rig = await startRig({ handoff: { timeoutMs: 5000 } });
+  for (let index = 0; index < 3; index++) {
+    await rig.deliver();
+    await rig.clock.advance(2000);
+  }
+  const aborted = () => rig.calls.slice(0, 3).map(({ handoff }) => handoff.abortSignal.aborted);
+  expect(aborted()).toEqual([true, false, false]);
+  await rig.clock.advance(999);
+  expect(aborted()).toEqual([true, false, false]);
+  await rig.clock.advance(1);
+  expect(aborted()).toEqual([true, true, false]);
+  await rig.clock.advance(2000);
+  expect(aborted()).toEqual([true, true, true]);
+});

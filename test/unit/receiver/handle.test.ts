@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import type { DeliveryRequest } from "../../../src/index.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
+
+async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
+  const rig = await startRig(over);
+  const sound = (
+    event: object | Uint8Array = signalEvent(),
+    secret = SECRET,
+  ): DeliveryRequest & { body: Uint8Array } => ({
+    method: "POST",
+    ...signedDelivery(event, { secret, now: rig.clock.now() }),
+  });
+  const codeOf = async (request: DeliveryRequest): Promise<string> => {
+    const answer = await rig.receiver.handle(request);
+    const { error } = JSON.parse(answer?.body ?? "{}") as { error?: { code: string } };
+    return `${answer?.status} ${error?.code ?? ""}`.trim();
+  };
+  return { ...rig, sound, codeOf };
+}
+
+test.each(["GET", "PUT", "HEAD", "post", ""])("a delivery by %j is refused", async (method) => {
+  const { codeOf, sound } = await rigWith();
+  expect(await codeOf({ ...sound(), method })).toBe("405 method_not_allowed");
+});
+
+test("no signature, a malformed one, a wrong one and an old one are told apart", async () => {
+  const { codeOf, sound, clock } = await rigWith();
+  const good = sound();
+  const { "X-Service-Signature": header, ...unsigned } = good.headers;
+  expect(await codeOf({ ...good, headers: unsigned })).toBe("401 signature_missing");
+  const signed = (value: unknown) => codeOf({ ...good, headers: { "x-service-signature": value as string } });
+  expect(await signed(`${String(header)} `)).toBe("401 signature_malformed");
+  expect(await signed([header, header])).toBe("401 signature_malformed");
+  expect(await codeOf({ ...good, body: Buffer.concat([good.body, Buffer.from(" ")]) })).toBe("401 signature_mismatch");
+  expect(await codeOf(sound(undefined, "other"))).toBe("401 signature_mismatch");
+  await clock.advance(301_000);
+  expect(await codeOf(good)).toBe("401 timestamp_out_of_tolerance");
+});
+
+test("a body is taken up to its limit, counted as received", async () => {
+  const { codeOf, sound } = await rigWith({ bodyLimitBytes: 1000 });
+  const ofBytes = (count: number) => Buffer.from(JSON.stringify(signalEvent()).padEnd(count));
+  expect(await codeOf(sound(ofBytes(1000)))).toBe("200");
+  expect(await codeOf(sound(ofBytes(1001)))).toBe("413 body_too_large");
+});
+
+test.each([
+  ["gzip", "415 encoding_unsupported"],
+  ["identity", "200"],
+  ["Identity ", "200"],
+  ["", "200"],
+])("the content encoding %j gets %s", async (encoding, expected) => {
+  const { codeOf, sound } = await rigWith();
+  const request = sound();
+  expect(await codeOf({ ...request, headers: { ...request.headers, "content-encoding": encoding } })).toBe(expected);
+});
+
+test.each(["body_timeout", "body_too_large", "body_unavailable"] as const)(
+  "what the reader of the body says is answered: %s",
+  async (reason) => {
+    const { codeOf, sound } = await rigWith();
+    expect(await codeOf({ ...sound(), body: async () => ({ ok: false, reason }) })).toMatch(new RegExp(` ${reason}$`));
+  },
+);
+
+test("a client that is gone is not answered", async () => {
+  const { receiver, sound, namesSeen } = await rigWith();
+  const body = async () => ({ ok: false, reason: "client_gone" }) as const;
+  expect(await receiver.handle({ ...sound(), body } as DeliveryRequest)).toBeNull();
+  expect(namesSeen()).toEqual([]);
+});
+
+test("a reader of the body that breaks its word is answered all the same", async () => {
+  const { codeOf, sound } = await rigWith();
+  expect(await codeOf({ ...sound(), body: () => Promise.reject(new Error("broken")) })).toMatch(/^50[03] /);
+});
+
+test("no answer repeats anything of the request", async () => {
+  const { receiver, sound } = await rigWith();
+  const request = sound(Buffer.from("not-to-be-repeated"), "other");
+  const answers = await Promise.all([
+    receiver.handle(request),
+    receiver.handle({ ...request, method: "not-to-be-repeated" }),
+    receiver.handle({ ...request, headers: { "x-service-signature": "not-to-be-repeated" } }),
+    receiver.handle(sound(Buffer.from("not-to-be-repeated"))),
+  ]);
+  for (const answer of answers) expect(JSON.stringify(answer)).not.toContain("not-to-be-repeated");
+});
+
+test("each refusal is told with the id that its answer has", async () => {
+  const { receiver, sound, seen } = await rigWith();
+  const { body } = await receiver.handle(sound(undefined, "other"));
+  const { request_id: requestId } = JSON.parse(body) as { request_id: string };
+  expect(seen).toEqual([{ name: "rejected", code: "signature_mismatch", status: 401, requestId }]);
+});
+
+test("the headers that are worth keeping are kept with the event, and no other", async () => {
+  const { receiver, sound, entries } = await rigWith();
+  const request = sound();
+  await receiver.handle({ ...request, headers: { ...request.headers, Cookie: "private", "User-Agent": "sender/1" } });
+  const [entry] = await entries();
+  expect((await receiver.inbox.get(entry!.eventId))?.headers).toEqual({
+    "content-type": "application/json",
+    "user-agent": "sender/1",
+    "x-service-signature": request.headers["X-Service-Signature"],
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { createLogThrottle } from "../../../src/receiver/log-throttle.js";
+import { createManualClock } from "../../../src/testing/index.js";
+
+test("one line a second for each key, with the count of those held back", async () => {
+  const clock = createManualClock();
+  const throttle = createLogThrottle(clock);
+  expect([throttle("a"), throttle("a"), throttle("a"), throttle("b")]).toEqual([0, null, null, 0]);
+  await clock.advance(999);
+  expect(throttle("a")).toBeNull();
+  await clock.advance(1);
+  expect([throttle("a"), throttle("a"), throttle("b")]).toEqual([3, null, 0]);
+  await clock.advance(5000);
+  expect([throttle("a"), throttle("a")]).toEqual([1, null]);
+});
+
+test("setting the machine's clock back silences nothing", async () => {
+  const clock = createManualClock();
+  const throttle = createLogThrottle(clock);
+  throttle("a");
+  clock.setNow(0);
+  await clock.advance(1000);
+  expect(throttle("a")).toBe(0);
+});

@@ -1,0 +1,202 @@
+import { expect, test } from "vitest";
+import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
+import { resolveOptions } from "../../../src/receiver/options.js";
+import { memoryStore } from "../../../src/stores/memory.js";
+import { errorOf } from "../signalbox-error-of.js";
+
+const sound = (): ReceiverOptions => ({ secrets: "whsec_unit", store: memoryStore(), onSignal: () => {} });
+const problem = (over: object) => errorOf(() => createReceiver({ ...sound(), ...over }));
+
+test("the defaults are the documented ones", () => {
+  const config = resolveOptions(sound());
+  expect(config).toMatchObject({
+    endpoint: "default",
+    toleranceSeconds: 300,
+    bodyLimitBytes: 262_144,
+    bodyTimeoutMs: 10_000,
+    ackTimeoutMs: 3000,
+    maxQueued: { events: 4096, bytes: 32 * 1024 * 1024 },
+    handoff: { concurrency: 16, timeoutMs: 30_000, maxAttempts: 20 },
+    retention: { keyDays: 30, payloadDays: 7 },
+    onTest: null,
+  });
+  expect(Math.abs(config.clock.now() - Date.now())).toBeLessThan(1000);
+  expect(config.logger.level).toBe("info");
+});
+
+test("undefined means absent, at every level", () => {
+  const names = ["onTest", "endpoint", "toleranceSeconds", "bodyLimitBytes", "bodyTimeoutMs", "ackTimeoutMs", "clock"];
+  const groups = {
+    maxQueued: { events: undefined, bytes: undefined },
+    handoff: {
+      concurrency: undefined,
+      timeoutMs: undefined,
+      maxAttempts: undefined,
+      backoff: { baseMs: undefined, factor: undefined, maxMs: undefined },
+    },
+    retention: { keyDays: undefined, payloadDays: undefined },
+  };
+  const absent = Object.fromEntries([...names, ...Object.keys(groups), "logger"].map((name) => [name, undefined]));
+  const plain = resolveOptions({ ...sound(), logger: false });
+  for (const over of [absent, { ...absent, ...groups }, { handoff: { backoff: undefined } }]) {
+    const { handoff, maxQueued, retention, endpoint } = resolveOptions({ ...sound(), logger: false, ...over } as never);
+    expect({ maxQueued, retention, endpoint }).toEqual({
+      maxQueued: plain.maxQueued,
+      retention: plain.retention,
+      endpoint: plain.endpoint,
+    });
+    expect({ ...handoff, backoff: null }).toEqual({ ...plain.handoff, backoff: null });
+    expect(handoff.backoff(20)).toBeLessThanOrEqual(6 * 3_600_000);
+  }
+});
+
+test("a group that is given in part keeps the other defaults", () => {
+  const { handoff, maxQueued, retention } = resolveOptions({
+    ...sound(),
+    handoff: { concurrency: 2, backoff: { baseMs: 5, maxMs: 6 } },
+    maxQueued: { events: 10 },
+    retention: { keyDays: 60 },
+  });
+  expect(handoff).toMatchObject({ concurrency: 2, timeoutMs: 30_000, maxAttempts: 20 });
+  expect(handoff.backoff(1)).toBeLessThanOrEqual(5);
+  expect(handoff.backoff(9)).toBeLessThanOrEqual(6);
+  expect(maxQueued).toEqual({ events: 10, bytes: 32 * 1024 * 1024 });
+  expect(retention).toEqual({ keyDays: 60, payloadDays: 7 });
+});
+
+test("a backoff of the user's own is used", () => {
+  const { handoff } = resolveOptions({ ...sound(), handoff: { backoff: (attempt) => attempt * 7 } });
+  expect(handoff.backoff(6)).toBe(42);
+});
+
+test("the user's options are never changed and may be frozen", () => {
+  const secrets = Object.freeze(["whsec_one", "whsec_two"]);
+  const handoff = Object.freeze({ backoff: Object.freeze({ baseMs: 1 }) });
+  const options = Object.freeze({ ...sound(), secrets, handoff, maxQueued: Object.freeze({}) });
+  const before = { ...options };
+  resolveOptions(options);
+  expect(options).toEqual(before);
+});
+
+test("secrets that the user changes later change nothing", () => {
+  const secrets = ["whsec_one"];
+  const { lookUpSecrets } = resolveOptions({ ...sound(), secrets });
+  secrets[0] = "";
+  expect(lookUpSecrets()).toEqual(["whsec_one"]);
+});
+
+test.each([
+  ["endpont", "endpoint"],
+  ["Endpoint", "endpoint"],
+  ["tolerance", "toleranceSeconds"],
+  ["bodyLimit", "bodyLimitBytes"],
+  ["retentions", "retention"],
+  ["on_test", "onTest"],
+])("the unknown option %s is refused by name, with %s suggested", (name, meant) => {
+  const error = problem({ [name]: 1 });
+  expect(error.code).toBe("option_unknown");
+  expect(error.message).toContain(`"${name}"`);
+  expect(error.help).toBe(`Did you mean "${meant}"?`);
+});
+
+test.each([
+  ["maxQueued", "event", "events"],
+  ["handoff", "concurency", "concurrency"],
+  ["retention", "keydays", "keyDays"],
+])("the unknown option %s.%s is refused by its whole name, with %s suggested", (group, name, meant) => {
+  const error = problem({ [group]: { [name]: 1 } });
+  expect(error.code).toBe("option_unknown");
+  expect(error.message).toContain(`"${group}.${name}"`);
+  expect(error.help).toContain(`"${meant}"`);
+});
+
+test("an unknown option of the backoff is refused by its whole name", () => {
+  const error = problem({ handoff: { backoff: { base: 1 } } });
+  expect([error.code, error.help]).toEqual(["option_unknown", 'Did you mean "baseMs"?']);
+  expect(error.message).toContain('"handoff.backoff.base"');
+});
+
+test("an option that resembles none gets the list of all", () => {
+  const { code, help } = problem({ somethingElseAltogether: 1 });
+  expect(code).toBe("option_unknown");
+  for (const name of ["secrets", "store", "onSignal", "retention"]) expect(help).toContain(name);
+});
+
+test.each([
+  ["secret", "secrets", "secrets"],
+  ["stores", "store", "store"],
+  ["onSignl", "onSignal", "onSignal"],
+])("a required option that is misspelt as %s is told so, not that %s is missing", (misspelt, name, meant) => {
+  const { [name as "store"]: value, ...rest } = sound();
+  const error = errorOf(() => createReceiver({ ...rest, [misspelt]: value } as never));
+  expect(error.code).toBe("option_unknown");
+  expect(error.help).toContain(`"${meant}"`);
+});
+
+test.each([
+  ["store", undefined],
+  ["store", "signals.db"],
+  ["store", { open() {} }],
+  ["onSignal", undefined],
+  ["onSignal", "handler"],
+  ["onTest", {}],
+  ["endpoint", ""],
+  ["endpoint", "a/b"],
+  ["endpoint", "x".repeat(101)],
+  ["toleranceSeconds", 0],
+  ["toleranceSeconds", Number.NaN],
+  ["toleranceSeconds", "300"],
+  ["bodyLimitBytes", 0],
+  ["bodyLimitBytes", 1.5],
+  ["bodyTimeoutMs", 0],
+  ["ackTimeoutMs", 2 ** 31],
+  ["ackTimeoutMs", Infinity],
+  ["maxQueued", 5],
+  ["maxQueued.events", 0],
+  ["handoff.concurrency", 0],
+  ["handoff.concurrency", 2.5],
+  ["handoff.timeoutMs", -1],
+  ["handoff.timeoutMs", 1000.5],
+  ["handoff.maxAttempts", 0],
+  ["handoff.backoff", "fast"],
+  ["retention.keyDays", 1],
+  ["retention.payloadDays", -1],
+  ["retention.payloadDays", 31],
+  ["logger", "info"],
+  ["logger", true],
+  ["clock", {}],
+])("the option %s is refused as %j, by its name", (path, value) => {
+  const [group, name] = path.split(".") as [string, string?];
+  const error = problem({ [group]: name === undefined ? value : { [name]: value } });
+  expect(error.code).toBe("option_invalid");
+  expect(error.message).toContain(`"${path}"`);
+});
+
+test("a queue that could not take the largest body is refused", () => {
+  const error = problem({ bodyLimitBytes: 1_000_000, maxQueued: { bytes: 999_999 } });
+  expect([error.code, error.message.includes('"maxQueued.bytes"')]).toEqual(["option_invalid", true]);
+});
+
+test.each([[undefined], [null], [[]], ["options"], [() => {}]])("%j are no options", (options) => {
+  expect(errorOf(() => createReceiver(options as never)).code).toMatch(/^(option|secret)_invalid$/);
+});
+
+test.each([[undefined], [""], ["  "], [null], [42], [[]], [["whsec_one", ""]], [["whsec_one", 7]], [{}]])(
+  "the secrets %j are refused at construction",
+  (secrets) => {
+    const error = problem({ secrets });
+    expect(error.code).toBe("secret_invalid");
+    expect(error.message).not.toContain("whsec_one");
+  },
+);
+
+test("secrets that are left out are refused as a secret, not as an option", () => {
+  const { secrets: _, ...rest } = sound();
+  expect(errorOf(() => createReceiver(rest as never)).code).toBe("secret_invalid");
+});
+
+test("no value of an option is repeated in an error", () => {
+  for (const over of [{ secrets: ["whsec_private", ""] }, { endpoint: "whsec_private!" }, { store: "whsec_private" }]) {
+    expect(problem(over).message).not.toContain("whsec_private");
+  }
+});

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import type { SecretSource } from "../../../src/index.js";
+import { createSecretLookup } from "../../../src/receiver/secrets.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { startRig } from "../inbox/receiver-rig.js";
+import { rejectionOf } from "../signalbox-error-of.js";
+
+test.each<[string, SecretSource, string[]]>([
+  ["a text", "one", ["one"]],
+  ["several", ["one", "two"], ["one", "two"]],
+  ["a function that gives a text", () => "one", ["one"]],
+  ["a function that gives several", () => ["one", "two"], ["one", "two"]],
+  ["a function that promises a text", async () => "one", ["one"]],
+  ["a function that promises several", async () => ["one", "two"], ["one", "two"]],
+])("secrets come from %s", async (_how, source, expected) => {
+  expect(await createSecretLookup(source)()).toEqual(expected);
+});
+
+test("a function that answers at once is not waited for", () => {
+  expect(createSecretLookup(() => "one")()).toEqual(["one"]);
+});
+
+test("a function is asked anew each time", async () => {
+  let round = 0;
+  const lookUp = createSecretLookup(() => `secret_${++round}`);
+  expect([await lookUp(), await lookUp()]).toEqual([["secret_1"], ["secret_2"]]);
+});
+
+test.each([[""], [" "], [[]], [["one", ""]], [undefined], [null], [7], [{}], [["one", undefined]]])(
+  "a function that gives %j gives no secret",
+  async (found) => {
+    const atOnce = createSecretLookup((() => found) as never);
+    const later = createSecretLookup((async () => found) as never);
+    for (const lookUp of [atOnce, later]) {
+      const error = await rejectionOf((async () => lookUp())());
+      expect(error.code).toBe("secret_invalid");
+      expect(error.message).not.toContain("one,");
+    }
+  },
+);
+
+test.each([
+  [
+    "throws",
+    () => {
+      throw new Error("vault is down");
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("vault is down"))],
+  ["gives nothing", () => ""],
+])("while the source %s deliveries get 503, and afterwards they are taken", async (_how, failing) => {
+  let source: () => string | Promise<string> = failing;
+  const rig = await startRig({ secrets: () => source() });
+  const event = signalEvent();
+  const { headers, body } = signedDelivery(event, { secret: "rotated", now: rig.clock.now() });
+  const deliver = () => rig.receiver.handle({ method: "POST", headers, body });
+  const refused = await deliver();
+  expect([refused.status, refused.headers["Retry-After"]]).toEqual([503, "5"]);
+  expect(refused.body).toContain("secret_unavailable");
+  expect(refused.body).not.toContain("vault");
+  source = () => "rotated";
+  expect((await deliver()).status).toBe(200);
+});
+
+test("during a rotation both secrets are good, afterwards the old one is not", async () => {
+  let secrets = ["old", "new"];
+  const rig = await startRig({ secrets: () => secrets });
+  const statusWith = async (secret: string) => {
+    const { headers, body } = signedDelivery(signalEvent(), { secret, now: rig.clock.now() });
+    return (await rig.receiver.handle({ method: "POST", headers, body })).status;
+  };
+  expect([await statusWith("old"), await statusWith("new"), await statusWith("other")]).toEqual([200, 200, 401]);
+  secrets = ["new"];
+  expect([await statusWith("old"), await statusWith("new")]).toEqual([401, 200]);
+});
+
+test("a lookup that never answers gets 503 in time", async () => {
+  const rig = await startRig({ secrets: () => new Promise<string>(() => {}), ackTimeoutMs: 2000 });
+  const { headers, body } = signedDelivery(signalEvent(), { secret: "s", now: rig.clock.now() });
+  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  await rig.clock.advance(2000);
+  expect((await answer).body).toContain("ack_timeout");
+});

@@ -1,0 +1,61 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { signBody, SIGNATURE_HEADER } from "../../../src/index.js";
+import { errorOf } from "../signalbox-error-of.js";
+
+test("the header has the name that the service gives it", () => {
+  expect(SIGNATURE_HEADER).toBe("X-Service-Signature");
+});
+
+test("a text is signed as its UTF-8", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      const input = { secret: "s", timestamp: 1 };
+      expect(signBody({ ...input, body: text })).toBe(signBody({ ...input, body: Buffer.from(text, "utf8") }));
+    }),
+  );
+});
+
+test("a window into a larger buffer is signed as the window alone", () => {
+  const all = Buffer.from("..body..");
+  const input = { secret: "s", timestamp: 1 };
+  expect(signBody({ ...input, body: all.subarray(2, 6) })).toBe(signBody({ ...input, body: "body" }));
+});
+
+test("the time is now in whole seconds when it is left out", () => {
+  const before = Math.floor(Date.now() / 1000);
+  const [, t] = /^t=(\d+),/.exec(signBody({ body: "", secret: "s" })) ?? [];
+  expect(Number(t)).toBeGreaterThanOrEqual(before);
+  expect(Number(t)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000));
+});
+
+test.each([
+  ["milliseconds", 1_795_255_200_000],
+  ["a fraction", 1.5],
+  ["a negative number", -1],
+  ["no number", Number.NaN],
+  ["infinity", Infinity],
+])("%s is refused as a timestamp", (_name, timestamp) => {
+  const error = errorOf(() => signBody({ body: "", secret: "s3cret-of-mine", timestamp }));
+  expect(error.code).toBe("timestamp_invalid");
+  expect(error.help).not.toBe("");
+  expect(error.message).toContain(error.help);
+  expect(error.message).toContain(String(timestamp));
+  expect(error.message).not.toContain("s3cret-of-mine");
+});
+
+test.each([[""], ["   "], ["\t\n"], [undefined], [null], [42], [["s3cret"]], [{ secret: "s3cret" }]])(
+  "the secret %j is refused",
+  (secret) => {
+    const error = errorOf(() => signBody({ body: "", secret: secret as string }));
+    expect(error.code).toBe("secret_invalid");
+    expect(error.help).not.toBe("");
+    expect(error.message).not.toContain("s3cret");
+  },
+);
+
+test("the whole secret is the key: no prefix is cut off and no blank trimmed", () => {
+  const header = (secret: string) => signBody({ body: "", secret, timestamp: 1 });
+  expect(header("whsec_abc")).not.toBe(header("abc"));
+  expect(header(" abc")).not.toBe(header("abc"));
+});

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { BatchResult, InboxStore, NewEvent, Settlement } from "../../../../src/index.js";
+import { sqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
+import { T0 } from "../../inbox/new-event.js";
+import { tempFolder } from "../../temp-folder.js";
+
+/** The path of an inbox in a folder of this test alone. Nothing is there yet. */
+export const inboxPath = (): string => join(tempFolder(), "inbox.db");
+
+/** A SQLite store that is open, and closed with the test. */
+export async function openStore(pathOrOptions: string | SqliteStoreOptions): Promise<InboxStore> {
+  const store = sqliteStore(pathOrOptions);
+  await store.open({ endpoint: "default", now: T0 });
+  onTestFinished(() => store.close("default"));
+  return store;
+}
+
+export function accept(store: InboxStore, ...accepts: NewEvent[]): Promise<BatchResult> {
+  return store.commit({ settlements: [], accepts, claim: null });
+}
+
+export function settleDone(store: InboxStore, seq: number): Promise<BatchResult> {
+  const settlement: Settlement = {
+    seq,
+    token: 1,
+    state: "done",
+    dueAt: T0,
+    attempts: 1,
+    possiblyRepeated: false,
+    lastError: null,
+  };
+  return store.commit({ settlements: [settlement], accepts: [], claim: null });
+}

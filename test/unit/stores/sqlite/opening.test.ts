@@ -1,0 +1,200 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { checkSqliteVersion, loadDriver } from "../../../../src/stores/sqlite/load-driver.js";
+import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-file-system.js";
+import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
+import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
+import { newEvent } from "../../inbox/new-event.js";
+import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
+import { tempFolder } from "../../temp-folder.js";
+import { accept, inboxPath, openStore } from "./open-store.js";
+
+test("the folder of a new inbox is made, however deep", async () => {
+  const path = join(tempFolder(), "a", "b", "inbox.db");
+  await accept(await openStore(path), newEvent());
+  expect(existsSync(path)).toBe(true);
+});
+
+test("nothing is opened before start", () => {
+  const path = inboxPath();
+  sqliteStore(path);
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ["nothing", undefined],
+  ["null", null],
+  ["an empty path", ""],
+  ["a blank path", "  "],
+  ["memory", ":memory:"],
+  ["memory by URI", "file::memory:?cache=shared"],
+  ["memory as an option", { path: ":memory:" }],
+  ["a number", 7],
+  ["options without a path", {}],
+])("%s is refused as the path of a file", (_what, options) => {
+  expect(errorOf(() => sqliteStore(options as never)).code).toBe("option_invalid");
+});
+
+test("an unknown option is refused by name, with the known ones", () => {
+  const error = errorOf(() => sqliteStore({ path: "inbox.db", share: true } as never));
+  expect(error.code).toBe("option_unknown");
+  expect(error.message).toContain('"share"');
+  expect(error.help).toContain("shared");
+});
+
+test.each([
+  ["owner", 0],
+  ["shared", 0],
+  ["operator", 5000],
+] as const)(
+  "the file is in WAL mode and synced around checkpoints; SQLite waits for others as a %s %d ms",
+  (role, waits) => {
+    const path = inboxPath();
+    openDatabase(path, "owner").release();
+    const { db, release } = openDatabase(path, role);
+    const pragma = (name: string): unknown => db.pragma(name, { simple: true });
+    expect([pragma("journal_mode"), pragma("synchronous"), pragma("busy_timeout")]).toEqual(["wal", 1, waits]);
+    release();
+  },
+);
+
+test("a file of a newer release is refused, and is as it was", async () => {
+  const path = inboxPath();
+  await (await openStore(path)).close("default");
+  setUserVersion(path, 99);
+  const error = await rejectionOf(openStore(path));
+  expect(error.code).toBe("store_newer");
+  expect(error.help).toContain("Upgrade");
+  setUserVersion(path, 1);
+  await openStore(path);
+});
+
+test("somebody else's database is refused, and is as it was", async () => {
+  const path = inboxPath();
+  const theirs = new Database(path);
+  theirs.exec("CREATE TABLE customers (name TEXT)");
+  theirs.close();
+  const before = readFileSync(path);
+  expect((await rejectionOf(openStore(path))).code).toBe("store_unsupported");
+  const after = new Database(path, { readonly: true });
+  expect(after.prepare("SELECT name FROM sqlite_schema").pluck().all()).toEqual(["customers"]);
+  after.close();
+  expect(before.length).toBe(readFileSync(path).length);
+});
+
+test("an empty file becomes an inbox", async () => {
+  const path = inboxPath();
+  writeFileSync(path, "");
+  await accept(await openStore(path), newEvent());
+});
+
+test.each([
+  ["text", Buffer.from("this is no database, it is a letter to the reader. ".repeat(100))],
+  ["noise", Buffer.from(Array.from({ length: 8192 }, (_, index) => (index * 7919) % 251))],
+])("a file of %s is refused as damaged, and kept", async (_what, bytes) => {
+  const path = inboxPath();
+  writeFileSync(path, bytes);
+  const error = await rejectionOf(openStore(path));
+  expect([error.code, error.help.includes("Move the file away")]).toEqual(["store_corrupt", true]);
+  expect(readFileSync(path).equals(bytes)).toBe(true);
+});
+
+test("a file that was not closed cleanly and has a bad page is refused as damaged", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await accept(store, ...Array.from({ length: 200 }, () => newEvent()));
+  const other = new Database(path);
+  other.pragma("wal_checkpoint(TRUNCATE)");
+  await accept(store, newEvent());
+  // As a crash leaves it: with a WAL that nobody checkpointed.
+  const crashed = join(tempFolder(), "inbox.db");
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
+  other.close();
+  const pages = readFileSync(crashed).length / 4096;
+  const file = openSync(crashed, "r+");
+  // The first byte of a page says what kind it is; the first two pages are left, so that opening gets that far.
+  for (let page = 2; page < pages; page++) writeSync(file, Buffer.from([0xff]), 0, 1, page * 4096);
+  closeSync(file);
+  expect((await rejectionOf(openStore(crashed))).code).toBe("store_corrupt");
+});
+
+test("a file that was not closed cleanly and is sound opens with all that was committed", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await accept(store, newEvent(), newEvent());
+  const crashed = join(tempFolder(), "inbox.db");
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
+  expect((await (await openStore(crashed)).list({})).length).toBe(2);
+});
+
+test("a tool finds no inbox where there is none, and makes none", async () => {
+  const folder = tempFolder();
+  for (const path of [join(folder, "inbox.db"), join(folder, "missing", "inbox.db")]) {
+    expect((await rejectionOf(openStore({ path, operator: true }))).code).toBe("store_failed");
+    expect(existsSync(path)).toBe(false);
+  }
+  expect(existsSync(join(folder, "missing"))).toBe(false);
+});
+
+test("a folder in the place of the file is refused", async () => {
+  const path = inboxPath();
+  mkdirSync(path);
+  expect((await rejectionOf(openStore(path))).code).toBe("store_failed");
+});
+
+test.each([
+  ["NFS", 0x6969],
+  ["CIFS", 0xff534d42],
+  ["SMB", 0xfe534d42],
+  ["SMB", 0x517b],
+  ["9P", 0x01021997],
+  ["Ceph", 0x00c36400],
+])("a folder on %s is refused", (name, type) => {
+  const error = errorOf(() => refuseNetworkFileSystem("/srv/inbox", type));
+  expect(error.code).toBe("store_unsupported");
+  expect(error.message).toContain(name);
+});
+
+test("local file systems are taken", () => {
+  for (const type of [0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630]) {
+    refuseNetworkFileSystem("/srv/inbox", type);
+  }
+  refuseNetworkFileSystem(tempFolder());
+});
+
+test("better-sqlite3 13 is refused on a Node that it would crash", () => {
+  for (const node of ["20.20.0", "21.7.3"]) {
+    const error = errorOf(() => loadDriver({ driver: "13.2.0", node }));
+    expect([error.code, error.help.includes("better-sqlite3@12")]).toEqual(["store_unsupported", true]);
+  }
+  for (const [driver, node] of [
+    ["12.11.1", "20.20.0"],
+    ["13.2.0", "22.0.0"],
+  ] as const) {
+    expect(loadDriver({ driver, node })).toBeTypeOf("function");
+  }
+});
+
+test("an SQLite before 3.51.3 is refused", () => {
+  for (const version of ["3.51.2", "3.51", "3.50.99", "3.9.10", "2.99.99"]) {
+    expect(errorOf(() => checkSqliteVersion(version)).code, version).toBe("store_unsupported");
+  }
+  for (const version of ["3.51.3", "3.51.10", "3.52.0", "4.0.0"]) checkSqliteVersion(version);
+});
+
+function setUserVersion(path: string, version: number): void {
+  const db = new Database(path);
+  db.pragma(`user_version = ${version}`);
+  db.close();
+}

@@ -1,0 +1,99 @@
+import { statSync } from "node:fs";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { createAdministration } from "../../../../src/stores/sqlite/administration.js";
+import { createCommitter } from "../../../../src/stores/sqlite/commit.js";
+import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
+import { newEvent, T0 } from "../../inbox/new-event.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
+import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
+
+/** How SQLite means to run every statement that is prepared. */
+function plansOf(prepareAll: (db: Database.Database) => unknown): { sql: string; plan: string[] }[] {
+  const { db, release } = openDatabase(inboxPath(), "owner");
+  onTestFinished(release);
+  const statements: string[] = [];
+  const recording = new Proxy(db, {
+    get(target, property) {
+      if (property === "prepare") return (sql: string) => (statements.push(sql), target.prepare(sql));
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  prepareAll(recording);
+  return statements.map((sql) => {
+    const explain = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
+    const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
+    const unnamed = [...sql.matchAll(/\?/g)].map(() => null);
+    const rows = names.length > 0 ? explain.all(Object.fromEntries(names)) : explain.all(...unnamed);
+    return { sql: sql.replaceAll(/\s+/g, " ").trim(), plan: rows.map(({ detail }) => detail) };
+  });
+}
+
+const isSlow = (step: string): boolean => /^SCAN inbox|TEMP B-TREE/.test(step);
+const slowOnes = (plans: ReturnType<typeof plansOf>) => plans.filter(({ plan }) => plan.some(isSlow));
+
+test("no statement on the path of a delivery scans or sorts, and each state has its index", () => {
+  const plans = plansOf((db) => createCommitter(db, true));
+  expect(plans.length).toBeGreaterThan(10);
+  expect(slowOnes(plans)).toEqual([]);
+  const steps = plans.flatMap(({ plan }) => plan).join("\n");
+  for (const index of ["inbox_key", "inbox_ready", "inbox_suspect", "inbox_leased"]) expect(steps).toContain(index);
+});
+
+test("pruning, which runs every minute beside the deliveries, looks at old events alone", () => {
+  const prunes = plansOf(createAdministration).filter(({ sql }) => sql.includes("has_payload ="));
+  const selects = prunes.filter(({ sql }) => sql.startsWith("SELECT"));
+  expect(selects.length).toBeGreaterThan(1);
+  expect(slowOnes(selects)).toEqual([]);
+});
+
+test("the age of what waits is found without a look at every event", () => {
+  const oldest = plansOf(createAdministration).find(({ sql }) => sql.includes("min(due_at)"));
+  expect(oldest?.plan.join("\n")).toMatch(/inbox_ready/);
+});
+
+test("a body lives in its own table, and a change of state does not write it again", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  const { accepts } = await accept(store, newEvent({ state: "leased", body: Buffer.alloc(256 * 1024, 1) }));
+  const sizeBefore = statSync(`${path}-wal`).size;
+  expect(sizeBefore).toBeGreaterThan(256 * 1024);
+  await settleDone(store, accepts[0]!.seq);
+  // A handful of pages of 4 KB, for the row and the indexes of its states.
+  expect(statSync(`${path}-wal`).size - sizeBefore).toBeLessThan(10 * 4200);
+  const reader = new Database(path, { readonly: true });
+  onTestFinished(() => void reader.close());
+  expect(reader.prepare("SELECT length(body) FROM inbox_body").pluck().all()).toEqual([256 * 1024]);
+  expect(
+    reader
+      .prepare("SELECT * FROM inbox")
+      .columns()
+      .map(({ name }) => name),
+  ).not.toContain("body");
+});
+
+test("typed columns refuse what does not belong in them, as a row error, and nothing of the batch stays", async () => {
+  const store = await openStore(inboxPath());
+  for (const bad of [{ dueAt: 1.5 }, { state: "nonsense" as never }, { dueAt: Number.NaN }]) {
+    const error = await rejectionOf(accept(store, newEvent(), newEvent(bad)));
+    expect(error.code).toBe("store_row_refused");
+  }
+  expect(await store.list({})).toEqual([]);
+});
+
+test("times and counts come back as the numbers they were", async () => {
+  const store = await openStore(inboxPath());
+  const event = newEvent({ dueAt: T0 + 123, receivedAt: T0 + 7 });
+  await accept(store, event);
+  expect(await store.get("default", event.eventId)).toMatchObject({
+    seq: 1,
+    dueAt: T0 + 123,
+    receivedAt: T0 + 7,
+    attempts: 0,
+    crashes: 0,
+    possiblyRepeated: false,
+    replayed: false,
+    lastError: null,
+  });
+});

@@ -1,0 +1,103 @@
+import { closeSync, existsSync, openSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent } from "../../../../src/testing/index.js";
+import { newEvent, T0 } from "../../inbox/new-event.js";
+import { startRig } from "../../inbox/receiver-rig.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
+import { accept, inboxPath, openStore } from "./open-store.js";
+
+// The descriptor that the store syncs is swapped for one of /dev/null under it, which cannot be synced: fdatasync
+// answers EINVAL, as a broken disk would answer EIO. Needs /proc.
+const canBreakSync = existsSync("/proc/self/fd");
+const testOnLinux = test.skipIf(!canBreakSync && process.env["CI"] === undefined);
+
+function breakSync(path: string): void {
+  const descriptors = readdirSync("/proc/self/fd").map(Number);
+  const ofTheWal = descriptors.filter((descriptor) => targetOf(descriptor) === `${path}-wal`);
+  // SQLite opened its own before.
+  const ours = Math.max(...ofTheWal);
+  closeSync(ours);
+  const others: number[] = [];
+  for (;;) {
+    const descriptor = openSync("/dev/null", "r");
+    if (descriptor === ours) break;
+    others.push(descriptor);
+  }
+  for (const descriptor of others) closeSync(descriptor);
+}
+
+function targetOf(descriptor: number): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return "";
+  }
+}
+
+testOnLinux("a sync that fails acknowledges nothing, and the next write makes all of it durable first", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await accept(store, newEvent());
+  breakSync(path);
+  const lost = newEvent();
+  expect((await rejectionOf(accept(store, lost))).code).toBe("store_failed");
+  const walBefore = statSync(`${path}-wal`).size;
+  // A duplicate stands for its original, and that is not known to be durable.
+  const [answer] = (await accept(store, lost)).accepts;
+  expect(answer).toMatchObject({ status: "duplicate", sameBody: true });
+  // What stood in the WAL went into the file with SQLite's own syncs, and the WAL began anew.
+  const copy = new Database(path, { readonly: true });
+  onTestFinished(() => void copy.close());
+  expect(copy.prepare("SELECT count(*) FROM inbox").pluck().get()).toBe(2);
+  expect(statSync(`${path}-wal`).size).toBeLessThan(walBefore);
+  await accept(store, newEvent());
+});
+
+testOnLinux("as long as somebody reads the file, so that it cannot be rewritten, nothing is acknowledged", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await accept(store, newEvent());
+  breakSync(path);
+  const reader = new Database(path, { readonly: true });
+  onTestFinished(() => void reader.close());
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM inbox").get();
+  await rejectionOf(accept(store, newEvent()));
+  for (let time = 0; time < 3; time++) {
+    expect((await rejectionOf(accept(store, newEvent()))).code).toBe("store_failed");
+  }
+  reader.exec("COMMIT");
+  await accept(store, newEvent());
+});
+
+testOnLinux("a take-over after a failed sync fails with the medium and frees once it works", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  const takeOver = () => store.takeOver({ endpoint: "default", now: T0, held: new Set(), crashed: false });
+  breakSync(path);
+  await rejectionOf(accept(store, newEvent({ state: "leased" })));
+  expect(await takeOver()).toBe(1);
+  breakSync(path);
+  expect((await rejectionOf(takeOver())).code).toBe("store_failed");
+  expect(await takeOver()).toBe(0);
+});
+
+testOnLinux("a delivery whose sync failed gets 503, and its redelivery is handed off once, unflagged", async () => {
+  const path = inboxPath();
+  const flags: boolean[] = [];
+  const { deliver, receiver } = await startRig({
+    store: sqliteStore(path),
+    onSignal: (_signal, { possiblyRepeated }) => void flags.push(possiblyRepeated),
+  });
+  breakSync(path);
+  const event = signalEvent();
+  expect((await deliver(event)).status).toBe(503);
+  expect(receiver.health().ok).toBe(false);
+  const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
+  expect((await deliver(event)).body).toBe('{"received":true,"duplicate":true}');
+  await handedOff;
+  expect(flags).toEqual([false]);
+  expect(receiver.health().ok).toBe(true);
+});
