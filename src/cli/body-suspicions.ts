@@ -7,8 +7,8 @@ export interface BodySuspicion {
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Beyond it the file is hardly a delivery, and sixty spellings of it would take a while. */
-const MAX_RESPELT_BYTES = 4 * 1024 * 1024;
+/** Beyond it the file is hardly a delivery, and sixty spellings of it take a while. */
+const MAX_RESPELT_BYTES = 1024 * 1024;
 
 /** What usually happens to a body between the wire and a file, undone. The likely ones come first. */
 export function* bodySuspicions(body: Buffer): Generator<BodySuspicion> {

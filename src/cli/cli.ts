@@ -1,3 +1,4 @@
+import type { ExitCode } from "./exit.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command may touch of the process. */
@@ -7,4 +8,11 @@ export interface Cli {
   terminal: Terminal;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
+}
+
+/** What a run leaves behind for the process. */
+export interface Outcome {
+  exitCode: ExitCode;
+  /** Who speaks in an error line. */
+  commandName: string;
 }

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import type { Cli } from "./cli.js";
+import type { Cli, Outcome } from "./cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
-import type { Outcome } from "./program.js";
 
 /** What every command is added with. */
 export interface CommandContext {

@@ -45,7 +45,7 @@ const ESCAPINGS: readonly Escaping[] = [
 ];
 
 // Word by word and not by JSON.parse, which would turn 1.0 into 1 and lose duplicate keys.
-const WORD = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const WORD = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** Every usual spelling of this JSON; none for what is no JSON. */
 export function jsonRespellings(text: string): JsonRespelling[] {

@@ -1,21 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Command, type CommanderError } from "commander";
-import type { Cli } from "./cli.js";
+import type { Cli, Outcome } from "./cli.js";
 import { commandPath, firstExampleOf } from "./define-command.js";
 import { addDemoCommand } from "./demo-command.js";
-import { EXIT, usageError, type ExitCode } from "./exit.js";
+import { EXIT, usageError } from "./exit.js";
 import { addInboxCommand } from "./inbox/inbox-command.js";
 import { addReplayCommand } from "./replay-command.js";
 import { addSendCommand } from "./send-command.js";
 import { addSignCommand } from "./sign-command.js";
 import { addVerifyCommand } from "./verify-command.js";
-
-/** What a run leaves behind for the process. */
-export interface Outcome {
-  exitCode: ExitCode;
-  /** Who speaks in an error line. */
-  commandName: string;
-}
 
 const EXAMPLES = `
 Start here:

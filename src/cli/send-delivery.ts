@@ -50,8 +50,10 @@ export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: Send
       signal: options.signal,
     });
     request.on("socket", (socket) => {
-      if (!socket.connecting) isConnected = true;
-      socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
+      // A kept connection connects no more: a listener for each of its requests would pile up.
+      isConnected = request.reusedSocket || !socket.connecting;
+      if (!isConnected)
+        socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
     });
     // Also after the answer, when a server that had enough of a body hangs up: the promise is settled by then.
     request.on("error", (error) => fail(codeOf(error)));

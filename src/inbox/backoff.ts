@@ -3,11 +3,11 @@ export type Backoff = (attempt: number) => number;
 
 export interface BackoffOptions {
   /** Upper bound of the first delay. @default 10000 */
-  baseMs?: number;
+  baseMs?: number | undefined;
   /** By how much the upper bound grows. @default 3 */
-  factor?: number;
+  factor?: number | undefined;
   /** Upper bound of any delay. @default 21600000 (6 h) */
-  maxMs?: number;
+  maxMs?: number | undefined;
 }
 
 /**

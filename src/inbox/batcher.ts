@@ -1,5 +1,6 @@
 import type { Clock, ClockTimer } from "../clock.js";
 import { isSignalboxError } from "../errors.js";
+import { oncePerTurn } from "./once-per-turn.js";
 import type {
   AcceptResult,
   Batch,
@@ -69,20 +70,17 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   const unknown = new WeakSet<Waiting<Settlement, boolean>>();
   let queuedEvents = 0;
   let queuedBytes = 0;
-  let scheduled = false;
   let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
   let closed = false;
 
+  const commitSoon = oncePerTurn(() => {
+    if (inFlight === null && isWaiting()) void run();
+  });
+
   function schedule(): void {
-    if (scheduled || inFlight !== null) return;
-    scheduled = true;
-    // After the poll phase: every request that this turn of the loop brought is in the batch.
-    setImmediate(() => {
-      scheduled = false;
-      if (inFlight === null && isWaiting()) void run();
-    });
+    if (inFlight === null) commitSoon();
   }
 
   function isWaiting(): boolean {

@@ -5,6 +5,8 @@ import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
 import type { DispatcherObserver } from "./dispatcher-observer.js";
 import { judgeFailure } from "./judge-failure.js";
+import { oncePerTurn } from "./once-per-turn.js";
+import { repeatEvery } from "./repeat-every.js";
 import { createSlots } from "./slots.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
 import { createTimeoutQueue } from "./timeout-queue.js";
@@ -73,14 +75,15 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const running = new Map<number, Running>();
 
   let state: "idle" | "started" | "closing" = "idle";
-  let pumpScheduled = false;
   let claiming: Promise<void> | null = null;
   let mayBeDue = true;
   /** A suspect is due: nothing new starts until it had its turn alone. */
   let suspectDue = false;
   let suspectRuns = false;
-  let pollTimer: ClockTimer | null = null;
+  let stopPolling: (() => void) | null = null;
 
+  /** Once per turn: all acknowledgements of a batch go out before its first callback. */
+  const schedulePump = oncePerTurn(pump);
   const breaker = createBreaker(clock, {
     onOpen() {
       observe.breaker("open");
@@ -106,16 +109,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function mayLease(): boolean {
     return state === "started" && breaker.state() === "closed" && !suspectDue && !suspectRuns;
-  }
-
-  /** One pump per turn of the event loop: all acknowledgements of a batch go out before its first callback. */
-  function schedulePump(): void {
-    if (pumpScheduled) return;
-    pumpScheduled = true;
-    setImmediate(() => {
-      pumpScheduled = false;
-      pump();
-    });
   }
 
   function pump(): void {
@@ -252,13 +245,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (waiting.length > 0) schedulePump();
   }
 
-  function poll(): void {
-    pollTimer = clock.setTimeout(() => {
-      nudge();
-      poll();
-    }, POLL_MS);
-  }
-
   return {
     reserve: () => mayLease() && slots.reserve(1),
     unreserve() {
@@ -280,7 +266,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     start() {
       if (state !== "idle") return;
       state = "started";
-      poll();
+      stopPolling = repeatEvery(clock, POLL_MS, nudge);
       schedulePump();
     },
     held: () => slots.held(),
@@ -288,7 +274,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     running: () => running.size,
     async close(graceMs) {
       state = "closing";
-      pollTimer?.cancel();
+      stopPolling?.();
       timer.clear();
       await claiming;
       giveBackWaiting();

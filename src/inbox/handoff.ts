@@ -33,11 +33,11 @@ export type HandoffCallback<Event> = (event: Event, handoff: Handoff) => unknown
 
 export interface HandoffOptions {
   /** Callbacks that run at once. @default 16 */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Milliseconds after which a callback counts as failed. @default 30000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Failed attempts after which an event is `dead`. @default 20 */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   /** Delay between attempts: full jitter with these bounds, or a function of your own. */
-  backoff?: BackoffOptions | Backoff;
+  backoff?: BackoffOptions | Backoff | undefined;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
 import { replayEvents, type ReplayOutcome } from "./replay.js";
-import { startRetention, type RetentionOptions } from "./retention.js";
+import { startRetention, type RetentionConfig } from "./retention.js";
 import type { InboxEntry, InboxStore, ListQuery, MoveOutcome, StoredEvent, StoreStats } from "./store.js";
 
 export interface InboxStats extends StoreStats {
@@ -49,7 +49,7 @@ export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBod
 export interface InboxConfig extends Omit<DispatcherConfig, "batcher"> {
   store: InboxStore;
   maxQueued: BatcherLimits;
-  retention: Required<RetentionOptions>;
+  retention: RetentionConfig;
   onHealth: (failure: unknown) => void;
   onRetentionError: (error: unknown) => void;
 }

@@ -8,9 +8,15 @@ export interface RetentionOptions {
    * would be taken twice.
    * @default 30
    */
-  keyDays?: number;
+  keyDays?: number | undefined;
   /** Days for which the payload of a done event is kept. At most `keyDays`. @default 7 */
-  payloadDays?: number;
+  payloadDays?: number | undefined;
+}
+
+/** The options with every default in its place. */
+export interface RetentionConfig {
+  keyDays: number;
+  payloadDays: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -29,7 +35,7 @@ export function startRetention(config: {
   endpoint: string;
   batcher: Batcher;
   clock: Clock;
-  retention: Required<RetentionOptions>;
+  retention: RetentionConfig;
   onError: (error: unknown) => void;
 }): () => void {
   const { store, endpoint, batcher, clock, retention } = config;

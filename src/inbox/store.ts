@@ -146,8 +146,7 @@ export interface StoreStats extends StateCounts {
 }
 
 export interface PruneRequest {
-  /** @default all endpoints */
-  endpoint?: string;
+  endpoint: string;
   /** Done events whose state is older than this lose their payload. Milliseconds. */
   payloadsBefore: number;
   /** Done events without payload whose state is older than this are forgotten. Milliseconds. */

@@ -7,7 +7,7 @@ import type { Signal, TestEvent } from "../events/envelope.js";
 import { fullJitter, type Backoff } from "../inbox/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
-import type { RetentionOptions } from "../inbox/retention.js";
+import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { createLogger } from "./logger.js";
@@ -38,7 +38,7 @@ export interface ReceiverOptions {
   /** Milliseconds from the body's last byte to the answer; past them 503, and the sender tries again. @default 3000 */
   ackTimeoutMs?: number | undefined;
   /** Bounds of what waits for its commit; past them 503. @default 4096 events, 33554432 bytes (32 MiB) */
-  maxQueued?: Partial<BatcherLimits> | undefined;
+  maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
   /** How events are handed to `onSignal`. */
   handoff?: HandoffOptions | undefined;
   /** How long done events are remembered. */
@@ -62,7 +62,7 @@ export interface ReceiverConfig {
   ackTimeoutMs: number;
   maxQueued: BatcherLimits;
   handoff: { concurrency: number; timeoutMs: number; maxAttempts: number; backoff: Backoff };
-  retention: Required<RetentionOptions>;
+  retention: RetentionConfig;
   logger: Logger;
   clock: Clock;
 }
@@ -150,15 +150,11 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     lookUpSecrets: createSecretLookup(secrets as SecretSource),
     handoff: {
       ...handoff,
-      backoff: typeof handoff.backoff === "function" ? handoff.backoff : fullJitter(given(handoff.backoff)),
+      backoff: typeof handoff.backoff === "function" ? handoff.backoff : fullJitter(handoff.backoff),
     },
     logger: createLogger(logger as Logger | false | undefined),
     clock: (clock as Clock | undefined) ?? systemClock,
   };
-}
-
-function given<Group extends object>(group: Group): { [Key in keyof Group]-?: NonNullable<Group[Key]> } {
-  return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** A misspelt required option is also a missing one; its name tells more. */

@@ -219,7 +219,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       ...inbox.snapshot(),
     }),
     on: events.on,
-    inbox,
+    inbox: { list: inbox.list, get: inbox.get, replay: inbox.replay, discard: inbox.discard, stats: inbox.stats },
   };
   return receiver;
 }

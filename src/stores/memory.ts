@@ -233,9 +233,7 @@ export function memoryStore(): InboxStore {
     },
     async prune({ endpoint, payloadsBefore, keysBefore, limit }) {
       assertOpen();
-      const done = [...rows.values()].filter(
-        (row) => row.state === "done" && (endpoint === undefined || row.endpoint === endpoint),
-      );
+      const done = [...rows.values()].filter((row) => row.state === "done" && row.endpoint === endpoint);
       const payloads = done.filter((row) => row.body !== null && row.dueAt < payloadsBefore).slice(0, limit);
       for (const row of payloads) row.body = null;
       const keys = done.filter((row) => row.body === null && row.dueAt < keysBefore).slice(0, limit);

@@ -212,8 +212,11 @@ test("Ctrl-C ends a replay with 130, though no answer comes", async () => {
   const child = startCli(["replay", "--url", url], { env: { SIGNALS_SECRET: SECRET } });
   const outcome = outcomeOf(child);
   await arrival;
+  const interruptedAt = performance.now();
   child.kill("SIGINT");
   expect(await outcome).toMatchObject({ exitCode: 130, stdout: "", stderr: "" });
+  // Of its own accord, and not because the time to clean up ran out.
+  expect(performance.now() - interruptedAt).toBeLessThan(4000);
 });
 
 test("no secret is printed", async () => {

@@ -56,6 +56,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: takeOverAll,
   },
   {
+    mistake: "prunes every endpoint at once",
+    caught: "prune forgets nothing of another endpoint",
+    bend: pruneAll,
+  },
+  {
     mistake: "forgets the limit of a prune",
     caught: "prune does no more at once than it is told",
     bend: (store) => ({ ...store, prune: (request) => store.prune({ ...request, limit: 1e9 }) }),
@@ -107,10 +112,10 @@ function pruneByAge(store: InboxStore): InboxStore {
   return {
     ...store,
     async prune(request) {
-      const entries = await store.list({ limit: 1e9 });
+      const entries = await store.list({ endpoint: request.endpoint, limit: 1e9 });
       const old = entries.filter(({ state, dueAt }) => state === "ready" && dueAt < request.keysBefore);
-      for (const { endpoint, dueAt } of old) {
-        const claim = { endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, suspects: false };
+      for (const { dueAt } of old) {
+        const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, suspects: false };
         const { claim: claimed } = await store.commit({ settlements: [], accepts: [], claim });
         for (const { seq, token } of claimed?.events ?? []) {
           const values = { dueAt, attempts: 0, possiblyRepeated: false, lastError: null };
@@ -143,6 +148,22 @@ function takeOverAll(store: InboxStore): InboxStore {
       let freed = 0;
       for (const endpoint of endpoints) freed += await store.takeOver({ ...request, endpoint });
       return freed;
+    },
+  };
+}
+
+function pruneAll(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async prune(request) {
+      const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
+      const total = { payloads: 0, keys: 0 };
+      for (const endpoint of endpoints) {
+        const { payloads, keys } = await store.prune({ ...request, endpoint });
+        total.payloads += payloads;
+        total.keys += keys;
+      }
+      return total;
     },
   };
 }

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { areHandedOff, startReceiver, type ChildConfig } from "./child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats, type Row } from "./inbox-file.js";
 import { sendUntilRefused } from "./sender.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** mulberry32: the same seed kills at the same counts. Run again with `FAULT_SEED=n`. */
 function seededRandom(seed: number): () => number {
@@ -73,11 +76,11 @@ test("a receiver killed eight times under load loses no acknowledged event and f
     begun.some(({ possiblyRepeated }) => possiblyRepeated),
     hint,
   ).toBe(true);
-}, 60_000);
+});
 
 test("the same check catches a store that acknowledges before it commits", async () => {
   const files = inboxFiles();
   const acknowledged = await killUnderLoad({ ...files, fault: "acknowledge before commit" }, 3);
   await startReceiver(files);
   expect(missing(acknowledged, readRows(files.db).map(idOf)), `FAULT_SEED=${SEED}`).not.toEqual([]);
-}, 60_000);
+});

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { areHandedOff, idsOf, startChild, startReceiver } from "./child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats } from "./inbox-file.js";
 import { eventThat, isAcknowledged, send, sendUntilRefused, type Fate } from "./sender.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 test("SIGTERM and close() under load lose nothing, give back what runs, and the process ends by itself", async () => {
   const files = inboxFiles();

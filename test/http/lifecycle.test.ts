@@ -37,6 +37,19 @@ test("close during start waits for it and leaves the store free for the next", a
   expectAcknowledged(await deliver(port), RECEIVED);
 });
 
+test.for(STACKS)("a receiver that takes nothing says so before the body, over $name", async ({ mount }) => {
+  const receiver = makeReceiver();
+  const port = await listen(mount(receiver));
+  const head = rawRequest({ headers: { "Content-Length": "10" } });
+  const wire = await openWire(port);
+  await wire.write(head);
+  expectRefused(await wire.next(), 503, "store_unavailable");
+  await receiver.start();
+  await receiver.close();
+  await wire.write(Buffer.concat([Buffer.alloc(10), head]));
+  expectRefused(await wire.next(), 503, "closing");
+});
+
 test("deliveries get 503 until start is done", async () => {
   const store = memoryStore();
   const opening = latch();

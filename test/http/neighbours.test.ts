@@ -30,7 +30,7 @@ function hostApp(framework: Framework, receiver: Receiver, place: Place): HostAp
     };
   app.use(note("first"));
   if (place === "before json") app.use(MOUNT, expressHandler(receiver));
-  app.use(framework.json({ verify: captureRawBody }));
+  app.use(framework.json(place === "after json" ? { verify: captureRawBody } : {}));
   if (place === "after json") app.use(MOUNT, expressHandler(receiver));
   app.use(note("after"));
   const echo = (request: Request) => ({ body: request.body as unknown, keys: Object.keys(request.headers).sort() });

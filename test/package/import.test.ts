@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { install, manifestOf } from "./installed.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** What is fixed in the public interface. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {

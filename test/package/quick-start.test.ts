@@ -4,9 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { install } from "./installed.js";
 import { quickStartBlock } from "./quick-start.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = "whsec_quick_start";
 

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const PUBLISHED = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "fixtures", "package.json"];
 

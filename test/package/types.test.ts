@@ -2,8 +2,11 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { install, REPOSITORY } from "./installed.js";
+
+// The compiler checks every declaration it meets, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** A user's program that touches every entry point. */
 const PROGRAM = `

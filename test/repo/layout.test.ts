@@ -84,18 +84,11 @@ test("the root export loads no store, no database, no Express and no command lin
   );
 });
 
-/** Files that are longer than they should be, and may not grow. Take a file out once it was split. */
-const TOO_LONG = new Map([
-  ["src/inbox/dispatcher.ts", 313],
-  ["src/testing/store-contract.ts", 508],
-]);
 const LONGEST = 300;
 
 test("no source is longer than 300 lines", () => {
   const lengthOf = (path: string): number => read(path).split("\n").length - 1;
-  const isTooLong = (path: string): boolean => lengthOf(path) > (TOO_LONG.get(path) ?? LONGEST);
-  expect(SOURCES.filter(isTooLong)).toEqual([]);
-  expect([...TOO_LONG.keys()].filter((path) => !SOURCES.includes(path) || lengthOf(path) <= LONGEST)).toEqual([]);
+  expect(SOURCES.filter((path) => lengthOf(path) > LONGEST)).toEqual([]);
 });
 
 test("the files of src and test have names in kebab-case", () => {

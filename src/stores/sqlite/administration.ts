@@ -56,8 +56,14 @@ export function createAdministration(db: Database): Administration {
   const counts = db.prepare<[string], { state: EventState; count: number }>(
     "SELECT state, count(*) AS count FROM inbox WHERE endpoint = ? GROUP BY state",
   );
+  // In two parts, since there are two indexes of ready events.
   const oldestReady = db
-    .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
+    .prepare<[string, string], number | null>(
+      `SELECT min(due_at) FROM (
+         SELECT min(due_at) AS due_at FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes < 2
+         UNION ALL
+         SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes >= 2)`,
+    )
     .pluck();
   const toReady = db.prepare(`
     UPDATE inbox SET event_id = ?, type = ?, state = 'ready', due_at = ?, attempts = 0, crashes = 0, replayed = 1,
@@ -69,9 +75,9 @@ export function createAdministration(db: Database): Administration {
   const dropKey = db.prepare<[number]>("DELETE FROM inbox WHERE seq = ?");
   const findOld = (hasPayload: 0 | 1) =>
     db
-      .prepare<[{ endpoint: string | null; before: number; limit: number }], number>(
-        `SELECT seq FROM inbox WHERE state = 'done' AND has_payload = ${hasPayload} AND due_at < @before
-           AND (@endpoint IS NULL OR endpoint = @endpoint) LIMIT @limit`,
+      .prepare<[string, number, number], number>(
+        `SELECT seq FROM inbox WHERE endpoint = ? AND state = 'done' AND has_payload = ${hasPayload} AND due_at < ?
+         LIMIT ?`,
       )
       .pluck();
   const findOldPayloads = findOld(1);
@@ -107,13 +113,13 @@ export function createAdministration(db: Database): Administration {
   const discard = db.transaction((events: readonly { endpoint: string; eventId: string }[], now: number) =>
     events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, now)),
   ).immediate;
-  const prune = db.transaction(({ endpoint = null, payloadsBefore, keysBefore, limit }: PruneFilter) => {
-    const payloads = findOldPayloads.all({ endpoint, before: payloadsBefore, limit });
+  const prune = db.transaction(({ endpoint, payloadsBefore, keysBefore, limit }: PruneRequest) => {
+    const payloads = findOldPayloads.all(endpoint, payloadsBefore, limit);
     for (const seq of payloads) {
       dropPayload.run(seq);
       dropBody.run(seq);
     }
-    const keys = findOldKeys.all({ endpoint, before: keysBefore, limit });
+    const keys = findOldKeys.all(endpoint, keysBefore, limit);
     for (const seq of keys) dropKey.run(seq);
     return { payloads: payloads.length, keys: keys.length };
   }).immediate;
@@ -135,7 +141,7 @@ export function createAdministration(db: Database): Administration {
         byState[state] = count;
         total += count;
       }
-      return { ...byState, total, oldestReadyAt: oldestReady.get(endpoint) ?? null };
+      return { ...byState, total, oldestReadyAt: oldestReady.get(endpoint, endpoint) ?? null };
     },
     replay,
     discard,
@@ -143,7 +149,6 @@ export function createAdministration(db: Database): Administration {
   };
 }
 
-type PruneFilter = Omit<PruneRequest, "endpoint"> & { endpoint?: string | null | undefined };
 type ListFilter = { [Key in keyof ListQuery]?: ListQuery[Key] | null | undefined };
 
 function entryOf(row: EntryRow): InboxEntry {

@@ -1,7 +1,8 @@
-import { mkdirSync, statfsSync, statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
+import { limitSize } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "./load-driver.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
 import { lockOwner } from "./owner-lock.js";
@@ -16,9 +17,6 @@ export interface OpenDatabase {
   db: Database;
   release: () => void;
 }
-
-/** Left free on the disk, so that pruning, which writes before it frees, still works when the rest is full. */
-const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
 
 /** Another process may be migrating or recovering the file at this moment. */
 const OPEN_TIMEOUT_MS = 5000;
@@ -73,12 +71,4 @@ function quickCheck(db: Database, path: string): void {
     `The inbox ${path} is damaged: ${found}.`,
     "Move the file away and restore a backup, or start with a new file.",
   );
-}
-
-function limitSize(db: Database, folder: string): void {
-  const pageSize = db.pragma("page_size", { simple: true }) as number;
-  const pages = db.pragma("page_count", { simple: true }) as number;
-  const { bavail, bsize } = statfsSync(folder);
-  const freePages = Math.floor(Math.max(0, bavail * bsize - DISK_RESERVE_BYTES) / pageSize);
-  db.pragma(`max_page_count = ${Math.min(pages + freePages, 0xfffffffe)}`);
 }

@@ -14,6 +14,8 @@ import { isBusy } from "./store-error.js";
 export function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
   const lock = new driver(`${inboxPath}-owner`, { timeout: 0 });
   try {
+    // Nothing is ever written, so no journal has to be left behind by a process that is killed.
+    lock.pragma("journal_mode = OFF");
     if (shared) {
       lock.exec("BEGIN");
       lock.prepare("SELECT count(*) FROM sqlite_schema").get();

@@ -1,12 +1,13 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError } from "../../inbox/closed-store-error.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { createAdministration, type Administration } from "./administration.js";
 import { createCommitter, type Committer } from "./commit.js";
+import { limitSize } from "./limit-size.js";
 import { openDatabase } from "./open-database.js";
-import { isBusy, storeError } from "./store-error.js";
+import { isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
 export interface SqliteStoreOptions {
@@ -17,12 +18,12 @@ export interface SqliteStoreOptions {
    * one process owns it, and takes over what a dead predecessor held at once when it starts.
    * @default false
    */
-  shared?: boolean;
+  shared?: boolean | undefined;
   /**
    * For a tool beside a running receiver: opens an existing file without owning it and never hands off.
    * @default false
    */
-  operator?: boolean;
+  operator?: boolean | undefined;
 }
 
 /** How long a commit goes on trying while another process writes, without blocking the event loop. */
@@ -45,7 +46,7 @@ interface Connection {
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
  */
 export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxStore {
-  const options = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
+  const options = typeof pathOrOptions === "object" && pathOrOptions !== null ? pathOrOptions : { path: pathOrOptions };
   assertOptions(options);
   const path = resolve(options.path);
   const { shared = false, operator = false } = options;
@@ -89,6 +90,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       await sync(current);
       return result;
     } catch (error) {
+      // Space may have been freed since the limit was set.
+      if (isFull(error)) limitSize(current.db, dirname(path));
       throw storeError(error, path);
     }
   }

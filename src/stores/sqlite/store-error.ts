@@ -10,6 +10,11 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_BUSY");
 }
 
+/** The disk is full, or the file has reached its limit. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === "SQLITE_FULL" || codeOf(error) === "ENOSPC";
+}
+
 /** Puts an error of better-sqlite3 or the file system into our words. */
 export function storeError(error: unknown, path: string): SignalboxError {
   if (isSignalboxError(error)) return error;
@@ -32,9 +37,8 @@ export function storeError(error: unknown, path: string): SignalboxError {
       "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
     return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${code}).`, help, because);
   }
-  const help =
-    code === "SQLITE_FULL" || code === "ENOSPC"
-      ? "Free disk space; the receiver answers 503 until then and goes on by itself."
-      : "Check the disk, the folder's permissions and that the file is not mounted read-only.";
+  const help = isFull(error)
+    ? "Free disk space; the receiver answers 503 until then and goes on by itself."
+    : "Check the disk, the folder's permissions and that the file is not mounted read-only.";
   return new SignalboxError("store_failed", `The inbox ${path} failed (${code || "unknown error"}).`, help, because);
 }

@@ -60,6 +60,8 @@ export function createWalSync(inboxPath: string): WalSync {
 
 /** The names of new files are data of their folder, and are lost with it unless it is synced too. */
 export function syncFolderOf(path: string): void {
+  // Windows neither needs it nor lets a folder be opened.
+  if (process.platform === "win32") return;
   const folder = openSync(dirname(path), "r");
   try {
     fsyncSync(folder);

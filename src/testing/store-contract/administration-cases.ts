@@ -1,5 +1,17 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
-import { ENDPOINT, T0, accept, bring, claim, commit, newEvent, stateOf, takeOver, type Promised } from "./stage.js";
+import {
+  ENDPOINT,
+  T0,
+  accept,
+  bring,
+  claim,
+  commit,
+  newEvent,
+  settle,
+  stateOf,
+  takeOver,
+  type Promised,
+} from "./stage.js";
 
 /** G9 to G11: what people and time do with an inbox. */
 export const ADMINISTRATION_CASES: readonly Promised[] = [
@@ -10,7 +22,7 @@ export const ADMINISTRATION_CASES: readonly Promised[] = [
       for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
         await bring(store, `evt_${state}`, state);
       const prune = (payloadsBefore: number, keysBefore: number) =>
-        store.prune({ payloadsBefore, keysBefore, limit: 500 });
+        store.prune({ endpoint: ENDPOINT, payloadsBefore, keysBefore, limit: 500 });
       deepStrictEqual(await prune(T0, T0), { payloads: 0, keys: 0 });
       deepStrictEqual(await prune(T0 + 1e9, T0), { payloads: 1, keys: 0 });
       strictEqual((await store.get(ENDPOINT, "evt_done"))?.rawBody, null);
@@ -30,14 +42,25 @@ export const ADMINISTRATION_CASES: readonly Promised[] = [
     "prune does no more at once than it is told",
     async ({ store }) => {
       for (let index = 0; index < 5; index++) await bring(store, `evt_${index}`, "done");
-      deepStrictEqual(await store.prune({ payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
+      deepStrictEqual(await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
         payloads: 3,
         keys: 0,
       });
-      deepStrictEqual(await store.prune({ payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
+      deepStrictEqual(await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
         payloads: 2,
         keys: 0,
       });
+    },
+  ],
+  [
+    "G9",
+    "prune forgets nothing of another endpoint",
+    async ({ store }) => {
+      const seq = await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
+      strictEqual(await settle(store, { seq, token: 1 }), true);
+      const request = { endpoint: ENDPOINT, payloadsBefore: T0 + 1e9, keysBefore: T0 + 1e9, limit: 500 };
+      deepStrictEqual(await store.prune(request), { payloads: 0, keys: 0 });
+      strictEqual((await store.get("second", "evt_1"))?.state, "done");
     },
   ],
   [
@@ -105,7 +128,7 @@ export const ADMINISTRATION_CASES: readonly Promised[] = [
       await rejects(store.stats(ENDPOINT, T0));
       await rejects(store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], T0));
       await rejects(store.discard([{ endpoint: ENDPOINT, eventId: "evt_1" }], T0));
-      await rejects(store.prune({ payloadsBefore: T0, keysBefore: T0, limit: 1 }));
+      await rejects(store.prune({ endpoint: ENDPOINT, payloadsBefore: T0, keysBefore: T0, limit: 1 }));
       const reopened = await open(medium.createStore());
       strictEqual(await stateOf(reopened, "evt_1"), "ready");
       strictEqual(await stateOf(reopened, "evt_2"), undefined);

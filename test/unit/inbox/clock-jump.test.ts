@@ -29,6 +29,7 @@ test.each([
 test("time-outs go by elapsed time, wherever the clock was set", async () => {
   const rig = await startRig({ handoff: { timeoutMs: 30_000 } });
   await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
   rig.clock.setNow(T0 - HOUR_MS);
   await rig.clock.advance(29_999);
   expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(false);

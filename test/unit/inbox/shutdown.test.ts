@@ -103,6 +103,16 @@ test("starting and closing are idempotent, and a closed receiver cannot be start
   expect((await rejectionOf(rig.receiver.start())).code).toBe("receiver_closed");
 });
 
+test("closing while it starts waits for the start, and closes", async () => {
+  const store = memoryStore();
+  const receiver = createReceiver({ secrets: SECRET, store, onSignal: () => {}, logger: false });
+  const starting = receiver.start();
+  await receiver.close();
+  await starting;
+  expect(receiver.health().state).toBe("closed");
+  expect((await rejectionOf(store.list({}))).code).toBe("store_failed");
+});
+
 test.each([
   ["an idle one", async () => {}],
   ["one with a callback that runs", async (rig: Rig) => void (await rig.deliver())],

@@ -2,13 +2,14 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseSignatureHeader } from "../../../src/signature/header.js";
 
-const HEX_DIGITS = "0123456789abcdef";
 const HEX = "0123456789abcdef".repeat(4);
 
 const hex64 = fc
-  .array(fc.constantFrom(..."0123456789abcdef"), { minLength: 64, maxLength: 64 })
+  .array(fc.constantFrom(...Array.from("0123456789abcdef")), { minLength: 64, maxLength: 64 })
   .map((digits) => digits.join(""));
-const digits = fc.array(fc.constantFrom(..."0123456789"), { minLength: 1, maxLength: 12 }).map((each) => each.join(""));
+const digits = fc
+  .array(fc.constantFrom(...Array.from("0123456789")), { minLength: 1, maxLength: 12 })
+  .map((each) => each.join(""));
 
 test("every header of the form is read, leading zeros and all", () => {
   fc.assert(

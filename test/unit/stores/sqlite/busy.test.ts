@@ -30,7 +30,7 @@ test("other writes wait in the same way", async () => {
   const path = inboxPath();
   const store = await openStore(path);
   const other = writer(path);
-  const prune = { payloadsBefore: T0, keysBefore: T0, limit: 1 };
+  const prune = { endpoint: "default", payloadsBefore: T0, keysBefore: T0, limit: 1 };
   const writes = [
     store.replay([{ endpoint: "default", eventId: "x" }], T0),
     store.discard([{ endpoint: "default", eventId: "x" }], T0),

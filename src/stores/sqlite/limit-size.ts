@@ -1,0 +1,14 @@
+import { statfsSync } from "node:fs";
+import type { Database } from "better-sqlite3";
+
+/** Left free on the disk, so that pruning, which writes before it frees, still works when the rest is full. */
+const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
+
+/** Keeps the file from filling its disk: past the limit commits fail with SQLITE_FULL. */
+export function limitSize(db: Database, folder: string): void {
+  const pageSize = db.pragma("page_size", { simple: true }) as number;
+  const pages = db.pragma("page_count", { simple: true }) as number;
+  const { bavail, bsize } = statfsSync(folder);
+  const freePages = Math.floor(Math.max(0, bavail * bsize - DISK_RESERVE_BYTES) / pageSize);
+  db.pragma(`max_page_count = ${Math.min(pages + freePages, 0xfffffffe)}`);
+}
