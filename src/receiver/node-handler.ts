@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readRequestBody } from "./read-request-body.js";
 import type { Receiver } from "./receiver.js";
-import { sendResponse } from "./send-response.js";
+import { isClosing, sendResponse } from "./send-response.js";
 
 /**
  * A listener for `node:http` that gives every request to the receiver. Answers exactly once, and never throws.
@@ -15,6 +15,7 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
     // A client that resets the connection is no error of the host's.
     request.on("error", ignore);
     response.on("error", ignore);
+    if (isClosing(request)) return;
     void receiver.handle({ method, headers, body: readRequestBody(request) }).then((answer) => {
       if (answer !== null) sendResponse(request, response, answer);
     });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { DeliveryResponse } from "./delivery.js";
 
 /** How long, and for how many bytes, a refused body is still taken from the wire. */
@@ -6,6 +7,16 @@ const LINGER_MS = 1000;
 const LINGER_BYTES = 1024 * 1024;
 /** For a refused body on a connection that may go on afterwards. */
 const DRAIN_MS = 10_000;
+
+const closingSockets = new WeakSet<Socket>();
+
+/**
+ * Whether the connection was told to close. A request that was pipelined behind is not to be processed (RFC 9112, 9.6):
+ * its answer could not go out any more.
+ */
+export function isClosing(request: IncomingMessage): boolean {
+  return closingSockets.has(request.socket);
+}
 
 /** Answers once. A client that is gone, or a response that somebody else ended, is left alone. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
@@ -27,6 +38,7 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
  * would reset it, and the client might never see the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+  closingSockets.add(request.socket);
   response.write(body);
   let received = 0;
   const close = (): void => {

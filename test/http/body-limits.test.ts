@@ -84,6 +84,20 @@ test.for(STACKS)("a body that ends after its 408 is not taken for anything, over
   expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
 });
 
+test.for(STACKS)("a delivery that is pipelined behind a 408 is not processed, over $name", async (stack) => {
+  const { clock, receiver, port } = await serveSlowly(stack);
+  const wire = await openWire(port);
+  const rest = await begin(wire, delivery());
+  await clock.armed(BODY_TIMEOUT_MS);
+  await clock.advance(BODY_TIMEOUT_MS);
+  const { headers, body } = delivery();
+  await wire.write(Buffer.concat([rest, rawRequest({ headers, body })]));
+  expectRefused(await wire.next(), 408, "body_timeout");
+  await wire.closed;
+  expect(wire.unread()).toBe(0);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+});
+
 test.for(STACKS)("a dribbling client gets its 408 while it goes on sending, over $name", async (stack) => {
   const { clock, port } = await serveSlowly(stack);
   const wire = await openWire(port);

@@ -2,11 +2,15 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 export const REPOSITORY = new URL("../..", import.meta.url).pathname;
 
 let packed: { tarball: string; paths: string[] } | undefined;
+// For the test file that imports this.
+afterAll(() => {
+  if (packed !== undefined) rmSync(dirname(packed.tarball), { recursive: true });
+});
 
 /**
  * Packs what would be published, once a test file. Without scripts: `prepack` would take `dist` away under the other tests, and
@@ -15,7 +19,6 @@ let packed: { tarball: string; paths: string[] } | undefined;
 export function pack(): { tarball: string; paths: string[] } {
   if (packed !== undefined) return packed;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
   const output = execFileSync("npm", ["pack", ...options], { cwd: REPOSITORY, stdio: ["ignore", "pipe", "ignore"] });
   const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
