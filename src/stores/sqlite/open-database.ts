@@ -6,7 +6,7 @@ import { limitSize } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "./load-driver.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
 import { lockOwner } from "./owner-lock.js";
-import { migrate } from "./schema.js";
+import { assertInbox, migrate } from "./schema.js";
 import { storeError } from "./store-error.js";
 import { syncFolderOf } from "./wal-sync.js";
 
@@ -36,10 +36,12 @@ export function openDatabase(path: string, role: SqliteRole): OpenDatabase {
 
     db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
     checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
+    const mayMake = role !== "operator";
+    assertInbox(db, path, mayMake);
     // The first write of a new file, and the switch to WAL, are synced by SQLite itself.
     db.pragma("synchronous = FULL");
     db.pragma("journal_mode = WAL");
-    migrate(db, path);
+    if (mayMake) migrate(db);
     if (role === "owner" && !wasClosedCleanly) quickCheck(db, path);
     limitSize(db, folder);
     // From here on commits are not synced one by one: see wal-sync.ts. NORMAL still syncs around checkpoints,

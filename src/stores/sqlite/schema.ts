@@ -43,28 +43,44 @@ const MIGRATIONS: readonly string[] = [INBOX];
 /** "sgbx": tells our files from other people's. */
 const APPLICATION_ID = 0x73676278;
 
-/** @throws SignalboxError `store_newer`; `store_unsupported` for a database of something else */
-export function migrate(db: Database, path: string): void {
+function versionOf(db: Database): number {
+  return db.pragma("user_version", { simple: true }) as number;
+}
+
+/**
+ * Looks before anything is written: other people's databases stay as they are.
+ *
+ * @param mayMake whether an empty or older file will be migrated
+ * @throws SignalboxError `store_newer`, `store_unsupported`
+ */
+export function assertInbox(db: Database, path: string, mayMake: boolean): void {
+  const isOurs = db.pragma("application_id", { simple: true }) === APPLICATION_ID;
+  const isEmpty = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
+  if (!isOurs && !(isEmpty && mayMake)) {
+    throw new SignalboxError(
+      "store_unsupported",
+      `${path} is no inbox of signalbox.`,
+      mayMake ? "Give the inbox a file of its own." : "Pass the path that the receiver has.",
+    );
+  }
+  const version = versionOf(db);
+  if (version > MIGRATIONS.length) {
+    throw new SignalboxError(
+      "store_newer",
+      `${path} was written by a newer signalbox (schema ${version}, this one knows ${MIGRATIONS.length}).`,
+      "Upgrade this installation, or restore the file from before the upgrade.",
+    );
+  }
+  if (version < MIGRATIONS.length && !mayMake) {
+    const help = "Start its receiver once with this release, which brings it up to date.";
+    throw new SignalboxError("store_unsupported", `${path} was written by an older signalbox.`, help);
+  }
+}
+
+/** Brings an inbox that {@link assertInbox} let pass up to date. */
+export function migrate(db: Database): void {
   db.transaction(() => {
-    const version = db.pragma("user_version", { simple: true }) as number;
-    const applicationId = db.pragma("application_id", { simple: true }) as number;
-    const isEmpty = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
-    if (applicationId !== APPLICATION_ID && !isEmpty) {
-      throw new SignalboxError(
-        "store_unsupported",
-        `${path} is a database, but no inbox of signalbox.`,
-        "Give the inbox a file of its own.",
-      );
-    }
-    if (version > MIGRATIONS.length) {
-      throw new SignalboxError(
-        "store_newer",
-        `${path} was written by a newer signalbox (schema ${version}, this one knows ${MIGRATIONS.length}).`,
-        "Upgrade this installation, or restore the file from before the upgrade.",
-      );
-    }
-    if (version === MIGRATIONS.length) return;
-    for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
+    for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${MIGRATIONS.length}`);
   }).immediate();
