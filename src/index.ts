@@ -37,6 +37,7 @@ export type {
   ClaimedEvent,
   ClaimRequest,
   ClaimResult,
+  CrashedEvent,
   EventState,
   InboxEntry,
   InboxStore,
@@ -50,6 +51,8 @@ export type {
   StoreContext,
   StoredEvent,
   StoreStats,
+  TakeOverRequest,
+  TakeOverResult,
 } from "./inbox/store.js";
 
 export { captureRawBody } from "./receiver/capture-raw-body.js";

@@ -1,5 +1,5 @@
 import type { Judgement } from "./judge-failure.js";
-import type { ClaimedEvent } from "./store.js";
+import type { ClaimedEvent, CrashedEvent } from "./store.js";
 
 /** What the dispatcher tells of its work. */
 export interface DispatcherObserver {
@@ -7,7 +7,7 @@ export interface DispatcherObserver {
   handedOff(event: ClaimedEvent, attempt: number): void;
   handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
   /** The event was given up, and that is durable. */
-  dead(event: ClaimedEvent, attempt: number, reason: string): void;
+  dead(event: CrashedEvent, attempt: number, reason: string): void;
   /** The settlement came too late: another process had taken the lease over. */
   leaseLost(event: ClaimedEvent): void;
   /** `open`: hand-offs are held back from now on. `closed`: they go on. */

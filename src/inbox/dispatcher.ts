@@ -6,9 +6,10 @@ import { createBreaker } from "./breaker.js";
 import type { DispatcherObserver } from "./dispatcher-observer.js";
 import { judgeFailure } from "./judge-failure.js";
 import { oncePerTurn } from "./once-per-turn.js";
+import { planClaim, type ClaimPlan } from "./plan-claim.js";
 import { repeatEvery } from "./repeat-every.js";
 import { createSlots } from "./slots.js";
-import type { ClaimedEvent, Settlement } from "./store.js";
+import { CRASH_LOOP, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
 import { createTimeoutQueue } from "./timeout-queue.js";
 import { createWakeTimer } from "./wake-timer.js";
 
@@ -38,6 +39,8 @@ export interface Dispatcher {
   unreserve(): void;
   /** Hands off an event that was born leased in a slot set aside. */
   take(event: QueuedEvent): void;
+  /** Tells of events that crashes made dead. */
+  reportCrashed(events: readonly CrashedEvent[]): void;
   /** Something may be due in the store. */
   nudge(): void;
   start(): void;
@@ -56,7 +59,6 @@ export interface Dispatcher {
 
 /** Events in hand beyond those that run. They spare the common path its claim; a claim costs a commit. */
 const PREFETCH = 256;
-const CLAIM_LIMIT = 64;
 /** How often the store is looked at for what others put there: the command line, another process. */
 const POLL_MS = 1000;
 /** A lease outlives the callback's time by this much, for the settlement's commit. */
@@ -79,7 +81,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let mayBeDue = true;
   /** A suspect is due: nothing new starts until it had its turn alone. */
   let suspectDue = false;
-  let suspectRuns = false;
+  /** The suspect that has its turn, as long as it is in hand. */
+  let suspect: number | null = null;
   let stopPolling: (() => void) | null = null;
 
   /** Once per turn: all acknowledgements of a batch go out before its first callback. */
@@ -103,12 +106,11 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     fail(entry, error, true);
   });
 
-  function leaseUntil(): number {
-    return clock.now() + config.timeoutMs + LEASE_MARGIN_MS;
-  }
+  const leaseUntil = (): number => clock.now() + config.timeoutMs + LEASE_MARGIN_MS;
 
   function mayLease(): boolean {
-    return state === "started" && breaker.state() === "closed" && !suspectDue && !suspectRuns;
+    const hasTurn = suspect !== null && slots.held().has(suspect);
+    return state === "started" && breaker.state() === "closed" && !suspectDue && !hasTurn;
   }
 
   function pump(): void {
@@ -123,28 +125,25 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   function claim(): void {
-    const probing = breaker.state() === "probing";
-    const alone = suspectDue && slots.isEmpty();
-    // Not before the last claim is almost used up: a claim costs a commit, so it should bring many.
-    const isShort = mayLease() && waiting.length < config.concurrency;
-    const mayClaim = isShort || (breaker.state() !== "open" && (alone || (probing && slots.isEmpty())));
-    const limit = probing || alone ? 1 : Math.min(CLAIM_LIMIT, slots.free());
-    if (!mayClaim || limit < 1 || !slots.reserve(limit)) return;
+    const isShort = waiting.length < config.concurrency;
+    const plan = planClaim({ breaker, slots, mayLease: mayLease(), suspectDue, isShort });
+    if (plan === null || !slots.reserve(plan.limit)) return;
     mayBeDue = false;
-    claiming = claimUpTo(limit, alone, probing).finally(() => {
-      slots.unreserve(limit);
+    claiming = carryOut(plan).finally(() => {
+      slots.unreserve(plan.limit);
       claiming = null;
       if (state === "started" && breaker.state() !== "open") schedulePump();
       else giveBackWaiting();
     });
   }
 
-  async function claimUpTo(limit: number, alone: boolean, probing: boolean): Promise<void> {
+  async function carryOut({ limit, alone, probing }: ClaimPlan): Promise<void> {
     const lease = leaseUntil();
     try {
       const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, suspects: alone };
-      const { events, nextDueAt, suspectDue: sawSuspect } = await batcher.claim(request);
-      if (alone) suspectRuns = events.length > 0;
+      const { events, dead, nextDueAt, suspectDue: sawSuspect } = await batcher.claim(request);
+      reportCrashed(dead);
+      if (alone) suspect = events[0]?.seq ?? null;
       suspectDue = sawSuspect && !alone;
       if (events.length === limit || alone || suspectDue) mayBeDue = true;
       if (nextDueAt !== null) timer.wakeAt(nextDueAt);
@@ -157,6 +156,10 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       // The batcher reported the failure; the next poll tries again.
       if (probing) breaker.probeUnused();
     }
+  }
+
+  function reportCrashed(events: readonly CrashedEvent[]): void {
+    for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
   }
 
   function nudge(): void {
@@ -188,7 +191,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (running.get(entry.event.seq) !== entry) return false;
     running.delete(entry.event.seq);
     timeouts.delete(entry);
-    if (suspectRuns && running.size === 0) suspectRuns = false;
     return true;
   }
 
@@ -263,6 +265,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     },
     leaseUntil,
     nudge,
+    reportCrashed,
     start() {
       if (state !== "idle") return;
       state = "started";

@@ -144,11 +144,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
       const now = clock.now();
       await store.open({ endpoint, now });
       try {
-        const takenOver = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
+        const { freed, dead } = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
+        dispatcher.reportCrashed(dead);
         dispatcher.start();
         const { retention, onRetentionError: onError } = config;
         stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError });
-        return { takenOver };
+        return { takenOver: freed };
       } catch (error) {
         await store.close(endpoint);
         throw error;

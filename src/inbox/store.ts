@@ -78,8 +78,31 @@ export interface ClaimedEvent {
   body: Uint8Array;
 }
 
+/** An event that {@link MAX_CRASHES} made dead. */
+export interface CrashedEvent {
+  seq: number;
+  eventId: string;
+  type: string;
+  attempts: number;
+}
+
+export interface TakeOverRequest {
+  endpoint: string;
+  now: number;
+  held: ReadonlySet<number>;
+  crashed: boolean;
+}
+
+export interface TakeOverResult {
+  /** How many leases it freed, those of the events that are dead now among them. */
+  freed: number;
+  dead: CrashedEvent[];
+}
+
 export interface ClaimResult {
   events: ClaimedEvent[];
+  /** Events whose lease had run out once too often. */
+  dead: CrashedEvent[];
   /** When the next event that is `ready` now becomes due, or null when there is none. */
   nextDueAt: number | null;
   /** Whether a suspect is due. */
@@ -235,10 +258,8 @@ export interface InboxStore {
    * Frees the leases that nobody holds any more; see G8. `held` are the events that this process has in hand
    * and keeps. `crashed: false` frees without counting a crash, since the hand-off never began; it follows a
    * failed commit, and so it writes something in any case and rejects while the medium still fails.
-   *
-   * @returns how many it freed
    */
-  takeOver(request: { endpoint: string; now: number; held: ReadonlySet<number>; crashed: boolean }): Promise<number>;
+  takeOver(request: TakeOverRequest): Promise<TakeOverResult>;
 
   list(query: ListQuery): Promise<InboxEntry[]>;
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;

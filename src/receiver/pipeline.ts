@@ -44,9 +44,10 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     return response;
   }
 
-  function trouble(code: RejectionCode, error: unknown): DeliveryResponse {
-    config.onTrouble(code, error);
-    return refuse(code);
+  function conclude(outcome: DeliveryResponse | Refusal): DeliveryResponse {
+    if (!("code" in outcome)) return outcome;
+    if ("cause" in outcome) config.onTrouble(outcome.code, outcome.cause);
+    return refuse(outcome.code);
   }
 
   /** Whatever can be said without the body. */
@@ -69,17 +70,21 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
       : { ok: true, bytes: request.body };
   }
 
-  async function answer(headers: DeliveryRequest["headers"], header: string | undefined, body: Uint8Array) {
+  async function answer(
+    headers: DeliveryRequest["headers"],
+    header: string | undefined,
+    body: Uint8Array,
+  ): Promise<DeliveryResponse | Refusal> {
     let secrets: readonly string[];
     try {
       const found = config.lookUpSecrets();
       secrets = found instanceof Promise ? await found : found;
     } catch (error) {
-      return trouble("secret_unavailable", error);
+      return { code: "secret_unavailable", cause: error };
     }
     const { toleranceSeconds } = config;
     const verification = verifySignature({ header, body, secrets, toleranceSeconds, now: clock.now() });
-    if (!verification.ok) return refuse(verification.reason);
+    if (!verification.ok) return { code: verification.reason };
 
     const parsed = parseEvent(body);
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
@@ -89,11 +94,15 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     return store(parsed, headers, body);
   }
 
-  async function store(parsed: ParsedEvent, headers: DeliveryRequest["headers"], body: Uint8Array) {
+  async function store(
+    parsed: ParsedEvent,
+    headers: DeliveryRequest["headers"],
+    body: Uint8Array,
+  ): Promise<DeliveryResponse | Refusal> {
     // The lookup may have taken a while.
     const unavailable = config.unavailable();
-    if (unavailable !== null) return refuse(unavailable);
-    if (!inbox.hasRoom(body.byteLength)) return refuse("overloaded");
+    if (unavailable !== null) return { code: unavailable };
+    if (!inbox.hasRoom(body.byteLength)) return { code: "overloaded" };
 
     const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
     const reference = referenceTo(config.endpoint, { eventId, type });
@@ -102,7 +111,7 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     try {
       acceptance = await inbox.accept({ eventId, type, fate, headers: keptHeaders(headers), body });
     } catch (error) {
-      return trouble("store_unavailable", error);
+      return { code: "store_unavailable", cause: error };
     }
     if (acceptance.status === "duplicate") {
       events.emit(acceptance.sameBody ? "duplicate" : "conflict", reference);
@@ -131,21 +140,30 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     const reading = await read(request, signature.ok);
     if (!reading.ok) {
       if (reading.reason === "client_gone") return null;
-      return reading.reason === "body_unavailable" ? trouble(reading.reason, null) : refuse(reading.reason);
+      const { reason: code } = reading;
+      return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
     }
     if (!signature.ok) return refuse(signature.reason);
-    const late = Symbol("late");
-    const response = await withDeadline(
+    const outcome = await withDeadline(
       answer(request.headers, header, reading.bytes),
       clock,
       config.ackTimeoutMs,
-      late,
+      LATE,
     );
-    return typeof response === "symbol" ? refuse("ack_timeout") : response;
+    return conclude(outcome);
   }
 
-  return (request) => handle(request).catch((error: unknown) => trouble("store_unavailable", error));
+  return (request) => handle(request).catch((cause: unknown) => conclude({ code: "store_unavailable", cause }));
 }
+
+/** A refusal on its way to the answer. With a cause, even null, it is ours to mend. */
+interface Refusal {
+  code: RejectionCode;
+  cause?: unknown;
+}
+
+/** The delivery's work goes on; what it comes to is in the inbox, and its answer is not told a second time. */
+const LATE: Refusal = { code: "ack_timeout" };
 
 /** The key of bytes without a usable id. A hash, so that a right event with the id they claim is not kept out. */
 function anonymous(body: Uint8Array): { id: string; type: string } {

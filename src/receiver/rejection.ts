@@ -39,5 +39,5 @@ export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
   store_unavailable: { status: 503, message: "The event could not be stored now.", headers: RETRY_SOON },
   overloaded: { status: 503, message: "Too many events are waiting to be stored.", headers: { "Retry-After": "1" } },
   ack_timeout: { status: 503, message: "The event was not stored in time.", headers: RETRY_SOON },
-  closing: { status: 503, message: "The receiver is closing.", headers: RETRY_SOON },
+  closing: { status: 503, message: "The receiver is closing.", headers: { ...RETRY_SOON, ...CLOSE } },
 };

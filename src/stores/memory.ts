@@ -87,6 +87,7 @@ export function memoryStore(): InboxStore {
     for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
     const left = ready.filter((row) => row.state === "ready");
     return {
+      dead: [],
       events: taken.map(({ seq, eventId, type, token, attempts, crashes, receivedAt, ...row }) => ({
         seq,
         eventId,
@@ -190,7 +191,11 @@ export function memoryStore(): InboxStore {
           lastError: isDead ? CRASH_LOOP : row.lastError,
         });
       }
-      return orphans.length;
+      const dead = orphans.filter(({ state }) => state === "dead");
+      return {
+        freed: orphans.length,
+        dead: dead.map(({ seq, eventId, type, attempts }) => ({ seq, eventId, type, attempts })),
+      };
     },
     async list({ endpoint, state, type, afterSeq = 0, limit = 100 }) {
       assertOpen();

@@ -3,9 +3,11 @@ import { storeContract } from "../../src/testing/index.js";
 import { BROKEN_STORES } from "./broken-stores.js";
 import { plainMedium, type Break } from "./plain-medium.js";
 
-test.each(BROKEN_STORES)("a store that $mistake fails the one case made for it", async ({ caught, ...broken }) => {
-  expect(await failing(broken)).toEqual([caught]);
-});
+for (const { mistake, caught, ...broken } of BROKEN_STORES) {
+  test(`a store that ${mistake} fails the one case made for it`, async () => {
+    expect(await failing(broken)).toEqual([caught]);
+  });
+}
 
 test("a store that is built in the same way and breaks nothing fails none", async () => {
   expect(await failing({})).toEqual([]);

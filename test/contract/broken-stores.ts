@@ -1,4 +1,4 @@
-import type { AcceptResult, InboxStore } from "../../src/index.js";
+import type { AcceptResult, InboxStore, TakeOverResult } from "../../src/index.js";
 import type { Break } from "./plain-medium.js";
 
 /** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
@@ -145,9 +145,12 @@ function takeOverAll(store: InboxStore): InboxStore {
     ...store,
     async takeOver(request) {
       const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
-      let freed = 0;
-      for (const endpoint of endpoints) freed += await store.takeOver({ ...request, endpoint });
-      return freed;
+      const results: TakeOverResult[] = [];
+      for (const endpoint of endpoints) results.push(await store.takeOver({ ...request, endpoint }));
+      return {
+        freed: results.reduce((sum, { freed }) => sum + freed, 0),
+        dead: results.flatMap(({ dead }) => dead),
+      };
     },
   };
 }

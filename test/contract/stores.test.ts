@@ -18,8 +18,8 @@ const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   "the control of the broken stores": () => plainMedium(),
 };
 
-for (const [name, createMedium] of Object.entries(MEDIA)) {
-  test.each(storeContract(createMedium))(`${name} — $guarantee $name`, ({ run }) => run());
+for (const [store, createMedium] of Object.entries(MEDIA)) {
+  for (const { guarantee, name, run } of storeContract(createMedium)) test(`${store}: ${guarantee}, ${name}`, run);
 }
 
 test("every guarantee of the port has a case, and no case has the name of another", () => {

@@ -9,6 +9,7 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "../../src/index.js";
+import type { TakeOverResult } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { storeContract } from "../../src/testing/index.js";
@@ -28,11 +29,11 @@ class OwnStore implements InboxStore {
     return {
       settlements: batch.settlements.map(() => true),
       accepts: batch.accepts.map((_event, index) => ({ status: "accepted", seq: index })),
-      claim: batch.claim && { events: [], nextDueAt: null, suspectDue: false },
+      claim: batch.claim && { events: [], dead: [], nextDueAt: null, suspectDue: false },
     };
   }
-  async takeOver(): Promise<number> {
-    return 0;
+  async takeOver(): Promise<TakeOverResult> {
+    return { freed: 0, dead: [] };
   }
   async list(): Promise<InboxEntry[]> {
     return [];

@@ -8,8 +8,11 @@ import {
   type ClaimedEvent,
   type ClaimRequest,
   type ClaimResult,
+  type CrashedEvent,
   type NewEvent,
   type Settlement,
+  type TakeOverRequest,
+  type TakeOverResult,
 } from "../../inbox/store.js";
 
 export interface Committer {
@@ -18,7 +21,15 @@ export interface Committer {
   /** The empty result of a claim when nothing is due, found without a transaction; null when something is. */
   claimNothing(request: ClaimRequest): ClaimResult | null;
   /** `held: null`: every lease is somebody's. */
-  takeOver(request: { endpoint: string; now: number; held: ReadonlySet<number> | null; crashed: boolean }): number;
+  takeOver(request: Omit<TakeOverRequest, "held"> & { held: ReadonlySet<number> | null }): TakeOverResult;
+}
+
+interface CrashedRow {
+  seq: number;
+  event_id: string;
+  type: string;
+  attempts: number;
+  state: string;
 }
 
 interface ClaimedRow {
@@ -75,11 +86,11 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     .pluck();
   // The token grows, so that a settlement of whoever held the lease changes nothing.
   const free = db.prepare("UPDATE inbox SET state = 'ready', due_at = ?, token = token + 1 WHERE seq = ?");
-  const freeCrashed = db.prepare(`
+  const freeCrashed = db.prepare<[number, number], CrashedRow>(`
     UPDATE inbox SET due_at = ?, token = token + 1, crashes = crashes + 1, possibly_repeated = 1,
       state = iif(crashes + 1 >= ${MAX_CRASHES}, 'dead', 'ready'),
       last_error = iif(crashes + 1 >= ${MAX_CRASHES}, '${CRASH_LOOP}', last_error)
-    WHERE seq = ?`);
+    WHERE seq = ? RETURNING seq, event_id, type, attempts, state`);
 
   function accept(event: NewEvent): AcceptResult {
     const { endpoint, eventId, type, state, dueAt, receivedAt, bodyHash, headers, body, reason } = event;
@@ -99,16 +110,24 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return settleOne.run(state, dueAt, attempts, possiblyRepeated ? 1 : 0, lastError, seq, token).changes === 1;
   }
 
-  function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events"> {
+  function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events" | "dead"> {
     return {
       nextDueAt: nextDue.get(endpoint, now, endpoint, now) ?? null,
       suspectDue: findSuspects.get(endpoint, now, 1) !== undefined,
     };
   }
 
+  /** Ends leases whose holder died, and tells which events that was the end of. */
+  function crash(seqs: readonly number[], now: number): CrashedEvent[] {
+    const rows = seqs.map((seq) => freeCrashed.get(now, seq) as CrashedRow);
+    return rows
+      .filter(({ state }) => state === "dead")
+      .map(({ seq, event_id: eventId, type, attempts }) => ({ seq, eventId, type, attempts }));
+  }
+
   function claim(request: ClaimRequest): ClaimResult {
     const { endpoint, now, leaseUntil, limit, suspects } = request;
-    if (shared) for (const seq of findExpired.all(endpoint, now, limit)) freeCrashed.run(now, seq);
+    const dead = shared ? crash(findExpired.all(endpoint, now, limit), now) : [];
     const due = (suspects ? findSuspects : findDue).all(endpoint, now, limit);
     const events = due.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
@@ -125,7 +144,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         body: readBody.get(seq) ?? new Uint8Array(),
       };
     });
-    return { events, ...look(request) };
+    return { events, dead, ...look(request) };
   }
 
   const commit = db.transaction((batch: Batch): BatchResult => ({
@@ -135,12 +154,13 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   })).immediate;
 
   const takeOver = db.transaction(
-    (endpoint: string, now: number, held: ReadonlySet<number> | null, crashed: boolean) => {
+    (endpoint: string, now: number, held: ReadonlySet<number> | null, crashed: boolean): TakeOverResult => {
       const orphans = held === null ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
-      for (const seq of orphans) (crashed ? freeCrashed : free).run(now, seq);
+      if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
+      for (const seq of orphans) free.run(now, seq);
       // After a failure: a write that changes nothing but shows whether the disk takes one.
-      if (!crashed) db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
-      return orphans.length;
+      db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
+      return { freed: orphans.length, dead: [] };
     },
   ).immediate;
 
@@ -151,7 +171,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       const isDue =
         (suspects ? findSuspects : findDue).get(endpoint, now, 1) !== undefined ||
         (shared && findExpired.get(endpoint, now, 1) !== undefined);
-      return isDue ? null : { events: [], ...look(request) };
+      return isDue ? null : { events: [], dead: [], ...look(request) };
     },
     takeOver: ({ endpoint, now, held, crashed }) => takeOver(endpoint, now, held, crashed),
   };

@@ -15,7 +15,7 @@ export function lockOwner(driver: typeof Database, inboxPath: string, shared: bo
   const lock = new driver(`${inboxPath}-owner`, { timeout: 0 });
   try {
     // Nothing is ever written, so no journal has to be left behind by a process that is killed.
-    lock.pragma("journal_mode = OFF");
+    lock.pragma("journal_mode = MEMORY");
     if (shared) {
       lock.exec("BEGIN");
       lock.prepare("SELECT count(*) FROM sqlite_schema").get();

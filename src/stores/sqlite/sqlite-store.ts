@@ -72,16 +72,16 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     return connection;
   }
 
-  /**
-   * Runs a write and makes it durable. A busy file is waited for outside of SQLite, a little longer each time
-   * and by chance, so that processes do not meet again and again.
-   */
   function assertOwner(): void {
     if (!operator) return;
     const help = "Leave out operator: true to receive with it.";
     throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
   }
 
+  /**
+   * Runs a write and makes it durable. A busy file is waited for outside of SQLite, a little longer each time
+   * and by chance, so that processes do not meet again and again.
+   */
   async function write<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
     const current = connected();
     try {
@@ -197,7 +197,7 @@ function assertOptions(options: SqliteStoreOptions): void {
     const known = [...OPTION_NAMES].join(", ");
     throw new SignalboxError("option_unknown", `sqliteStore has no option "${unknown}".`, `It takes ${known}.`);
   }
-  if (typeof options.path !== "string" || options.path.trim() === "" || options.path.includes(":memory:")) {
+  if (typeof options.path !== "string" || options.path.trim() === "" || /:memory:|\0/.test(options.path)) {
     const help = "Pass the path of a file; for an inbox in memory use memoryStore() of signalbox/stores/memory.";
     throw new SignalboxError("option_invalid", "sqliteStore needs the path of a file.", help);
   }

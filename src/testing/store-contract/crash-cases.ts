@@ -32,7 +32,7 @@ export const CRASH_CASES: readonly Promised[] = [
     "a lease whose hand-off never began is freed without a crash, and its token is spent",
     async ({ store }) => {
       await bring(store, "evt_1", "leased");
-      const freed = await store.takeOver({ endpoint: ENDPOINT, now: T0, held: new Set(), crashed: false });
+      const { freed } = await store.takeOver({ endpoint: ENDPOINT, now: T0, held: new Set(), crashed: false });
       if (store.shared) {
         strictEqual(freed, 0, "a living process's lease was freed");
         return;

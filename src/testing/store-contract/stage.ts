@@ -105,8 +105,9 @@ export async function stateOf(store: InboxStore, eventId: string): Promise<strin
   return (await store.get(ENDPOINT, eventId))?.state;
 }
 
-export function takeOver(store: InboxStore, held: ReadonlySet<number>, now = T0): Promise<number> {
-  return store.takeOver({ endpoint: ENDPOINT, now, held, crashed: true });
+export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now = T0): Promise<number> {
+  const { freed } = await store.takeOver({ endpoint: ENDPOINT, now, held, crashed: true });
+  return freed;
 }
 
 /** Its holder dies: at once for an owner alone, by time for one of several. */

@@ -39,7 +39,12 @@ test("other writes wait in the same way", async () => {
   ];
   await turns(20);
   other.exec("COMMIT");
-  expect(await Promise.all(writes)).toEqual([["not_found"], ["not_found"], { payloads: 0, keys: 0 }, 0]);
+  expect(await Promise.all(writes)).toEqual([
+    ["not_found"],
+    ["not_found"],
+    { payloads: 0, keys: 0 },
+    { freed: 0, dead: [] },
+  ]);
 });
 
 test("reads do not wait for a writer", async () => {

@@ -78,10 +78,10 @@ testOnLinux("a take-over after a failed sync fails with the medium and frees onc
   const takeOver = () => store.takeOver({ endpoint: "default", now: T0, held: new Set(), crashed: false });
   breakSync(path);
   await rejectionOf(accept(store, newEvent({ state: "leased" })));
-  expect(await takeOver()).toBe(1);
+  expect((await takeOver()).freed).toBe(1);
   breakSync(path);
   expect((await rejectionOf(takeOver())).code).toBe("store_failed");
-  expect(await takeOver()).toBe(0);
+  expect((await takeOver()).freed).toBe(0);
 });
 
 testOnLinux("a delivery whose sync failed gets 503, and its redelivery is handed off once, unflagged", async () => {
