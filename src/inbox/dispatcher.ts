@@ -1,4 +1,5 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock } from "../clock.js";
+import { withDeadline } from "../deadline.js";
 import { createAbortHandle, namedError, type AbortHandle, type LazyAbort } from "./abort-handle.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
@@ -281,12 +282,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       timer.clear();
       await claiming;
       giveBackWaiting();
-      if (running.size > 0 && graceMs > 0) {
-        let graceTimer: ClockTimer | undefined;
-        const grace = new Promise<void>((resolve) => (graceTimer = clock.setTimeout(resolve, graceMs)));
-        await Promise.race([slots.whenEmpty(), grace]);
-        graceTimer?.cancel();
-      }
+      if (running.size > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
       timeouts.clear();
       const reason = namedError("AbortError", "the receiver is closing");

@@ -3,7 +3,7 @@ import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature } from "../signature/verify.js";
-import { withDeadline } from "./deadline.js";
+import { withDeadline } from "../deadline.js";
 import {
   acknowledge,
   acknowledgeNew,

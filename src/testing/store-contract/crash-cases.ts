@@ -59,13 +59,13 @@ export const CRASH_CASES: readonly Promised[] = [
       await bring(store, "evt_1", "leased");
       for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
         const now = T0 + crashes * 100_000;
-        await crash(store, now);
+        deepStrictEqual(await crash(store, now), []);
         const suspect = crashes >= SUSPECT_CRASHES;
         const others = await claim(store, { now, suspects: !suspect });
         deepStrictEqual(others.events, [], "a suspect came with the others, or the other way round");
         strictEqual((await claimOne(store, { now, suspects: suspect })).crashes, crashes);
       }
-      await crash(store, T0 + 900_000);
+      deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event died of crashes and nobody was told");
       const entry = await store.get(ENDPOINT, "evt_1");
       deepStrictEqual([entry?.state, entry?.lastError, entry?.crashes], ["dead", CRASH_LOOP, MAX_CRASHES]);
     },

@@ -4,6 +4,7 @@ import type {
   Batch,
   BatchResult,
   ClaimedEvent,
+  CrashedEvent,
   EventState,
   InboxStore,
   NewEvent,
@@ -110,11 +111,20 @@ export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now
   return freed;
 }
 
-/** Its holder dies: at once for an owner alone, by time for one of several. */
-export async function crash(store: InboxStore, now: number): Promise<void> {
-  if (!store.shared) await takeOver(store, new Set(), now);
+/**
+ * Its holder dies: at once for an owner alone, by time for one of several.
+ *
+ * @returns the ids of the events that this made dead
+ */
+export async function crash(store: InboxStore, now: number): Promise<string[]> {
+  const idsOf = (events: readonly CrashedEvent[]): string[] => events.map(({ eventId }) => eventId);
+  if (!store.shared) {
+    return idsOf((await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true })).dead);
+  }
   // A claim that wants nothing else still takes over what ran out.
-  else await claim(store, { now, limit: 1, suspects: false }).then(({ events }) => giveBackAll(store, events, now));
+  const { events, dead } = await claim(store, { now, limit: 1, suspects: false });
+  await giveBackAll(store, events, now);
+  return idsOf(dead);
 }
 
 async function giveBackAll(store: InboxStore, events: readonly ClaimedEvent[], now: number): Promise<void> {

@@ -66,6 +66,7 @@ test("the fifth crash makes an event dead, as a crash loop, with its payload", a
   }
   await turns();
   expect(last.calls).toEqual([]);
+  expect(last.seen).toEqual([expect.objectContaining({ name: "dead", eventId: event.id, reason: "crash_loop" })]);
   expect(await last.receiver.inbox.get(event.id)).toMatchObject({
     state: "dead",
     crashes: 5,

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "./clock.js";
 
 /** What `work` gives, or `late` when it takes longer. The work goes on; what it gives then is dropped. */
 export function withDeadline<Result, Late>(

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { faultyStore, mediumError } from "../inbox/faulty-store.js";
+import { startRig } from "../inbox/receiver-rig.js";
+import { turns } from "../until.js";
+
+test("a delivery that is refused as late is not refused a second time when its commit fails", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
+  const release = store.hold();
+  const answer = rig.deliver();
+  await turns();
+  await rig.clock.advance(3000);
+  expect((await answer).status).toBe(503);
+  store.fail(mediumError());
+  release();
+  await turns();
+  expect(rig.receiver.health().store.failure).toBe("store_failed");
+  expect(rig.seen.filter(({ name }) => name === "rejected")).toEqual([
+    expect.objectContaining({ code: "ack_timeout", status: 503 }),
+  ]);
+});
+
+test("a delivery that is refused as late is still accepted when its commit succeeds", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
+  const release = store.hold();
+  const answer = rig.deliver();
+  await turns();
+  await rig.clock.advance(3000);
+  expect((await answer).status).toBe(503);
+  release();
+  await turns();
+  expect(rig.namesSeen().filter((name) => name === "accepted")).toEqual(["accepted"]);
+  expect((await rig.entries()).length).toBe(1);
+});
