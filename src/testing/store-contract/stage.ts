@@ -117,7 +117,6 @@ export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now
  * @returns the ids of the events that this made dead
  */
 export async function crash(store: InboxStore, now: number): Promise<string[]> {
-  const idsOf = (events: readonly CrashedEvent[]): string[] => events.map(({ eventId }) => eventId);
   if (!store.shared) {
     return idsOf((await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true })).dead);
   }
@@ -125,6 +124,10 @@ export async function crash(store: InboxStore, now: number): Promise<string[]> {
   const { events, dead } = await claim(store, { now, limit: 1, suspects: false });
   await giveBackAll(store, events, now);
   return idsOf(dead);
+}
+
+function idsOf(events: readonly CrashedEvent[]): string[] {
+  return events.map(({ eventId }) => eventId);
 }
 
 async function giveBackAll(store: InboxStore, events: readonly ClaimedEvent[], now: number): Promise<void> {
