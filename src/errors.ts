@@ -37,7 +37,22 @@ export class SignalboxError extends Error {
 
 /** True for any `SignalboxError`, also one thrown by another installed copy of the package. */
 export function isSignalboxError(value: unknown): value is SignalboxError {
-  return typeof value === "object" && value !== null && BRAND in value;
+  try {
+    return typeof value === "object" && value !== null && BRAND in value;
+  } catch {
+    // A proxy that does not want to be looked at.
+    return false;
+  }
+}
+
+/** The name of whatever was thrown. Total: what a callback throws may be anything. */
+export function errorName(error: unknown): string {
+  try {
+    const name: unknown = error instanceof Error ? error.name : typeof error;
+    return typeof name === "string" ? name : "Error";
+  } catch {
+    return "unknown";
+  }
 }
 
 /**

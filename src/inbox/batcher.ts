@@ -35,6 +35,9 @@ export interface BatcherConfig {
 /** How long to wait between two tries to write settlements while the store is down. */
 const SETTLE_RETRY_MS = 1000;
 
+/** A full disk refuses new events and takes the rest: what a commit without events says of health counts after this time. */
+const RED_FOR_MS = 10_000;
+
 interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
@@ -73,6 +76,8 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
+  /** When events were refused last. */
+  let refusedAt = -Infinity;
   let closed = false;
 
   const commitSoon = oncePerTurn(() => {
@@ -108,14 +113,14 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     } catch (error) {
       const halves = isRowError(error) ? halve(waiting) : null;
       if (halves === null) {
-        refuse(waiting, error);
+        await refuse(waiting, error);
         return;
       }
       await commit(halves[0]);
       await commit(halves[1]);
       return;
     }
-    if (failing) {
+    if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
       failing = false;
       onHealth(null);
     }
@@ -128,8 +133,9 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
   }
 
-  function refuse(waiting: WaitingBatch, error: unknown): void {
+  async function refuse(waiting: WaitingBatch, error: unknown): Promise<void> {
     release(waiting.accepts);
+    if (waiting.accepts.length > 0) refusedAt = clock.elapsed();
     for (const entry of waiting.accepts) entry.reject(error);
     waiting.claim?.reject(error);
     if (isRowError(error)) {
@@ -138,12 +144,17 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     }
     failing = true;
     onHealth(error);
-    if (closed) {
+    if (closed && waiting.accepts.length === 0) {
       for (const entry of waiting.settlements) entry.reject(error);
       return;
     }
     // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
     for (const entry of waiting.settlements) unknown.add(entry);
+    if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
+      // A full disk takes no new event, but the end of an old one: it only overwrites.
+      await commit({ accepts: [], settlements: waiting.settlements, claim: null });
+      return;
+    }
     settlements = [...waiting.settlements, ...settlements];
     if (settlements.length > 0 && retry === null) {
       retry = clock.setTimeout(() => {

@@ -22,6 +22,8 @@ export interface DispatcherConfig {
   timeoutMs: number;
   maxAttempts: number;
   backoff: Backoff;
+  /** Other processes take a lease over when its time is up. */
+  leasesExpire: boolean;
   /** Calls the user. `abort` fires when the attempt's time or the receiver's grace is over. */
   handOff: (event: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
   observe: DispatcherObserver;
@@ -48,7 +50,7 @@ export interface Dispatcher {
   /** When a lease that begins now runs out. */
   leaseUntil(): number;
   /** Events in hand: their leases are alive. */
-  held(): ReadonlySet<number>;
+  held(): ReadonlyMap<number, number>;
   breakerState(): "closed" | "open" | "probing";
   running(): number;
   /**
@@ -119,7 +121,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     while (waiting.length > 0 && running.size < config.concurrency) {
       const event = waiting.shift() as QueuedEvent;
       // It waited so long that its lease could end under its callback, and another process begin with it too.
-      if (event.leaseUntil - clock.now() < config.timeoutMs) giveBack(event, false);
+      if (config.leasesExpire && event.leaseUntil - clock.now() < config.timeoutMs) giveBack(event, false);
       else run(event);
     }
     if (mayBeDue && claiming === null) claim();
@@ -279,8 +281,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     async close(graceMs) {
       state = "closing";
       stopPolling?.();
-      timer.clear();
       await claiming;
+      timer.clear();
       giveBackWaiting();
       if (running.size > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();

@@ -46,7 +46,7 @@ export interface AcceptedInput {
 
 export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
 
-export interface InboxConfig extends Omit<DispatcherConfig, "batcher"> {
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire"> {
   store: InboxStore;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
@@ -77,7 +77,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
       dispatcher.nudge();
     },
   });
-  const dispatcher = createDispatcher({ ...config, batcher });
+  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
+  let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
   async function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
@@ -143,6 +144,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     async open() {
       const now = clock.now();
       await store.open({ endpoint, now });
+      isOpen = true;
       try {
         const { freed, dead } = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
         dispatcher.reportCrashed(dead);
@@ -151,11 +153,15 @@ export function createInbox(config: InboxConfig): RunningInbox {
         stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError });
         return { takenOver: freed };
       } catch (error) {
+        isOpen = false;
         await store.close(endpoint);
         throw error;
       }
     },
     async close(graceMs) {
+      // What another receiver has open on the same store stays open.
+      if (!isOpen) return;
+      isOpen = false;
       stopRetention?.();
       await dispatcher.close(graceMs);
       await batcher.close();

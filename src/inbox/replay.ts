@@ -22,7 +22,7 @@ export async function replayEvents(
 async function replayEvent(store: InboxStore, endpoint: string, eventId: string, now: number): Promise<ReplayOutcome> {
   const stored = await store.get(endpoint, eventId);
   if (stored === undefined) return "not_found";
-  const readAs = stored.state === "quarantined" ? readAgain(stored) : undefined;
+  const readAs = stored.state === "quarantined" || stored.type === "" ? readAgain(stored) : undefined;
   if (readAs === null) return "still_unusable";
   const [outcome] = await store.replay([{ endpoint, eventId, ...(readAs && { readAs }) }], now);
   return outcome ?? "not_found";

@@ -24,9 +24,11 @@ const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
 /** Between two portions of one round, so that deliveries in between find the store free. */
 const PORTION_EVERY_MS = 100;
+/** Under a load that never pauses it is done all the same after a while, or the file would grow without end. */
+const MOST_POSTPONEMENTS = 20;
 
 /**
- * Forgets done events when they are old, a small portion at a time and only when nothing waits to be stored.
+ * Forgets done events when they are old: a small portion at a time, and preferably when nothing waits to be stored.
  *
  * @returns how to stop it
  */
@@ -40,12 +42,16 @@ export function startRetention(config: {
 }): () => void {
   const { store, endpoint, batcher, clock, retention } = config;
   let stopped = false;
+  let postponed = 0;
   let timer = clock.setTimeout(() => void prune(), ROUND_EVERY_MS);
 
   async function prune(): Promise<void> {
     let delayMs = ROUND_EVERY_MS;
-    if (!batcher.isIdle()) delayMs = PORTION_EVERY_MS;
-    else {
+    if (!batcher.isIdle() && postponed < MOST_POSTPONEMENTS) {
+      postponed += 1;
+      delayMs = PORTION_EVERY_MS;
+    } else {
+      postponed = 0;
       try {
         const now = clock.now();
         const payloadsBefore = now - retention.payloadDays * DAY_MS;

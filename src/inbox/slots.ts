@@ -10,8 +10,8 @@ export interface Slots {
   unreserve(count: number): void;
   hold(event: ClaimedEvent): void;
   release(event: ClaimedEvent): void;
-  /** In hand: waiting, running, or with a settlement that is not durable yet. Their leases are alive. */
-  held(): ReadonlySet<number>;
+  /** Tokens by seq of what is in hand: waiting, running, or with a settlement that is not durable yet. */
+  held(): ReadonlyMap<number, number>;
   free(): number;
   isEmpty(): boolean;
   /** Resolves when nothing is in hand. */
@@ -19,7 +19,7 @@ export interface Slots {
 }
 
 export function createSlots(capacity: number): Slots {
-  const held = new Set<number>();
+  const held = new Map<number, number>();
   let heldBytes = 0;
   let reserved = 0;
   let onEmpty: (() => void) | null = null;
@@ -35,12 +35,13 @@ export function createSlots(capacity: number): Slots {
     unreserve(count) {
       reserved -= count;
     },
-    hold({ seq, body }) {
-      held.add(seq);
+    hold({ seq, token, body }) {
+      held.set(seq, token);
       heldBytes += body.byteLength;
     },
-    release({ seq, body }) {
-      held.delete(seq);
+    release({ seq, token, body }) {
+      // One commit can carry the end of a lease and the claim that begins the next: that one is not ended here.
+      if (held.get(seq) === token) held.delete(seq);
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();
     },

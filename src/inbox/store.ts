@@ -89,7 +89,7 @@ export interface CrashedEvent {
 export interface TakeOverRequest {
   endpoint: string;
   now: number;
-  held: ReadonlySet<number>;
+  held: { has(seq: number): boolean };
   crashed: boolean;
 }
 

@@ -5,10 +5,15 @@ import { REJECTIONS, type RejectionCode } from "./rejection.js";
 /** One delivery as the receiver wants it, from whatever framework. */
 export interface DeliveryRequest {
   method: string;
-  /** Names in any case. A header sent more than once is joined by a comma or an array. */
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Fetch's `Headers`, or names in any case. A header sent more than once is joined by a comma or an array. */
+  headers: Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
   /** The bytes as received, or how to read them. */
   body: Uint8Array | ReadBody;
+}
+
+/** What the receiver needs of Fetch's `Headers`. */
+export interface HeadersLike {
+  get(name: string): string | null;
 }
 
 /** Reads a request's body once, within these limits. Never rejects. */

@@ -1,10 +1,11 @@
-import type { DeliveryRequest } from "./delivery.js";
+import type { DeliveryRequest, HeadersLike } from "./delivery.js";
 
 /**
  * A header by its lower-case name, whatever the case it came in. One that was sent twice comes back joined, so that
  * nothing takes it for one.
  */
 export function headerValue(headers: DeliveryRequest["headers"], name: string): string | undefined {
+  if (isHeaders(headers)) return headers.get(name) ?? undefined;
   let found: string | undefined;
   for (const key in headers) {
     // The length first: this runs for every header of every delivery.
@@ -15,4 +16,8 @@ export function headerValue(headers: DeliveryRequest["headers"], name: string): 
     found = found === undefined ? text : `${found}, ${text}`;
   }
   return found;
+}
+
+function isHeaders(headers: DeliveryRequest["headers"]): headers is HeadersLike {
+  return typeof headers["get"] === "function";
 }

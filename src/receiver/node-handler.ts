@@ -16,9 +16,11 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
     request.on("error", ignore);
     response.on("error", ignore);
     if (isClosing(request)) return;
-    void receiver.handle({ method, headers, body: readRequestBody(request) }).then((answer) => {
-      if (answer !== null) sendResponse(request, response, answer);
-    });
+    receiver
+      .handle({ method, headers, body: readRequestBody(request) })
+      .then((answer) => answer !== null && sendResponse(request, response, answer))
+      // Somebody's hook on the response threw. There is no answer to be had; the sender tries again.
+      .catch(() => response.destroy());
   };
 }
 

@@ -65,6 +65,8 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
   async function read(request: DeliveryRequest, keep: boolean): Promise<BodyReading> {
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
     if (typeof request.body === "function") return request.body({ maxBytes, timeoutMs, keep, clock });
+    // A caller without types: text or parsed JSON is not what was signed.
+    if (!ArrayBuffer.isView(request.body)) return { ok: false, reason: "body_unavailable" };
     return request.body.byteLength > maxBytes
       ? { ok: false, reason: "body_too_large" }
       : { ok: true, bytes: request.body };
@@ -124,7 +126,10 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
   }
 
   function fateOf(parsed: ParsedEvent): AcceptedInput["fate"] {
-    if (parsed.kind === "unusable") return { kind: "quarantine", reason: parsed.reason };
+    if (parsed.kind === "unusable") {
+      const { reason, path } = parsed;
+      return { kind: "quarantine", reason: path === undefined ? reason : `${reason}: ${path}` };
+    }
     // Stored and acknowledged, and kept until a release knows its type.
     if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
     const isWanted = parsed.event.type === "signal.published" || config.onTest !== null;

@@ -28,7 +28,8 @@ async function readAll(request: IncomingMessage, { maxBytes }: BodyLimits): Prom
     return { ok: true, bytes: await getRawBody(request, { limit: maxBytes, ...(length !== undefined && { length }) }) };
   } catch (error) {
     const type = error instanceof Error && "type" in error ? error.type : undefined;
-    return { ok: false, reason: type === "entity.too.large" ? "body_too_large" : "client_gone" };
+    if (type === "entity.too.large") return { ok: false, reason: "body_too_large" };
+    return { ok: false, reason: request.readableAborted ? "client_gone" : "body_unavailable" };
   }
 }
 

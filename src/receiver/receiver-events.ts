@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { errorName } from "../errors.js";
 import type { RejectionCode } from "./rejection.js";
 
 /** What every event about an accepted event says. */
@@ -39,7 +40,7 @@ export interface ReceiverEvents {
   emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void;
 }
 
-/** Listeners run before the answer goes out; one that throws is logged and disturbs nobody. */
+/** Listeners run before the answer goes out; one that throws or rejects is logged and disturbs nobody. */
 export function createReceiverEvents(logger: Logger): ReceiverEvents {
   const listeners = new Map<string, Set<(event: never) => void>>();
   return {
@@ -52,14 +53,14 @@ export function createReceiverEvents(logger: Logger): ReceiverEvents {
       const group = listeners.get(name);
       if (group === undefined) return;
       for (const listener of group) {
+        // Its message may quote the payload.
+        const failed = (error: unknown): void =>
+          logger.error({ event: name, errorName: errorName(error) }, "a listener failed");
         try {
-          listener(event as never);
+          const outcome: unknown = listener(event as never);
+          if (outcome instanceof Promise) outcome.catch(failed);
         } catch (error) {
-          // Its message may quote the payload.
-          logger.error(
-            { event: name, errorName: error instanceof Error ? error.name : typeof error },
-            "a listener threw",
-          );
+          failed(error);
         }
       }
     },

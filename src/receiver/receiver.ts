@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { isSignalboxError, PermanentFailure, SignalboxError } from "../errors.js";
+import { errorName, isSignalboxError, PermanentFailure, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { LazyAbort } from "../inbox/abort-handle.js";
@@ -155,7 +155,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       handoffFailed(event, attempt, { kind, error, nextAttemptAt }) {
         const next = nextAttemptAt === null ? null : new Date(nextAttemptAt);
         // Its message may quote the payload: it is in the inbox, not in the log.
-        const line = { ...referenceTo(endpoint, event), attempt, kind, errorName: nameOf(error), nextAttemptAt: next };
+        const line = {
+          ...referenceTo(endpoint, event),
+          attempt,
+          kind,
+          errorName: errorName(error),
+          nextAttemptAt: next,
+        };
         logger.warn(line, "a hand-off failed; `signalbox inbox show` tells why");
         events.emit("handoffFailed", {
           ...referenceTo(endpoint, event),
@@ -272,12 +278,8 @@ function createHandoff(
   };
 }
 
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
-}
-
 function codeOf(error: unknown): string {
-  return isSignalboxError(error) ? error.code : nameOf(error);
+  return isSignalboxError(error) ? error.code : errorName(error);
 }
 
 function helpOf(error: unknown): string | undefined {

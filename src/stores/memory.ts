@@ -98,7 +98,7 @@ export function memoryStore(): InboxStore {
         receivedAt,
         possiblyRepeated: row.possiblyRepeated,
         replayed: row.replayed,
-        body: row.body ?? new Uint8Array(),
+        body: Uint8Array.from(row.body ?? []),
       })),
       nextDueAt: left.find((row) => row.dueAt > now)?.dueAt ?? null,
       suspectDue: left.some((row) => row.dueAt <= now && isSuspect(row)),

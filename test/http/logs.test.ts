@@ -78,7 +78,7 @@ test.for(STACKS)(
       "challenge",
       "hand-off failed",
       "gave an event up",
-      "listener threw",
+      "listener failed",
     ]) {
       expect(log).toContain(said);
     }

@@ -21,7 +21,7 @@ export interface Committer {
   /** The empty result of a claim when nothing is due, found without a transaction; null when something is. */
   claimNothing(request: ClaimRequest): ClaimResult | null;
   /** `held: null`: every lease is somebody's. */
-  takeOver(request: Omit<TakeOverRequest, "held"> & { held: ReadonlySet<number> | null }): TakeOverResult;
+  takeOver(request: Omit<TakeOverRequest, "held"> & { held: TakeOverRequest["held"] | null }): TakeOverResult;
 }
 
 interface CrashedRow {
@@ -154,7 +154,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   })).immediate;
 
   const takeOver = db.transaction(
-    (endpoint: string, now: number, held: ReadonlySet<number> | null, crashed: boolean): TakeOverResult => {
+    (endpoint: string, now: number, held: TakeOverRequest["held"] | null, crashed: boolean): TakeOverResult => {
       const orphans = held === null ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
       if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
       for (const seq of orphans) free.run(now, seq);

@@ -1,5 +1,5 @@
-import { mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { limitSize } from "./limit-size.js";
@@ -15,6 +15,8 @@ export type SqliteRole = "owner" | "shared" | "operator";
 
 export interface OpenDatabase {
   db: Database;
+  /** Without symbolic links, as SQLite names the files beside it. */
+  path: string;
   release: () => void;
 }
 
@@ -22,14 +24,16 @@ export interface OpenDatabase {
 const OPEN_TIMEOUT_MS = 5000;
 
 /** @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed` */
-export function openDatabase(path: string, role: SqliteRole): OpenDatabase {
+export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase {
   const driver = loadDriver();
   let release: (() => void) | undefined;
   let db: Database | undefined;
+  let path = givenPath;
   try {
-    const folder = dirname(path);
     // An operator looks at what is there; a new empty inbox would answer for a misspelt path.
-    if (role !== "operator") mkdirSync(folder, { recursive: true });
+    if (role !== "operator") mkdirSync(dirname(path), { recursive: true });
+    path = withoutLinks(givenPath);
+    const folder = dirname(path);
     refuseNetworkFileSystem(folder);
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
@@ -42,7 +46,14 @@ export function openDatabase(path: string, role: SqliteRole): OpenDatabase {
     db.pragma("synchronous = FULL");
     db.pragma("journal_mode = WAL");
     if (mayMake) migrate(db);
-    if (role === "owner" && !wasClosedCleanly) quickCheck(db, path);
+    if (role === "owner" && !wasClosedCleanly) {
+      quickCheck(db, path);
+      // A sync may have failed before the crash. The kernel has forgotten that, and would call the next one a success for
+      // what never reached the disk: so all of it is written anew, with SQLite's own syncs, before anything is answered.
+      db.pragma("wal_checkpoint(TRUNCATE)");
+    }
+    // Elsewhere than on a Mac it changes nothing.
+    db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);
     // From here on commits are not synced one by one: see wal-sync.ts. NORMAL still syncs around checkpoints,
     // without which a power cut could damage the file.
@@ -53,6 +64,7 @@ export function openDatabase(path: string, role: SqliteRole): OpenDatabase {
     const opened = db;
     return {
       db,
+      path,
       release: () => {
         opened.close();
         release?.();
@@ -63,6 +75,18 @@ export function openDatabase(path: string, role: SqliteRole): OpenDatabase {
     release?.();
     throw storeError(error, path);
   }
+}
+
+/** @throws SignalboxError `store_unsupported` for a link to nothing, which SQLite would refuse with other words */
+function withoutLinks(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return join(realpathSync(dirname(path)), basename(path));
+  if (!stats.isSymbolicLink() || existsSync(path)) return realpathSync(path);
+  throw new SignalboxError(
+    "store_unsupported",
+    `${path} is a link to nothing.`,
+    "Make its target, or pass the target's path.",
+  );
 }
 
 function quickCheck(db: Database, path: string): void {

@@ -53,14 +53,16 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
 
   const openEndpoints = new Set<string>();
   let connection: Connection | null = null;
+  /** Those in flight: their descriptor must not be closed under them. */
+  const writes = new Set<Promise<unknown>>();
   /** A sync failed: what it should have made durable must be written anew before anything is acknowledged. */
   let mustRewrite = false;
 
   function connect(): Connection {
-    const { db, release } = openDatabase(path, operator ? "operator" : shared ? "shared" : "owner");
+    const { db, path: realPath, release } = openDatabase(path, operator ? "operator" : shared ? "shared" : "owner");
     try {
       const committer = createCommitter(db, shared);
-      return { db, committer, administration: createAdministration(db), wal: createWalSync(path), release };
+      return { db, committer, administration: createAdministration(db), wal: createWalSync(realPath), release };
     } catch (error) {
       release();
       throw storeError(error, path);
@@ -82,7 +84,15 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
    * Runs a write and makes it durable. A busy file is waited for outside of SQLite, a little longer each time
    * and by chance, so that processes do not meet again and again.
    */
-  async function write<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
+  function write<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
+    const written = writeNow(transaction);
+    writes.add(written);
+    const forget = (): void => void writes.delete(written);
+    written.then(forget, forget);
+    return written;
+  }
+
+  async function writeNow<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
     const current = connected();
     try {
       if (mustRewrite) rewrite(current);
@@ -142,6 +152,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       if (!openEndpoints.delete(endpoint) || openEndpoints.size > 0 || connection === null) return;
       const { wal, release } = connection;
       connection = null;
+      await Promise.allSettled(writes);
       wal.close();
       release();
     },

@@ -50,11 +50,16 @@ export function createWalSync(inboxPath: string): WalSync {
   return {
     sync: () => (running === null ? run() : (next ??= running.then(runNext, runNext))),
     reopen() {
-      closeSync(descriptor);
+      // In this order: a number that was closed may be another file of the host's by the time it is used again.
+      const old = descriptor;
       descriptor = openSync(walPath, "r+");
       failure = null;
+      closeSync(old);
     },
-    close: () => closeSync(descriptor),
+    close() {
+      failure = new Error("the WAL is closed");
+      closeSync(descriptor);
+    },
   };
 }
 

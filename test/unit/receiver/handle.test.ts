@@ -8,7 +8,7 @@ async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   const sound = (
     event: object | Uint8Array = signalEvent(),
     secret = SECRET,
-  ): DeliveryRequest & { body: Uint8Array } => ({
+  ): Omit<DeliveryRequest, "headers"> & { headers: Record<string, string>; body: Uint8Array } => ({
     method: "POST",
     ...signedDelivery(event, { secret, now: rig.clock.now() }),
   });
@@ -106,4 +106,30 @@ test("the headers that are worth keeping are kept with the event, and no other",
     "user-agent": "sender/1",
     "x-service-signature": request.headers["X-Service-Signature"],
   });
+});
+
+test.each([
+  ["text", (body: Uint8Array) => Buffer.from(body).toString()],
+  ["parsed JSON", (body: Uint8Array) => JSON.parse(Buffer.from(body).toString()) as unknown],
+  ["nothing", () => undefined],
+])("a body that is %s is no body: the adapter is at fault, not the signature", async (_what, spoil) => {
+  const { codeOf, sound } = await rigWith();
+  const good = sound();
+  expect(await codeOf({ ...good, body: spoil(good.body) as never })).toBe("500 body_unavailable");
+});
+
+test("the headers of a Fetch request are understood", async () => {
+  const { receiver, sound, entries } = await rigWith();
+  const good = sound();
+  const headers = new Headers({ ...good.headers, "User-Agent": "sender/1" });
+  expect((await receiver.handle({ ...good, headers })).status).toBe(200);
+  const [entry] = await entries();
+  expect((await receiver.inbox.get(entry!.eventId))?.headers).toMatchObject({ "user-agent": "sender/1" });
+});
+
+test("the reason for a quarantine names the property that is wrong", async () => {
+  const { receiver, sound, entries } = await rigWith();
+  const { period: _, ...data } = signalEvent().data;
+  await receiver.handle(sound({ ...signalEvent(), data }));
+  expect((await entries())[0]).toMatchObject({ state: "quarantined", lastError: "data_invalid: data.period" });
 });

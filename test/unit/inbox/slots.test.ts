@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { createSlots } from "../../../src/inbox/slots.js";
+import type { ClaimedEvent } from "../../../src/index.js";
+import { until, turns } from "../until.js";
+import { faultyStore } from "./faulty-store.js";
+import { startRig } from "./receiver-rig.js";
+
+const lease = (token: number): ClaimedEvent => ({ seq: 1, token, body: new Uint8Array(10) }) as ClaimedEvent;
+
+test("the end of one lease does not end the next one of the same event", () => {
+  const slots = createSlots(2);
+  slots.hold(lease(1));
+  slots.hold(lease(2));
+  slots.release(lease(1));
+  expect([slots.held().get(1), slots.isEmpty(), slots.free()]).toEqual([2, false, 1]);
+  slots.release(lease(2));
+  expect([slots.held().size, slots.isEmpty(), slots.free()]).toEqual([0, true, 2]);
+});
+
+test("an event whose retry is claimed in the commit that ends its first attempt stays in hand", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store, handoff: { backoff: () => 0 } });
+  await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  const release = store.hold();
+  void rig.deliver();
+  await turns();
+  // Both wait for the commit in flight, and so share the next one.
+  rig.calls[0]!.reject();
+  await rig.clock.advance(1000);
+  release();
+  await until(() => rig.calls.length === 3);
+  expect(store.commits.some(({ settlements, claim }) => settlements.length > 0 && claim !== null)).toBe(true);
+
+  const closing = rig.receiver.close({ graceMs: 60_000 });
+  await turns();
+  expect(rig.calls.map(({ handoff }) => handoff.abortSignal.aborted)).toEqual([false, false, false]);
+  for (const call of rig.calls) call.resolve();
+  await closing;
+  expect(rig.namesSeen().filter((name) => name === "handedOff").length).toBe(2);
+});

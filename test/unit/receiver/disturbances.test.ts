@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { createReceiver } from "../../../src/index.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
+import { faultyStore } from "../inbox/faulty-store.js";
+import { rejectionOf } from "../signalbox-error-of.js";
+import { inboxPath } from "../stores/sqlite/open-store.js";
+import { turns, until } from "../until.js";
+
+// A rejection that nobody handles fails the run by itself.
+test("a listener that rejects or throws disturbs nobody", async () => {
+  const rig = await startRig();
+  rig.receiver.on("accepted", () => Promise.reject(new Error("mine")) as never);
+  rig.receiver.on("accepted", () => {
+    throw new Error("mine");
+  });
+  expect((await rig.deliver()).status).toBe(200);
+  await turns();
+});
+
+test.each([
+  ["an error whose name throws", Object.defineProperty(new Error("x"), "name", { get: () => fault() })],
+  ["a proxy that nobody may look at", new Proxy({}, { getPrototypeOf: () => fault(), has: () => fault() })],
+  ["an error with a name that is no text", Object.defineProperty(new Error("x"), "name", { value: 7 })],
+])("whatever a callback throws is a failed attempt: %s", async (_what, thrown) => {
+  const rig = await startRig({
+    onSignal: () => {
+      throw thrown;
+    },
+  });
+  await rig.deliver();
+  await until(() => rig.namesSeen().includes("handoffFailed"));
+  await turns();
+  expect((await rig.entries())[0]).toMatchObject({ state: "ready", attempts: 1 });
+});
+
+test("closing a receiver that could not start leaves the one that did alone", async () => {
+  const store = sqliteStore(inboxPath());
+  const options = { secrets: SECRET, store, onSignal: () => undefined, logger: false as const };
+  const first = createReceiver(options);
+  await first.start();
+  const second = createReceiver(options);
+  const starting = second.start();
+  const closing = second.close();
+  expect((await rejectionOf(starting)).code).toBe("store_in_use");
+  await closing;
+  const delivery = signedDelivery(signalEvent(), { secret: SECRET });
+  expect((await first.handle({ method: "POST", ...delivery })).status).toBe(200);
+  await first.close();
+});
+
+test("closing while a claim is in flight leaves no timer behind", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
+  await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  rig.calls[0]!.reject();
+  await turns();
+  const release = store.hold();
+  await rig.clock.advance(1000);
+  expect(store.commits.at(-1)?.claim).not.toBeNull();
+  const closing = rig.receiver.close({ graceMs: 0 });
+  release();
+  await closing;
+  expect(rig.clock.pendingTimers()).toBe(0);
+});
+
+function fault(): never {
+  throw new Error("a fault of the thrown value");
+}
