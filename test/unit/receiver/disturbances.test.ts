@@ -52,7 +52,7 @@ test("closing a receiver that could not start leaves the one that did alone", as
 
 test("closing while a claim is in flight leaves no timer behind", async () => {
   const store = faultyStore();
-  const rig = await startRig({ store });
+  const rig = await startRig({ store, handoff: { backoff: () => 60_000 } });
   await rig.deliverMany(1);
   await until(() => rig.calls.length === 1);
   rig.calls[0]!.reject();
