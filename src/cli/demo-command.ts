@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
+import { countAccepted } from "./count-accepted.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./define-command.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { EXIT, type ExitCode } from "./exit.js";
 import { PACKAGED_FIXTURES, readFixtureFolder } from "./fixture-folder.js";
-import { countExpectedHandoffs } from "./expected-handoffs.js";
 import { reportResults } from "./report-results.js";
 import { runDeliveries } from "./run-deliveries.js";
 import type { Terminal } from "./terminal.js";
@@ -39,18 +39,18 @@ async function demo(options: DemoOptions, { cli }: CommandContext): Promise<Exit
   const { startDemoReceiver } = await import("./demo-receiver.js");
   const receiver = await startDemoReceiver({ verbose: options.verbose ?? false });
   const report = reportResults(terminal, deliveries, options.json ?? false);
-  const expectedHandoffs = countExpectedHandoffs();
+  const accepted = countAccepted();
   let isHandedOff = false;
   try {
     terminal.note(terminal.notePaint.dim(`A receiver in an Express app listens on ${receiver.url.href}`));
     const onResult: typeof report.add = (result) => {
       report.add(result);
-      expectedHandoffs.add(result);
+      accepted.add(result);
     };
     const { url, secret } = receiver;
     const how = { asIs: false, concurrency: 1, timeoutMs: 15_000, signal };
     await runDeliveries({ url, secret, deliveries, events, ...how, onResult });
-    isHandedOff = await showOutcome(receiver, expectedHandoffs.total, options, cli);
+    isHandedOff = await showOutcome(receiver, accepted.signals + accepted.tests, options, cli);
   } finally {
     await receiver.close();
     if (options.keep) showPath(receiver.path, options, terminal);

@@ -5,6 +5,7 @@ import { nearMiss } from "../receiver/near-miss.js";
 import type { Cli } from "./cli.js";
 import { environmentError, usageError } from "./exit.js";
 import { PACKAGED_FIXTURES } from "./fixture-folder.js";
+import { echoed } from "./printable.js";
 import { readInput } from "./read-input.js";
 import { isJsonObject } from "./restamp.js";
 
@@ -20,15 +21,15 @@ export async function readEventSource(source: string, cli: Pick<Cli, "stdin" | "
   const fixture = (SIGNAL_TYPES as readonly string[]).includes(source) ? `signals/${source}` : OTHER_TYPES.get(source);
   if (fixture !== undefined) return readInput(`${PACKAGED_FIXTURES}${fixture}.json`, cli);
   if (source === "-" || statSync(source, { throwIfNoEntry: false }) !== undefined) return readInput(source, cli);
-  if (/[./\\]/.test(source)) throw environmentError(`cannot read ${source}: there is no such file`);
+  if (/[./\\]/.test(source)) throw environmentError(`cannot read ${echoed(source)}: there is no such file`);
   const meant = nearMiss(source, [...SIGNAL_TYPES, "test", "verification"]);
   const advice = meant === undefined ? "such as price_increased, or test or verification" : `did you mean ${meant}?`;
-  throw usageError(`"${source}" is neither a file nor a type of signal; ${advice}`);
+  throw usageError(`"${echoed(source)}" is neither a file nor a type of signal; ${advice}`);
 }
 
 /** @throws CliError for what can only be sent as it is */
 export function parseEventSource(bytes: Buffer, source: string): Record<string, unknown> {
   const json = parseJson(bytes);
   if (json.ok && isJsonObject(json.value)) return json.value;
-  throw usageError(`${source} holds no JSON object: give --as-is to send its bytes untouched`);
+  throw usageError(`${echoed(source)} holds no JSON object: give --as-is to send its bytes untouched`);
 }

@@ -7,6 +7,11 @@ export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** What was typed or stored, inside of a line of ours: a long text must not bury what the line says. */
+export function echoed(text: string): string {
+  return shortened(text, 81);
+}
+
 /** At most so many characters of it, on one line. */
 export function shortened(text: string, length: number): string {
   const safe = printable(text);

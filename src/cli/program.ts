@@ -5,6 +5,7 @@ import { commandPath, firstExampleOf } from "./define-command.js";
 import { addDemoCommand } from "./demo-command.js";
 import { EXIT, usageError } from "./exit.js";
 import { addInboxCommand } from "./inbox/inbox-command.js";
+import { echoed } from "./printable.js";
 import { addReplayCommand } from "./replay-command.js";
 import { addSendCommand } from "./send-command.js";
 import { addSignCommand } from "./sign-command.js";
@@ -62,6 +63,7 @@ function wordsOf(error: CommanderError, command: Command): string {
   }
   const words = error.message
     .replace(/^error: /, "")
+    .replaceAll(/'([^']*)'/g, (_quoted, typed: string) => `'${echoed(typed)}'`)
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/\.$/, "");
   return `${words}; type for example \`${firstExampleOf(command)}\`, or \`${path} --help\``;

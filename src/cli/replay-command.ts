@@ -1,30 +1,40 @@
 import type { Command } from "commander";
+import { countAccepted, type AcceptedCount } from "./count-accepted.js";
 import { runs, withExamples, type CommandContext } from "./define-command.js";
 import { EXIT, usageError, type ExitCode } from "./exit.js";
 import { PACKAGED_FIXTURES, readFixtureFolder } from "./fixture-folder.js";
 import { matchesName } from "./match-name.js";
-import { httpUrl, wholeNumber } from "./parse-option.js";
+import { collect, httpUrl, wholeNumber } from "./parse-option.js";
+import { echoed } from "./printable.js";
 import { reportResults } from "./report-results.js";
 import { runDeliveries } from "./run-deliveries.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
+import type { Terminal } from "./terminal.js";
 
 interface ReplayOptions extends SecretOptions {
   url: URL;
   only?: string;
+  skip?: string[];
   asIs?: true;
   concurrency: number;
   timeout: number;
   json?: true;
 }
 
+const CLEAN_UP = "signalbox inbox discard --state quarantined --yes --db FILE";
+
 export function addReplayCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("replay")
-    .description("Send every fixture event and every case of deliveries.json, and compare each answer.")
+    .description(
+      "Send every fixture event and every case of deliveries.json, and compare each answer. What the receiver accepts " +
+        "it treats as real: made-up signals go to its onSignal, and what cannot be used stays in its quarantine.",
+    )
     .argument("[dir]", "a folder of events (*.json), with or without a deliveries.json (default: those of the package)")
     .requiredOption("--url <url>", "where the receiver listens", httpUrl);
   addSecretOptions(command)
     .option("--only <pattern>", "names that contain this, or match it where it has a *")
+    .option("--skip <pattern>", "leave these names out (repeatable)", collect)
     .option("--as-is", "do not give events a new id and new times; a known id may then be answered as a duplicate")
     .option("--concurrency <n>", "cases at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
@@ -33,21 +43,47 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     ["signalbox replay --url http://localhost:3000/webhooks/signals", "Everything, at a receiver on this machine"],
     ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Some of it"],
     ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Events of your own"],
+    [CLEAN_UP.replace("FILE", "signals.db"), "Afterwards, drop what it left in the receiver's quarantine"],
   ]);
   runs(command, context, (folder: string | undefined, options: ReplayOptions) => replay(folder, options, context));
 }
 
 async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { url, only, asIs = false, concurrency, timeout, json = false } = options;
+  const { url, only, skip = [], asIs = false, concurrency, timeout, json = false } = options;
   const [secret] = readSecrets(options, cli);
   const { events, deliveries: all } = readFixtureFolder(folder ?? PACKAGED_FIXTURES);
-  const deliveries = only === undefined ? all : all.filter(({ name }) => matchesName(name, only));
-  if (deliveries.length === 0) throw usageError(`--only ${only}: no name matches; try --only price`);
+  const meant = only === undefined ? all : all.filter(({ name }) => matchesName(name, only));
+  if (only !== undefined && meant.length === 0)
+    throw usageError(`--only ${echoed(only)}: no name matches; try --only price`);
+  const idle = skip.find((pattern) => !all.some(({ name }) => matchesName(name, pattern)));
+  if (idle !== undefined) throw usageError(`--skip ${echoed(idle)}: no name matches; try --skip too-many`);
+  const deliveries = meant.filter(({ name }) => !skip.some((pattern) => matchesName(name, pattern)));
+  if (deliveries.length === 0) throw usageError("--skip leaves nothing to send");
 
   const report = reportResults(cli.terminal, deliveries, json);
   const timeoutMs = timeout * 1000;
   const { signal } = cli;
-  await runDeliveries({ url, secret, deliveries, events, asIs, concurrency, timeoutMs, signal, onResult: report.add });
+  const accepted = countAccepted();
+  const onResult: typeof report.add = (result) => {
+    report.add(result);
+    accepted.add(result);
+  };
+  await runDeliveries({ url, secret, deliveries, events, asIs, concurrency, timeoutMs, signal, onResult });
   report.summarise();
+  noteAccepted(accepted, cli.terminal);
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** What was sent is made up, and the receiver cannot know. */
+function noteAccepted({ signals, quarantined }: AcceptedCount, terminal: Terminal): void {
+  if (signals > 0) {
+    const go = signals === 1 ? "goes" : "go";
+    terminal.note(`${eventsWere(signals)} accepted by the receiver and ${go} to its onSignal`);
+  }
+  if (quarantined > 0)
+    terminal.note(`${eventsWere(quarantined)} quarantined by the receiver; to clean up: ${CLEAN_UP}`);
+}
+
+function eventsWere(count: number): string {
+  return count === 1 ? "1 event was" : `${count} events were`;
 }

@@ -1,5 +1,6 @@
 import { describeAnswer, describeExpectation } from "./compare-answer.js";
 import type { Delivery } from "./delivery-schema.js";
+import { printable } from "./printable.js";
 import type { DeliveryResult } from "./run-deliveries.js";
 import { formatTable, type Cell } from "./table.js";
 import type { Terminal } from "./terminal.js";
@@ -65,7 +66,7 @@ function rowOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult
 }
 
 function nameOf(name: string, sending: number, sendings: number): string {
-  return sendings === 1 ? name : `${name} (${sending}/${sendings})`;
+  return printable(sendings === 1 ? name : `${name} (${sending}/${sendings})`);
 }
 
 function jsonOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult): object {

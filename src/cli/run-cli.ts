@@ -9,10 +9,10 @@ import { createProgram } from "./program.js";
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
   const { program, outcome } = createProgram(cli);
   try {
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
+    await cli.terminal.flush();
     return cli.signal.aborted ? EXIT.interrupted : outcome.exitCode;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
     if (cli.signal.aborted) return EXIT.interrupted;
     const { exitCode, message } = explain(error);
     cli.terminal.note(`${cli.terminal.notePaint.red(outcome.commandName)}: ${message}`);
@@ -20,6 +20,11 @@ export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCod
   } finally {
     cli.terminal.progress(null);
   }
+}
+
+/** Commander throws after it printed help or the version. */
+function ignoreEndOfHelp(error: unknown): void {
+  if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
 // A mistake in what was typed; all other errors of ours are about the store.

@@ -1,5 +1,6 @@
 import { parseJson } from "../events/parse-json.js";
 import { usageError } from "./exit.js";
+import { echoed } from "./printable.js";
 import { isJsonObject } from "./restamp.js";
 
 /** One `--set path=value`. */
@@ -13,7 +14,7 @@ export function parseAssignment(text: string): Assignment {
   const equals = text.indexOf("=");
   const path = text.slice(0, Math.max(0, equals)).split(".");
   if (equals < 1 || path.includes("")) {
-    throw usageError(`--set takes path=value, such as data.product.slug=acme; "${text}" is none`);
+    throw usageError(`--set takes path=value, such as data.product.slug=acme; "${echoed(text)}" is none`);
   }
   if (path.includes("__proto__")) throw usageError("--set never sets __proto__");
   const raw = text.slice(equals + 1);

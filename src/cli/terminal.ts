@@ -1,4 +1,5 @@
 import type { WriteStream } from "node:tty";
+import { environmentError } from "./exit.js";
 import { createPaint, type Paint } from "./paint.js";
 import { printable } from "./printable.js";
 
@@ -12,7 +13,13 @@ export interface Terminal {
   note(line: string): void;
   /** Shows how far a long work is, where a person sees it and the data go elsewhere; `null` wipes it. */
   progress(text: string | null): void;
-  /** The reader of stdout went away (`| head`): what is printed from now on goes nowhere. */
+  /**
+   * Resolves when all data are written, or their reader went away.
+   *
+   * @throws CliError when they could not be written: a full disk must not look like success
+   */
+  flush(): Promise<void>;
+  /** The reader of stdout went away (`| head`), or it takes no more: what is printed from now on goes nowhere. */
   readonly isClosed: boolean;
   /** Colours for stdout. */
   readonly paint: Paint;
@@ -24,10 +31,12 @@ type Output = Pick<WriteStream, "write" | "on" | "once" | "off"> & { isTTY?: boo
 
 export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.ProcessEnv): Terminal {
   let isClosed = false;
+  let failure: string | null = null;
   let isProgressShown = false;
   // Without a listener, the error of a closed pipe ends the process with a stack trace.
-  stdout.on("error", () => {
+  stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     isClosed = true;
+    if (code !== "EPIPE") failure ??= code ?? message;
   });
   stderr.on("error", () => undefined);
 
@@ -54,6 +63,11 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
         };
         for (const name of ["drain", "error", "close"]) stdout.once(name, go);
       });
+    },
+    async flush() {
+      // The event of an error comes a tick after the callback of its write.
+      if (!isClosed) await new Promise<void>((resolve) => stdout.write("", () => setImmediate(resolve)));
+      if (failure !== null) throw environmentError(`cannot write to stdout (${failure})`);
     },
     note(line) {
       progress(null);

@@ -234,12 +234,38 @@ test("control characters in an id or an error are shown, not obeyed", async () =
     await inbox(db, "show", `${eventId}?`),
     await inbox(db, "export"),
     await inbox(db, "retry", eventId, "evt_\u001bno"),
+    await inbox(db, "ls", "--type", eventId),
+    await inbox(db, "ls", "--state", eventId),
+    await inbox(db, "ls", "--endpoint", eventId),
   ];
   for (const { stdout, stderr } of outputs) {
     expect(stdout + stderr).toContain(shown);
     expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
   }
   expect(idsOf(outputs[1] as CliRun)).toEqual([eventId]);
+});
+
+test("what was typed is cut where a line repeats it", async () => {
+  const db = await mixedInbox();
+  const long = "x".repeat(300);
+  for (const args of [
+    ["ls", "--type", long],
+    ["ls", "--state", long],
+    ["show", long],
+    ["retry", long],
+    ["discard", long],
+  ]) {
+    const { stdout, stderr } = await inbox(db, ...args);
+    expect(stdout + stderr).toMatch(/\bx{80}…/);
+  }
+});
+
+test("ls and show print which property made an event unusable", async () => {
+  const reason = "data_invalid: data.period";
+  const db = await fillInbox([{ eventId: HASH, type: "", state: "quarantined", reason }]);
+  expect((await inbox(db, "ls")).stdout).toMatch(/ {2}data_invalid: data\.period$/m);
+  expect((await inbox(db, "show", HASH)).stdout).toMatch(/^reason +data_invalid: data\.period$/m);
+  expect(ndjson(await inbox(db, "ls", "--json"))[0]).toMatchObject({ lastError: reason });
 });
 
 test.each(["ls", "stats", "export", "prune"])("%s of a file that is no inbox is exit 3 with one line", async (name) => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Receiver } from "../../src/index.js";
 import { REQUESTS } from "./fixture-names.js";
 import { ndjson, outcomeOf, runCli, runWithSecret, SECRET, startCli } from "./run-cli.js";
 import { listen, serveReceiver, serveRecorder } from "./serve-requests.js";
@@ -24,12 +25,28 @@ async function failingNames(url: string, ...args: string[]): Promise<{ exitCode:
 const namesExpecting = (isIt: (expected: (typeof REQUESTS)[number]["expect"]) => boolean): string[] =>
   REQUESTS.filter(({ expect: expected }) => isIt(expected)).map(({ name }) => name);
 
+const CLEAN_UP = "signalbox inbox discard --state quarantined --yes --db FILE";
+
+/** What the receiver itself counts. */
+async function takenInBy({ inbox }: Receiver): Promise<{ signals: number; quarantined: number }> {
+  const rows = await inbox.list({ limit: 1000 });
+  const kept = rows.filter(({ state }) => state === "quarantined");
+  const signals = rows.filter(({ type, state }) => type === "signal.published" && state !== "quarantined");
+  return { signals: signals.length, quarantined: kept.length };
+}
+
 test("a right receiver answers everything as expected, twice in a row and in parallel", async () => {
-  const { url } = await serveReceiver();
+  const { url, receiver } = await serveReceiver();
   const first = await runWithSecret(["replay", "--url", url]);
   expect(first).toMatchObject({ exitCode: 0 });
   expect(first.lines).toHaveLength(REQUESTS.length + 1);
-  expect(first.stderr).toMatch(/^all \d+ answers as expected, in [\d.]+ s\n$/);
+  const { signals, quarantined } = await takenInBy(receiver);
+  expect(first.stderr.split("\n")).toEqual([
+    expect.stringMatching(/^all \d+ answers as expected, in [\d.]+ s$/),
+    `${signals} events were accepted by the receiver and go to its onSignal`,
+    `${quarantined} events were quarantined by the receiver; to clean up: ${CLEAN_UP}`,
+    "",
+  ]);
   expect(await failingNames(url, "--concurrency", "8")).toEqual({ exitCode: 0, names: [] });
 });
 
@@ -45,7 +62,8 @@ test("a server that says yes to everything fails exactly the cases that want ano
     /401 signature_mismatch +200 received +FAILED$/,
   );
   expect(run.stderr).toBe(
-    "3 of 3 answers not as expected: wrong-secret, wrong-secret-not-json, wrong-secret-verification\n",
+    "3 of 3 answers not as expected: wrong-secret, wrong-secret-not-json, wrong-secret-verification\n" +
+      "1 event was accepted by the receiver and goes to its onSignal\n",
   );
 });
 
@@ -152,6 +170,28 @@ test("--only takes a part of a name or a pattern, and finding none is wrong usag
     exitCode: 2,
     stdout: "",
   });
+});
+
+test("--skip leaves names out, and one that matches nothing or everything is wrong usage", async () => {
+  const { url, requests } = await serveRecorder();
+  const replay = (...args: string[]): ReturnType<typeof runCli> =>
+    runWithSecret(["replay", "--url", url, "--json", ...args]);
+  const only = ["--only", "signals/p*"];
+  const left = ndjson<Row>(await replay(...only, "--skip", "signals/price_*", "--skip", "expansion"));
+  expect(left.map(({ name }) => name)).toEqual([
+    "signals/positioning_shift",
+    "signals/pricing_model_changed",
+    "signals/primary_domain_changed",
+    "signals/product_discontinued",
+    "signals/product_launch",
+  ]);
+  requests.length = 0;
+  for (const skip of ["nonsense", "*"]) {
+    const run = await replay("--skip", skip);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toMatch(/^signalbox replay: --skip .*\n$/);
+  }
+  expect(requests).toEqual([]);
 });
 
 test("a folder of one's own is sent, each event with the answer that its content asks for", async () => {

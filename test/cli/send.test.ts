@@ -21,7 +21,9 @@ test("a signal is signed now and sent, and the answer is shown", async () => {
   const { url, receiver } = await serveReceiver();
   const run = await runWithSecret(["send", "price_increased", "--url", url]);
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(run.stdout).toMatch(/^200 +\d+\.\d ms {2}\{"received":true\}\n$/);
+  expect(run.stdout).toMatch(/^200 +\d+\.\d ms {2}sig_\d+_\d+ {2}\{"received":true\}\n$/);
+  const [stored] = await receiver.inbox.list({});
+  expect(run.stdout).toContain(`  ${stored?.eventId}  `);
   expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
 });
 
@@ -60,7 +62,7 @@ test("--duplicate sends the same id and body each time, and the receiver takes i
   const { url, receiver } = await serveReceiver();
   const run = await runWithSecret(["send", "price_increased", "--url", url, "--count", "3", "--duplicate"]);
   expect(run.exitCode).toBe(0);
-  expect(run.lines.map((line) => line.replace(/^#\d +200 +[\d.]+ ms {2}/, ""))).toEqual([
+  expect(run.lines.map((line) => line.replace(/^#\d +200 +[\d.]+ ms {2}sig_\w+ {2}/, ""))).toEqual([
     '{"received":true}',
     '{"received":true,"duplicate":true}',
     '{"received":true,"duplicate":true}',
@@ -76,7 +78,7 @@ test("--count and --concurrency send so many, each with an id of its own", async
   // Node warns there when listeners pile up on a kept connection.
   expect(run.stderr).toMatch(/^200 sent in .*\n$/);
   const rows = ndjson(run);
-  expect(new Set(rows.map((row) => row["id"])).size).toBe(200);
+  expect(new Set(rows.map((row) => row["eventId"])).size).toBe(200);
   expect(new Set(rows.map((row) => row["number"])).size).toBe(200);
   expect(await receiver.inbox.stats()).toMatchObject({ total: 200 });
 });
@@ -157,6 +159,22 @@ test("a file and stdin are stamped anew like a type", async () => {
   await callCli(["send", "-", "--url", url], { input: stored });
   const ids = requests.map((request) => eventOf(request).id);
   expect(new Set([...ids, (JSON.parse(stored.toString()) as Signal).id]).size).toBe(3);
+});
+
+test("an event that is quarantined is exit 0, and a note says why and under which id it is kept", async () => {
+  const { url, receiver } = await serveReceiver();
+  const bad = ["send", "price_increased", "--url", url, "--set", "data.period=1"];
+  const one = await runWithSecret(bad);
+  expect(one.exitCode).toBe(0);
+  const [kept] = await receiver.inbox.list({ state: "quarantined" });
+  expect(one.stderr).toContain("(data_invalid: data.period)");
+  expect(one.stderr).toContain(`signalbox inbox show ${kept?.eventId.slice(0, 23)} --db FILE\n`);
+  const several = await runWithSecret([...bad, "--count", "3"]);
+  expect(several.exitCode).toBe(0);
+  expect(several.stderr).toMatch(/^3 sent in .*\n3 of them quarantined: .*\n$/);
+  const bytes = await runWithSecret(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
+  expect(ndjson(bytes)[0]).toMatchObject({ eventId: null, status: 200 });
+  expect(bytes.stderr).toContain("(not_json)");
 });
 
 test("a challenge that does not come back is pointed out", async () => {

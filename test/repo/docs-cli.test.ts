@@ -1,12 +1,27 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/cli/exit.js";
+import { captureRawBody, createReceiver } from "../../src/index.js";
+import { expressHandler } from "../../src/receiver/express-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 
 const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
 const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+interface Row {
+  name: string;
+  ok: boolean;
+}
+interface Printed {
+  stdout: string;
+}
 
 const tables = README.tablesUnder("The command line");
 const namesOfCommands = (tables[0] ?? []).map(([name]) => codeIn(name));
@@ -48,6 +63,45 @@ test("each flag that the README types is a flag of that command", () => {
   const help = namesOfCommands.map((name) => helpOf(...name.split(" "))).join("\n");
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((flag) => !new RegExp(`${flag}\\b`).test(help))).toEqual([]);
+});
+
+const SKIPPING: readonly (readonly [words: string, parser: RequestHandler])[] = [
+  ["json-null", express.json({ verify: captureRawBody, limit: "256kb" })],
+  ["signals --skip too-many", express.raw({ type: () => true, limit: "256kb" })],
+];
+
+test.each(SKIPPING)("the replay that the README fits to another parser passes behind it: %s", async (words, parser) => {
+  const { code = "" } = README.blocks.find((block) => block.code.includes(words)) ?? {};
+  const skipped = [...code.matchAll(/--skip '?([^\s']+)'?/g)].map((match) => match[1] ?? "");
+  expect(skipped).not.toEqual([]);
+  const receiver = createReceiver({ secrets: "s", store: memoryStore(), onSignal: () => undefined, logger: false });
+  await receiver.start();
+  const failed: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
+    response.status(error.status).end();
+  };
+  const server = express().use(parser, expressHandler(receiver), failed).listen(0);
+  try {
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const replay = async (...args: string[]): Promise<Row[]> => {
+      const line = [MAIN, "replay", "--url", url, "--secret", "s", "--json", "--concurrency", "8", ...args];
+      const { stdout } = await promisify(execFile)(process.execPath, line).catch((error: unknown) => error as Printed);
+      return stdout
+        .trimEnd()
+        .split("\n")
+        .map((row) => JSON.parse(row) as Row);
+    };
+    const others = await replay(...skipped.flatMap((pattern) => ["--skip", pattern]));
+    expect(others.length).toBeGreaterThan(100);
+    expect(others.filter(({ ok }) => !ok)).toEqual([]);
+    // Each of the patterns is needed, and none of them hides what would pass.
+    for (const pattern of skipped) {
+      expect((await replay("--only", pattern)).filter(({ ok }) => ok)).toEqual([]);
+    }
+  } finally {
+    server.close();
+    await receiver.close({ graceMs: 0 });
+  }
 });
 
 test("the README lists the exit codes that there are", () => {

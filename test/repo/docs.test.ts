@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
 import ts from "typescript";
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/clock.js";
-import { createReceiver, isSignalboxError, type Handoff, type ReceiverOptions } from "../../src/index.js";
+import { createReceiver, isSignalboxError, parseEvent, type Handoff, type ReceiverOptions } from "../../src/index.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { REJECTIONS, type Rejection } from "../../src/receiver/rejection.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -49,6 +50,14 @@ const nest = (path: string, value: unknown): Record<string, unknown> =>
   path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<string, unknown>;
 const at = (path: string, value: unknown): unknown =>
   path.split(".").reduce<unknown>((group, key) => (group as Record<string, unknown> | undefined)?.[key], value);
+
+function setAt(root: Record<string, unknown>, path: string, value: unknown): void {
+  const names = path.split(".");
+  const last = names.pop() ?? "";
+  let node = root;
+  for (const name of names) node = (node[name] ??= {}) as Record<string, unknown>;
+  node[last] = value;
+}
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -240,6 +249,33 @@ test("each block of JavaScript and TypeScript in the README is sound", { timeout
   expect(README.blocks.filter(({ language }) => language === "js" || language === "ts").length).toBeGreaterThan(12);
   expect(checkBlocks(README.blocks, "js")).toEqual([]);
   expect(checkBlocks(README.blocks, "ts")).toEqual([]);
+});
+
+test("the secrets of a rotation fit createReceiver, also where only one of them is set", () => {
+  const rotation = README.blocks.find(({ code }) => code.includes("SIGNALS_SECRET_NEXT"));
+  if (rotation === undefined) throw new Error("there is no block about rotation");
+  const use = 'const fits: import("signalbox").ReceiverOptions["secrets"] = secrets;\nexport { fits };\n';
+  expect(checkBlocks([{ ...rotation, code: rotation.code + use }], "ts")).toEqual([]);
+  const script = ts.transpile(`${rotation.code}\nsecrets`, { target: ts.ScriptTarget.ES2023 });
+  const secrets: unknown = runInNewContext(script, { process: { env: { SIGNALS_SECRET: SECRET } } });
+  expect(() => createReceiver({ ...minimal(), secrets: secrets as string[], logger: false })).not.toThrow();
+});
+
+test("the README lists each property that an event must have, and no other", () => {
+  const listed = [0, 1].flatMap((index) => namesUnder("What an event must have", index));
+  const event: Record<string, unknown> = { ...signalEvent() };
+  expect(parseEvent(Buffer.from(JSON.stringify(event)))).toMatchObject({ kind: "known" });
+  const bare: Record<string, unknown> = {};
+  for (const path of listed) {
+    expect(at(path, event), path).toBeDefined();
+    if (path !== "data") setAt(bare, path, at(path, event));
+    const lacking = structuredClone(event);
+    setAt(lacking, path, undefined);
+    const parsed = parseEvent(Buffer.from(JSON.stringify(lacking)));
+    expect(parsed, path).toMatchObject({ kind: "unusable", path });
+  }
+  // With these and nothing else an event is sound.
+  expect(parseEvent(Buffer.from(JSON.stringify(bare)))).toMatchObject({ kind: "known" });
 });
 
 const DOCUMENTS = ["README.md", "src/README.md", "CHANGELOG.md", "fixtures/README.md"];

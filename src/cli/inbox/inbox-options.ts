@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { InboxStore } from "../../inbox/store.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../exit.js";
+import { echoed } from "../printable.js";
 import type { Terminal } from "../terminal.js";
 
 export interface InboxOptions {
@@ -67,6 +68,7 @@ export async function noteOtherEndpoint({ store, endpoint }: OpenInbox, terminal
   const [own] = await store.list({ endpoint, limit: 1 });
   if (own !== undefined) return;
   const [other] = await store.list({ limit: 1 });
-  const hint = other === undefined ? "the inbox is empty" : `there are some of "${other.endpoint}": give --endpoint`;
-  terminal.note(`no events of endpoint "${endpoint}"; ${hint}`);
+  const hint =
+    other === undefined ? "the inbox is empty" : `there are some of "${echoed(other.endpoint)}": give --endpoint`;
+  terminal.note(`no events of endpoint "${echoed(endpoint)}"; ${hint}`);
 }

@@ -4,7 +4,7 @@ import { formatAge, formatMoment } from "../age.js";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { EXIT, type ExitCode } from "../exit.js";
 import { wholeNumber } from "../parse-option.js";
-import { shortened } from "../printable.js";
+import { echoed, shortened } from "../printable.js";
 import { formatTable, type Cell } from "../table.js";
 import type { Terminal } from "../terminal.js";
 import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
@@ -54,7 +54,8 @@ async function noteNothing(
 ): Promise<void> {
   const [any] = await inbox.store.list({ endpoint: inbox.endpoint, limit: 1 });
   if (any === undefined) return noteOtherEndpoint(inbox, terminal);
-  terminal.note(`no event${state === undefined ? "" : ` is ${state}`}${type === undefined ? "" : ` of type ${type}`}`);
+  const inState = state === undefined ? "" : ` is ${state}`;
+  terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);
 }
 
 const HEADINGS = ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED", ""];

@@ -2,6 +2,7 @@ import type { ReplayOutcome } from "../../inbox/replay.js";
 import type { EventState } from "../../inbox/store.js";
 import { throwIfInterrupted, type CommandContext } from "../define-command.js";
 import { EXIT, type ExitCode } from "../exit.js";
+import { echoed } from "../printable.js";
 import { formatTable } from "../table.js";
 import { noteOtherEndpoint, withInbox, type InboxOptions, type OpenInbox } from "./inbox-options.js";
 import { selectIds } from "./select-events.js";
@@ -50,7 +51,7 @@ function tableOf(
 ): string[] {
   return formatTable(
     rows.map(({ id, outcome }) => [
-      { text: shortId(id) },
+      { text: outcome === "not_found" ? echoed(id) : shortId(id) },
       { text: words[outcome], paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red },
     ]),
   );

@@ -4,7 +4,7 @@ import type { EventState, StoredEvent } from "../../inbox/store.js";
 import { formatMoment } from "../age.js";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
-import { printable } from "../printable.js";
+import { echoed, printable } from "../printable.js";
 import { formatTable } from "../table.js";
 import type { Terminal } from "../terminal.js";
 import { exportedEvent } from "./exported-event.js";
@@ -40,9 +40,11 @@ async function show(id: string, options: ShowOptions, { cli: { terminal } }: Com
     event: await inbox.store.get(inbox.endpoint, await fullId(inbox, id)),
     now: inbox.now,
   }));
-  if (event === undefined) throw new CliError(EXIT.failed, `no event ${id} of endpoint "${options.endpoint}"`);
+  if (event === undefined) {
+    throw new CliError(EXIT.failed, `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"`);
+  }
   if (options.raw) {
-    if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${id} is gone`);
+    if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} is gone`);
     await terminal.write(event.rawBody);
     return EXIT.ok;
   }
