@@ -6,6 +6,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Workers open SQLite files and child processes: forks keep a crash of one file out of the others.
     pool: "forks",
+    // Much of the time is spent waiting for child processes, so no core is left out.
+    maxWorkers: "100%",
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },
