@@ -143,7 +143,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
   return {
     async open() {
       const now = clock.now();
-      await store.open({ endpoint, now });
+      await store.open({ endpoint });
       isOpen = true;
       try {
         const { freed, dead } = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
@@ -183,7 +183,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       )) as Inbox["discard"],
     async stats() {
       const now = clock.now();
-      const stats = await store.stats(endpoint, now);
+      const stats = await store.stats(endpoint);
       const oldestReadyAgeMs = stats.oldestReadyAt === null ? 0 : Math.max(0, now - stats.oldestReadyAt);
       return { ...stats, oldestReadyAgeMs, ...snapshot() };
     },

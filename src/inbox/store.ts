@@ -195,7 +195,6 @@ export interface ReplayMove {
 /** How a store opens. */
 export interface StoreContext {
   endpoint: string;
-  now: number;
 }
 
 /** Crashes (not attempts) after which an event is handed off alone, so that it cannot drag others with it. */
@@ -263,7 +262,7 @@ export interface InboxStore {
 
   list(query: ListQuery): Promise<InboxEntry[]>;
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
-  stats(endpoint: string, now: number): Promise<StoreStats>;
+  stats(endpoint: string): Promise<StoreStats>;
   replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;
   discard(events: readonly { endpoint: string; eventId: string }[], now: number): Promise<MoveOutcome[]>;
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;

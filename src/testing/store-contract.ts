@@ -3,7 +3,7 @@ import { ACCEPT_CASES } from "./store-contract/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./store-contract/administration-cases.js";
 import { CRASH_CASES } from "./store-contract/crash-cases.js";
 import { LEASE_CASES } from "./store-contract/lease-cases.js";
-import { ENDPOINT, T0, type ContractMedium } from "./store-contract/stage.js";
+import { ENDPOINT, type ContractMedium } from "./store-contract/stage.js";
 
 export type { ContractMedium } from "./store-contract/stage.js";
 
@@ -31,7 +31,7 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
       const medium = await createMedium();
       const opened: InboxStore[] = [];
       const open = async (store: InboxStore): Promise<InboxStore> => {
-        await store.open({ endpoint: ENDPOINT, now: T0 });
+        await store.open({ endpoint: ENDPOINT });
         opened.push(store);
         return store;
       };

@@ -18,7 +18,7 @@ export interface Filling extends Partial<Omit<NewEvent, "body" | "state">> {
 export async function fillInbox(fillings: readonly Filling[]): Promise<string> {
   const path = join(tempFiles(), "signals.db");
   const store = sqliteStore(path);
-  await store.open({ endpoint: "default", now: Date.now() });
+  await store.open({ endpoint: "default" });
   const accepts = fillings.map(newEvent);
   const { accepts: accepted } = await store.commit({ settlements: [], accepts, claim: null });
   const settlements = fillings.flatMap(({ state, reason }, index) => {

@@ -38,7 +38,7 @@ async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
     ...(shared && { createSibling: createStore }),
     async readBack(endpoint, eventId) {
       const reader = sqliteStore({ path, operator: true });
-      await reader.open({ endpoint, now: Date.now() });
+      await reader.open({ endpoint });
       try {
         return await reader.get(endpoint, eventId);
       } finally {

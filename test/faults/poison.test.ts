@@ -82,7 +82,7 @@ async function startAndSend(files: ChildConfig, event: object): Promise<Child> {
 async function storeBetweenLives(db: string, event: SignalEvent): Promise<void> {
   const store = sqliteStore(db);
   const now = Date.now();
-  await store.open({ endpoint: "default", now });
+  await store.open({ endpoint: "default" });
   await store.commit({ settlements: [], accepts: [newEvent(event, "ready", now)], claim: null });
   await store.close("default");
 }

@@ -10,7 +10,7 @@ const ENDPOINT = "default";
 async function keepSuspect(store: InboxStore, event: SignalEvent, now: number): Promise<void> {
   const claim = { endpoint: ENDPOINT, now, leaseUntil: now, limit: 1, suspects: false };
   const crash = { endpoint: ENDPOINT, now, held: new Set<number>(), crashed: true };
-  await store.open({ endpoint: ENDPOINT, now });
+  await store.open({ endpoint: ENDPOINT });
   await store.commit({ settlements: [], accepts: [newEvent(event, "leased", now)], claim: null });
   await store.takeOver(crash);
   await store.commit({ settlements: [], accepts: [], claim });

@@ -90,7 +90,7 @@ test("importing signalbox loads neither better-sqlite3 nor express", async () =>
   const both = `await import("express");
     const { sqliteStore } = await import("signalbox/stores/sqlite");
     const store = sqliteStore("signals.db");
-    await store.open({ endpoint: "default", now: 0 });
+    await store.open({ endpoint: "default" });
     await store.close("default")`;
   expect(await loadedBy(folder, both)).toEqual(new Set(["better-sqlite3", "express"]));
 });

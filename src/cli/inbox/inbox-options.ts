@@ -42,7 +42,7 @@ export async function withInbox<Result>(
   if (!isSqliteFile(db)) throw environmentError(`${db} is no SQLite file: --db names the inbox of a receiver`);
   const store = sqliteStore({ path: db, operator: true });
   const now = Date.now();
-  await store.open({ endpoint, now });
+  await store.open({ endpoint });
   try {
     return await act({ store, endpoint, now });
   } finally {

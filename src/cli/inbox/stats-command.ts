@@ -20,7 +20,7 @@ export function addStatsCommand(inbox: Command, context: CommandContext): void {
 async function stats(options: InboxOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
   const { endpoint, json } = options;
   await withInbox(options, async (inbox) => {
-    const { oldestReadyAt, ...counts } = await inbox.store.stats(endpoint, inbox.now);
+    const { oldestReadyAt, ...counts } = await inbox.store.stats(endpoint);
     const oldestReadyAgeMs = oldestReadyAt === null ? 0 : Math.max(0, inbox.now - oldestReadyAt);
     if (json) {
       terminal.printJson({ endpoint, ...counts, oldestReadyAt, oldestReadyAgeMs });

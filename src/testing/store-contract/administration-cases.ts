@@ -125,7 +125,7 @@ export const ADMINISTRATION_CASES: readonly Promised[] = [
       await rejects(takeOver(store, new Set()));
       await rejects(store.list({}));
       await rejects(store.get(ENDPOINT, "evt_1"));
-      await rejects(store.stats(ENDPOINT, T0));
+      await rejects(store.stats(ENDPOINT));
       await rejects(store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], T0));
       await rejects(store.discard([{ endpoint: ENDPOINT, eventId: "evt_1" }], T0));
       await rejects(store.prune({ endpoint: ENDPOINT, payloadsBefore: T0, keysBefore: T0, limit: 1 }));
@@ -141,7 +141,7 @@ export const ADMINISTRATION_CASES: readonly Promised[] = [
       for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
         await bring(store, `evt_${state}`, state);
       await accept(store, "evt_ready_2", { dueAt: T0 - 500 });
-      const { oldestReadyAt, ...counts } = await store.stats(ENDPOINT, T0);
+      const { oldestReadyAt, ...counts } = await store.stats(ENDPOINT);
       deepStrictEqual(counts, { ready: 2, leased: 1, done: 1, dead: 1, quarantined: 1, total: 6 });
       strictEqual(oldestReadyAt, T0 - 500);
       const ids = (await store.list({ endpoint: ENDPOINT, state: "ready" })).map(({ eventId }) => eventId);

@@ -41,6 +41,6 @@ export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T
 
 /** The store opened for a receiver that is not there yet. */
 export async function opened<Store extends InboxStore>(store: Store): Promise<Store> {
-  await store.open({ endpoint: "default", now: T0 });
+  await store.open({ endpoint: "default" });
   return store;
 }

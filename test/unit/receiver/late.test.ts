@@ -3,7 +3,8 @@ import { faultyStore, mediumError } from "../inbox/faulty-store.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { turns } from "../until.js";
 
-test("a delivery that is refused as late is not refused a second time when its commit fails", async () => {
+/** A delivery whose answer was given up while its commit is held. */
+async function lateDelivery() {
   const store = faultyStore();
   const rig = await startRig({ store });
   const release = store.hold();
@@ -11,6 +12,11 @@ test("a delivery that is refused as late is not refused a second time when its c
   await turns();
   await rig.clock.advance(3000);
   expect((await answer).status).toBe(503);
+  return { store, rig, release };
+}
+
+test("a delivery that is refused as late is not refused a second time when its commit fails", async () => {
+  const { store, rig, release } = await lateDelivery();
   store.fail(mediumError());
   release();
   await turns();
@@ -21,13 +27,7 @@ test("a delivery that is refused as late is not refused a second time when its c
 });
 
 test("a delivery that is refused as late is still accepted when its commit succeeds", async () => {
-  const store = faultyStore();
-  const rig = await startRig({ store });
-  const release = store.hold();
-  const answer = rig.deliver();
-  await turns();
-  await rig.clock.advance(3000);
-  expect((await answer).status).toBe(503);
+  const { rig, release } = await lateDelivery();
   release();
   await turns();
   expect(rig.namesSeen().filter((name) => name === "accepted")).toEqual(["accepted"]);

@@ -5,7 +5,7 @@ import { sqliteStore } from "signalbox/stores/sqlite";
 const [path, body] = process.argv.slice(2);
 const store = sqliteStore(path);
 try {
-  await store.open({ endpoint: "default", now: Date.now() });
+  await store.open({ endpoint: "default" });
   const bytes = Buffer.from(body);
   const event = {
     endpoint: "default",

@@ -11,7 +11,7 @@ export const inboxPath = (): string => join(tempFolder(), "inbox.db");
 /** A SQLite store that is open, and closed with the test. */
 export async function openStore(pathOrOptions: string | SqliteStoreOptions): Promise<InboxStore> {
   const store = sqliteStore(pathOrOptions);
-  await store.open({ endpoint: "default", now: T0 });
+  await store.open({ endpoint: "default" });
   onTestFinished(() => store.close("default"));
   return store;
 }

@@ -95,8 +95,8 @@ test("a tool may look in beside the owner, and administer, but not receive", asy
 test("one store object serves several endpoints, each once, and closes with the last", async () => {
   const path = inboxPath();
   const store = await openStore(path);
-  await store.open({ endpoint: "second", now: T0 });
-  expect((await rejectionOf(store.open({ endpoint: "second", now: T0 }))).code).toBe("store_in_use");
+  await store.open({ endpoint: "second" });
+  expect((await rejectionOf(store.open({ endpoint: "second" }))).code).toBe("store_in_use");
   await store.close("default");
   await accept(store, newEvent({ endpoint: "second" }));
   expect(await refusal(path)).toBe("store_in_use");
