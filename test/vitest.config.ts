@@ -8,7 +8,8 @@ export default defineConfig({
     pool: "forks",
     // Much of the time is spent waiting for child processes, so no core is left out.
     maxWorkers: "100%",
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // Long enough for a machine that is busy with something else: no test waits for time to pass.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });

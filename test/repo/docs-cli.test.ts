@@ -28,8 +28,15 @@ const namesOfCommands = (tables[0] ?? []).map(([name]) => codeIn(name));
 const sorted = (names: readonly string[]): string[] => [...names].sort();
 
 /** `npm test` builds first; a missing build is a failure, not a reason to skip. */
-const helpOf = (...args: string[]): string =>
-  execFileSync(process.execPath, [MAIN, ...args, "--help"], { encoding: "utf8" });
+const helps = new Map<string, string>();
+
+/** Each help is asked for once: it costs a process. */
+function helpOf(...args: string[]): string {
+  const key = args.join(" ");
+  const help = helps.get(key) ?? execFileSync(process.execPath, [MAIN, ...args, "--help"], { encoding: "utf8" });
+  helps.set(key, help);
+  return help;
+}
 
 function commandsOf(...args: string[]): string[] {
   const [, list = ""] = /^Commands:\n((?: .*\n)*)/m.exec(helpOf(...args)) ?? [];
