@@ -1,0 +1,108 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { SERVERS, findServer, type Server } from "./servers/catalogue.js";
+
+export const PARTS = [
+  "throughput",
+  "latency",
+  "slow-disk",
+  "verify",
+  "scale-events",
+  "scale-bodies",
+  "scale-memory",
+] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Short for several. */
+const GROUPS = new Map<string, readonly Part[]>([
+  ["scale", ["scale-events", "scale-bodies", "scale-memory"]],
+  ["all", PARTS],
+  ["none", []],
+]);
+const USUAL: readonly Part[] = ["throughput", "latency", "slow-disk", "verify"];
+
+export interface BenchOptions {
+  only: readonly Part[];
+  /** Absent: those that each part is meant for. */
+  servers?: Server[];
+  rounds: number;
+  seconds: number;
+  connections: number;
+  /** Absent: half of what the slowest takes. */
+  rate?: number;
+  events: number;
+  memoryEvents: number;
+  dir?: string;
+  json?: boolean;
+  readme?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  npm run bench                                        the usual parts, about nine minutes
+  npm run bench -- --rounds 1 --seconds 1              a quick look
+  npm run bench -- --only throughput --servers signalbox-express5,express-nothing
+  npm run bench -- --only latency --rate 2000
+  npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
+  npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
+  npm run bench -- --readme                            keeps the result and writes its tables into README.md
+  npm run bench -- --only none --readme                writes the kept result into README.md anew
+
+Servers: ${SERVERS.map(({ name }) => name).join(", ")}
+Parts: ${PARTS.join(", ")}; scale: the last three; all; none
+
+Every server runs in a process of its own and is given the same signed requests by another one, made before the clock
+starts. An answer other than 200, or an acknowledged event that is not in a file afterwards, fails the run.`;
+
+/** Prints the help, or what is wrong, and ends the process where there is nothing to run. */
+export function parseOptions(argv: readonly string[]): BenchOptions {
+  return new Command("npm run bench --")
+    .description("Measures signalbox beside Express alone and what others build on it, on this machine.")
+    .addOption(
+      new Option("--only <parts>", "run these parts")
+        .default(USUAL, USUAL.join(","))
+        .argParser<readonly Part[]>(toParts),
+    )
+    .option("--servers <names>", "compare these servers (default: those that each part is meant for)", toServers)
+    .option("--rounds <n>", "rounds; their order of servers changes", toCount, 5)
+    .option("--seconds <s>", "seconds for each server in each round", toPositive, 3)
+    .option("--connections <n>", "connections, kept alive", toCount, 64)
+    .option("--rate <n>", "requests per second for latency (default: half of what the slowest takes)", toPositive)
+    .option("--events <n>", "events in the inbox for scale-events", toCount, 5_000_000)
+    .option("--memory-events <n>", "events in all for scale-memory", toCount, 1_000_000)
+    .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
+    .option("--json", "print the result as JSON")
+    .option("--readme", "keep the result in test/bench/result.json and write its tables into README.md")
+    .addHelpText("after", EXAMPLES)
+    .parse(argv)
+    .opts<BenchOptions>();
+}
+
+function toParts(text: string): Part[] {
+  const wanted = text.split(",").flatMap((name): readonly string[] => GROUPS.get(name) ?? [name]);
+  for (const name of wanted) if (!isPart(name)) throw new InvalidArgumentError(`There is no part ${name}.`);
+  return PARTS.filter((part) => wanted.includes(part));
+}
+
+function isPart(name: string): name is Part {
+  return (PARTS as readonly string[]).includes(name);
+}
+
+function toServers(text: string): Server[] {
+  return text.split(",").map((name) => {
+    const server = findServer(name);
+    if (server === undefined) throw new InvalidArgumentError(`There is no server ${name}.`);
+    return server;
+  });
+}
+
+function toPositive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError("It must be a number above 0.");
+  return value;
+}
+
+function toCount(text: string): number {
+  const value = toPositive(text);
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError("It must be a whole number.");
+  return value;
+}

@@ -1,0 +1,50 @@
+import type { ClosedLoop } from "../load/closed-loop.js";
+import type { LoadReport } from "../load/generator.js";
+import type { RequestSpec } from "../load/signed-requests.js";
+import type { Server } from "../servers/catalogue.js";
+import type { PartContext } from "./part-context.js";
+import { runServer, type LoadOutcome, type RunServerOptions, type ServerRun } from "./run-server.js";
+import { WARM_UP_REQUESTS, warmUp } from "./warm-up.js";
+
+/** More than any server here answers in a second: who gets through them sooner has a shorter round. */
+const REQUESTS_PER_SECOND = 40_000;
+const MOST_REQUESTS = 250_000;
+const MOST_BYTES = 512 * 2 ** 20;
+/** What a request has beside its body, and more. */
+const HEAD_BYTES = 1500;
+
+export interface ClosedLoopRound extends ServerRun<LoadOutcome> {
+  requestsPerSecond: number;
+  cpuMicrosPerRequest: number;
+  mainThreadMicrosPerRequest: number | null;
+  writtenBytesPerRequest: number | null;
+}
+
+/** One server once: started, warmed up, given as much as it takes, stopped, checked. */
+export async function runClosedLoopRound(
+  context: Pick<PartContext, "generator" | "seconds" | "connections" | "under">,
+  server: Server,
+  { bodyBytes = 0, serial = 0, ...options }: Partial<RunServerOptions & Omit<RequestSpec, "count">> = {},
+): Promise<ClosedLoopRound> {
+  const { generator, seconds, connections, under } = context;
+  const wanted = Math.min(MOST_REQUESTS, Math.ceil(seconds * REQUESTS_PER_SECOND) + WARM_UP_REQUESTS);
+  const count = Math.min(wanted, Math.floor(MOST_BYTES / (bodyBytes + HEAD_BYTES)));
+  await generator.ask("prepare", { count, bodyBytes, serial } satisfies RequestSpec);
+  const run = await runServer(server, { under, ...options }, async (running) => {
+    // Never more than its share of the requests, so that most are left for the measurement.
+    await warmUp(running, context, Math.min(WARM_UP_REQUESTS, Math.ceil(count / 5)));
+    return running.measure((port): Promise<LoadReport> => {
+      const loop: ClosedLoop = { port, connections, seconds, most: count };
+      return generator.ask("closed loop", loop);
+    });
+  });
+  const { load, cpuMs, mainThreadMs, writtenBytes } = run.value;
+  const each = (total: number | null): number | null => (total === null ? null : total / load.answered);
+  return {
+    ...run,
+    requestsPerSecond: (load.answered / load.elapsedMs) * 1000,
+    cpuMicrosPerRequest: (cpuMs * 1000) / load.answered,
+    mainThreadMicrosPerRequest: each(mainThreadMs === null ? null : mainThreadMs * 1000),
+    writtenBytesPerRequest: each(writtenBytes),
+  };
+}

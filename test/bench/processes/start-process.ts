@@ -1,0 +1,53 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import type { Question, Reply } from "./questions.js";
+
+export interface BenchProcess {
+  /** Rejects when the other side fails, or ends before it answers. */
+  ask<Value>(question: string, input?: unknown): Promise<Value>;
+  /** Lets it end by itself; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts one script of the bench in a process of its own.
+ *
+ * @param script relative to `test/bench`
+ */
+export function startProcess(script: string, config: object = {}, env: NodeJS.ProcessEnv = {}): BenchProcess {
+  const path = new URL(`../${script}`, import.meta.url).pathname;
+  const child = fork(path, [JSON.stringify(config)], {
+    // Express and others do less when this is set, and it is how they are meant to run.
+    env: { ...process.env, NODE_ENV: "production", ...env },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  let lastId = 0;
+  let hasEnded = false;
+  const exited = once(child, "exit").then(([code, signal]) => {
+    hasEnded = true;
+    for (const { reject } of waiting.values()) reject(new Error(`${script} ended with ${String(signal ?? code)}`));
+  });
+  child.on("message", (message) => {
+    const reply = message as Reply;
+    const asker = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ("failed" in reply) asker?.reject(new Error(`${script}: ${reply.failed}`));
+    else asker?.resolve(reply.value as never);
+  });
+
+  return {
+    ask<Value>(ask: string, input: unknown = {}): Promise<Value> {
+      return new Promise<Value>((resolve, reject) => {
+        if (hasEnded) return reject(new Error(`${script} has ended`));
+        const id = ++lastId;
+        waiting.set(id, { resolve, reject });
+        child.send({ id, ask, with: input } satisfies Question);
+      });
+    },
+    async stop() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}

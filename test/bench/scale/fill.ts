@@ -1,0 +1,58 @@
+// A process that fills an inbox with events that were handled in the last days, through the store's own port.
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { makeEvent } from "../load/make-event.js";
+import { answerQuestions } from "../processes/questions.js";
+
+export interface FillSpec {
+  folder: string;
+  /** The number of the first event, see `scatteredEventIds`. */
+  from: number;
+  events: number;
+}
+
+const ENDPOINT = "default";
+const BATCH = 2000;
+/** Younger than what retention takes the payload of. */
+const OLDEST_MS = 5 * 86_400_000;
+
+answerQuestions(
+  new Map([
+    [
+      "fill",
+      async ({ folder, from, events }: FillSpec): Promise<number> => {
+        const path = join(folder, "inbox.db");
+        const store = sqliteStore(path);
+        await store.open({ endpoint: ENDPOINT });
+        const now = Date.now();
+        const end = from + events;
+        for (let first = from; first < end; first += BATCH) {
+          const numbers = Array.from({ length: Math.min(BATCH, end - first) }, (_, index) => first + index);
+          await store.commit({ accepts: numbers.map((n) => toDone(n, now)), settlements: [], claim: null });
+        }
+        await store.close(ENDPOINT);
+        return statSync(path).size;
+      },
+    ],
+  ]),
+);
+
+function toDone(n: number, now: number): Parameters<ReturnType<typeof sqliteStore>["commit"]>[0]["accepts"][number] {
+  const event = makeEvent(n);
+  const body = Buffer.from(JSON.stringify(event));
+  const receivedAt = now - Math.floor(Math.random() * OLDEST_MS);
+  return {
+    endpoint: ENDPOINT,
+    eventId: event.id,
+    type: event.type,
+    state: "done",
+    dueAt: receivedAt,
+    receivedAt,
+    bodyHash: createHash("sha256").update(body).digest(),
+    headers: '{"content-type":"application/json"}',
+    body,
+    reason: null,
+  };
+}

@@ -1,0 +1,38 @@
+export interface Server {
+  name: string;
+  /** As it stands in a table. */
+  label: string;
+  /** Where it keeps what it acknowledged; null: nowhere. */
+  keeps: { file: string; table: string } | null;
+  isOurs: boolean;
+}
+
+const INBOX = { file: "inbox.db", table: "inbox" };
+
+/** In the order of the table. The script of each is `servers/<name>.js`. */
+export const SERVERS: readonly Server[] = [
+  { name: "node-nothing", label: "node:http, does nothing", keeps: null, isOurs: false },
+  { name: "signalbox-node", label: "signalbox on node:http", keeps: INBOX, isOurs: true },
+  { name: "express-nothing", label: "Express 5, does nothing", keeps: null, isOurs: false },
+  { name: "signalbox-express5", label: "signalbox on Express 5", keeps: INBOX, isOurs: true },
+  { name: "signalbox-express4", label: "signalbox on Express 4", keeps: INBOX, isOurs: true },
+  { name: "express-stripe", label: "Express 5, stripe and a Set", keeps: null, isOurs: false },
+  { name: "express-octokit", label: "Express 5, @octokit/webhooks", keeps: null, isOurs: false },
+  {
+    name: "express-insert",
+    label: "Express 5, one durable insert each",
+    keeps: { file: "events.db", table: "events" },
+    isOurs: false,
+  },
+];
+
+/** What the others are compared with: Express alone where it runs, else the first. */
+export function findBaseline(servers: readonly Server[]): Server {
+  const baseline = servers.find(({ name }) => name === "express-nothing") ?? servers[0];
+  if (baseline === undefined) throw new Error("no servers to compare");
+  return baseline;
+}
+
+export function findServer(name: string): Server | undefined {
+  return SERVERS.find((server) => server.name === name);
+}

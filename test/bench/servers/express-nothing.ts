@@ -1,0 +1,10 @@
+// Express that keeps nothing and checks nothing: what the framework alone costs.
+import express from "express";
+import { PATH } from "./endpoint.js";
+import { serve } from "./serve.js";
+
+const app = express();
+app.post(PATH, express.raw({ type: "*/*" }), (_request, response) => {
+  response.json({ received: true });
+});
+serve({ listener: app });

@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { createReceiver, type Receiver } from "signalbox";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { SECRET } from "./endpoint.js";
+import { serverConfig } from "./serve.js";
+
+/** The receiver that all of our servers share: on a file, with a hand-off that only counts. */
+export async function startOurReceiver(): Promise<{
+  receiver: Receiver;
+  handedOff: () => number;
+  close: () => Promise<void>;
+}> {
+  let handedOff = 0;
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: sqliteStore(join(serverConfig().folder, "inbox.db")),
+    logger: false,
+    onSignal: async () => {
+      handedOff += 1;
+    },
+  });
+  await receiver.start();
+  return { receiver, handedOff: () => handedOff, close: () => receiver.close({ graceMs: 20_000 }) };
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { answerQuestions } from "../processes/questions.js";
+import { HOST } from "./endpoint.js";
+import { watchLoop, type LoopDelay, type LoopWatch } from "./loop-watch.js";
+
+/** What a server says about the time between `begin` and `end`. */
+export interface ServerSample {
+  /** All threads: the event loop's, libuv's pool, workers, V8's own. */
+  cpuMs: number;
+  /** The main thread alone; null where the system does not tell. */
+  mainThreadMs: number | null;
+  rssBytes: number;
+  /** What the process caused to be written to the disk, in whole pages; null where the system does not tell. */
+  writtenBytes: number | null;
+  loop: LoopDelay;
+}
+
+export interface BenchServer {
+  listener: RequestListener;
+  /** How many were handed off so far. Servers without a hand-off leave it out. */
+  handedOff?: () => number;
+  close?: () => Promise<void> | void;
+}
+
+/** What each server is started with. */
+export interface ServerConfig {
+  /** Where it may keep files; empty at first. */
+  folder: string;
+}
+
+const DRAIN_POLL_MS = 2;
+
+export function serverConfig(): ServerConfig {
+  return JSON.parse(process.argv[2] ?? "{}") as ServerConfig;
+}
+
+/** Serves on a free port and answers the questions that the bench has for a server. */
+export function serve({ listener, handedOff, close }: BenchServer): void {
+  const server = createServer(listener);
+  const port = new Promise<number>((resolve) => {
+    server.listen(0, HOST, () => resolve((server.address() as AddressInfo).port));
+  });
+  let before = readUsage();
+  let watch: LoopWatch | null = null;
+
+  answerQuestions(
+    new Map<string, (input: never) => unknown>([
+      ["port", () => port],
+      [
+        "begin",
+        () => {
+          watch = watchLoop();
+          before = readUsage();
+        },
+      ],
+      ["end load", () => watch?.stop()],
+      [
+        "drain",
+        async ({ acknowledged }: { acknowledged: number }) => {
+          if (handedOff === undefined) return;
+          while (handedOff() < acknowledged) await delay(DRAIN_POLL_MS);
+        },
+      ],
+      [
+        "usage",
+        () => {
+          const after = readUsage();
+          return {
+            cpuMs: after.cpuMs - before.cpuMs,
+            mainThreadMs: subtract(after.mainThreadMs, before.mainThreadMs),
+            writtenBytes: subtract(after.writtenBytes, before.writtenBytes),
+            rssBytes: process.memoryUsage.rss(),
+          };
+        },
+      ],
+      ["handed off", () => handedOff?.() ?? null],
+      [
+        "close",
+        async () => {
+          server.close();
+          server.closeAllConnections();
+          await close?.();
+        },
+      ],
+    ]),
+  );
+}
+
+interface Usage {
+  cpuMs: number;
+  mainThreadMs: number | null;
+  writtenBytes: number | null;
+}
+
+function readUsage(): Usage {
+  const { user, system } = process.cpuUsage();
+  return { cpuMs: (user + system) / 1000, mainThreadMs: readMainThreadMs(), writtenBytes: readWrittenBytes() };
+}
+
+function readMainThreadMs(): number | null {
+  // Nanoseconds on a CPU, nanoseconds in a queue, time slices.
+  const [onCpu] = readProc(`/proc/self/task/${process.pid}/schedstat`)?.split(" ") ?? [];
+  return onCpu === undefined ? null : Number(onCpu) / 1e6;
+}
+
+function readWrittenBytes(): number | null {
+  const [, bytes] = /^write_bytes: (\d+)$/m.exec(readProc("/proc/self/io") ?? "") ?? [];
+  return bytes === undefined ? null : Number(bytes);
+}
+
+function readProc(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function subtract(after: number | null, before: number | null): number | null {
+  return after === null || before === null ? null : after - before;
+}
