@@ -11,6 +11,7 @@ export type Line =
   | { say: "begun"; id: string; possiblyRepeated: boolean; replayed: boolean; attempt: number }
   | { say: "handedOff"; id: string }
   | { say: "dead"; id: string; reason: string }
+  | { say: "leaseLost"; id: string }
   | { say: "closed" };
 
 export interface ChildConfig {
@@ -23,7 +24,7 @@ export interface ChildConfig {
   handoff?: { timeoutMs?: number; maxAttempts?: number; concurrency?: number };
   graceMs?: number;
   clockAheadMs?: number;
-  fault?: "acknowledge before commit" | "uncaught exception" | "exit after the answer";
+  fault?: "acknowledge before commit" | "exit in a commit" | "uncaught exception" | "exit after the answer";
 }
 
 export interface Child {
@@ -31,6 +32,8 @@ export interface Child {
   readonly port: number;
   /** All that it said so far. */
   readonly lines: readonly Line[];
+  /** What it wrote beside. */
+  stderr(): string;
   /** The code or the signal with which it ended. */
   readonly exited: Promise<number | NodeJS.Signals>;
   kill(signal: NodeJS.Signals): void;
@@ -41,9 +44,13 @@ export interface Child {
 /** Longer than anything takes on a busy machine: only a failing test gets here. */
 const DEADLINE_MS = 20_000;
 
-export function startChild(config: ChildConfig): Child {
+/** @param env beside what this process has */
+export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}): Child {
   const script = new URL("children/receiver.mjs", import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, JSON.stringify(config)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [script, JSON.stringify(config)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
 
   let stderr = "";
@@ -81,6 +88,7 @@ export function startChild(config: ChildConfig): Child {
       return lines.find((line) => line.say === "ready")?.port ?? 0;
     },
     lines,
+    stderr: () => stderr,
     exited,
     until,
     kill: (signal) => void child.kill(signal),
@@ -88,8 +96,8 @@ export function startChild(config: ChildConfig): Child {
 }
 
 /** Resolves when deliveries are taken. */
-export async function startReceiver(config: ChildConfig): Promise<Child> {
-  const child = startChild(config);
+export async function startReceiver(config: ChildConfig, env?: NodeJS.ProcessEnv): Promise<Child> {
+  const child = startChild(config, env);
   await child.until("the receiver to start", isReady);
   return child;
 }
@@ -98,7 +106,7 @@ export function isReady(lines: readonly Line[]): boolean {
   return lines.some(({ say }) => say === "ready");
 }
 
-export function idsOf(lines: readonly Line[], say: "begun" | "handedOff" | "dead"): string[] {
+export function idsOf(lines: readonly Line[], say: "begun" | "handedOff" | "dead" | "leaseLost"): string[] {
   return lines.flatMap((line) => (line.say === say ? [line.id] : []));
 }
 

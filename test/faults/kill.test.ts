@@ -1,23 +1,11 @@
 import { expect, test, vi } from "vitest";
-import { areHandedOff, startReceiver, type ChildConfig } from "./child-process.js";
+import { areHandedOff, startReceiver, type Child, type ChildConfig } from "./child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats, type Row } from "./inbox-file.js";
+import { SEED, seededRandom } from "./seeded-random.js";
 import { sendUntilRefused } from "./sender.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
-
-/** mulberry32: the same seed kills at the same counts. Run again with `FAULT_SEED=n`. */
-function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const SEED = Number(process.env["FAULT_SEED"] ?? Date.now() % 1_000_000);
 
 /** Starts a receiver, sends to it, and kills it in the moment of a random acknowledgement; again and again. */
 async function killUnderLoad(config: ChildConfig, rounds: number): Promise<Set<string>> {
@@ -83,4 +71,50 @@ test("the same check catches a store that acknowledges before it commits", async
   const acknowledged = await killUnderLoad({ ...files, fault: "acknowledge before commit" }, 3);
   await startReceiver(files);
   expect(missing(acknowledged, readRows(files.db).map(idOf)), `FAULT_SEED=${SEED}`).not.toEqual([]);
+});
+
+test("two processes that share a file, each killed at random under load, lose nothing and flag every repeat", async () => {
+  const files = inboxFiles();
+  const random = seededRandom(SEED);
+  const acknowledged = new Set<string>();
+
+  async function sendUntilKilled(receiver: Child): Promise<void> {
+    let left = 1 + Math.floor(random() * 200);
+    await sendUntilRefused(
+      receiver.port,
+      16,
+      () => "fine",
+      (id) => {
+        acknowledged.add(id);
+        left -= 1;
+        if (left === 0) receiver.kill("SIGKILL");
+      },
+    );
+    expect(await receiver.exited).toBe("SIGKILL");
+  }
+  for (let round = 0; round < 3; round++) {
+    const pair = [startReceiver({ ...files, shared: true }), startReceiver({ ...files, shared: true })];
+    await Promise.all((await Promise.all(pair)).map(sendUntilKilled));
+  }
+  const hint = `FAULT_SEED=${SEED}, ${acknowledged.size} acknowledged`;
+
+  const stored = readRows(files.db);
+  expect(missing(acknowledged, stored.map(idOf)), hint).toEqual([]);
+  const open = stored.filter(({ state }) => state !== "done").map(idOf);
+  // By its clock all their leases have run out.
+  const last = await startReceiver({ ...files, shared: true, clockAheadMs: 3_600_000 });
+  await last.until(`the hand-off of what is left (${hint})`, areHandedOff(open));
+  last.kill("SIGTERM");
+  expect(await last.exited, hint).toBe(0);
+
+  const begun = readLog(files.log);
+  const begunIds = begun.map(({ id }) => id);
+  expect(missing(stored.map(idOf), begunIds), hint).toEqual([]);
+  expect(unflaggedRepeats(begun), hint).toEqual([]);
+  expect(new Set(readRows(files.db).map(({ state }) => state)), hint).toEqual(new Set(["done"]));
+  // Without an event in hand at a kill the test would show nothing.
+  expect(
+    begun.some(({ possiblyRepeated }) => possiblyRepeated),
+    hint,
+  ).toBe(true);
 });

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { areHandedOff, idsOf, startChild, startReceiver } from "./child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats } from "./inbox-file.js";
@@ -35,6 +36,68 @@ test("SIGTERM and close() under load lose nothing, give back what runs, and the 
   await next.until("the hand-off of what is left", areHandedOff(open.map(({ event_id }) => event_id)));
   const begun = readLog(files.log);
   expect(new Set(begun.map(({ id }) => id))).toEqual(stored);
+  expect(unflaggedRepeats(begun)).toEqual([]);
+});
+
+test("SIGTERM with time to spare lets every callback in hand come to its end, and begins no other", async () => {
+  const files = inboxFiles();
+  const receiver = await startReceiver({ ...files, graceMs: 20_000 });
+  const acknowledged: string[] = [];
+  await sendUntilRefused(
+    receiver.port,
+    32,
+    () => "slow",
+    (id) => {
+      acknowledged.push(id);
+      if (acknowledged.length === 100) receiver.kill("SIGTERM");
+    },
+  );
+  expect(await receiver.exited).toBe(0);
+  const begun = readLog(files.log);
+  expect(begun.length).toBeGreaterThan(0);
+  const rows = readRows(files.db);
+  const idsIn = (state: string) => rows.flatMap((row) => (row.state === state ? [row.event_id] : [])).toSorted();
+  expect(idsIn("done")).toEqual(begun.map(({ id }) => id).toSorted());
+  expect(idsIn("ready").length).toBe(rows.length - begun.length);
+  expect(acknowledged.filter((id) => !rows.some(({ event_id }) => event_id === id))).toEqual([]);
+
+  const next = await startReceiver(files);
+  await next.until("the hand-off of what is left", areHandedOff(idsIn("ready")));
+  // Each once, over both lives.
+  const all = readLog(files.log);
+  expect(all.map(({ id }) => id).toSorted()).toEqual(rows.map(({ event_id }) => event_id).toSorted());
+  expect(all.filter(({ possiblyRepeated }) => possiblyRepeated)).toEqual([]);
+});
+
+test("a second SIGTERM ends the process at once, and nothing acknowledged is lost", async () => {
+  const files = inboxFiles();
+  // With this grace the first alone would not end it.
+  const receiver = await startReceiver({ ...files, graceMs: 3_600_000 });
+  const acknowledged: string[] = [];
+  const fates: Fate[] = ["fine", "fine", "hangs"];
+  await sendUntilRefused(
+    receiver.port,
+    32,
+    () => fates[acknowledged.length % 3] ?? "fine",
+    (id) => {
+      acknowledged.push(id);
+      if (acknowledged.length === 300) receiver.kill("SIGTERM");
+    },
+  );
+  expect(receiver.lines).not.toContainEqual({ say: "closed" });
+  receiver.kill("SIGTERM");
+  expect(await receiver.exited).toBe("SIGTERM");
+
+  const stored = readRows(files.db);
+  const ids = new Set(stored.map(({ event_id }) => event_id));
+  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+  const open = stored.filter(({ state }) => state !== "done").map(({ event_id }) => event_id);
+  expect(stored.some(({ state }) => state === "leased")).toBe(true);
+  writeFileSync(files.healedBy, "");
+  const next = await startReceiver(files);
+  await next.until("the hand-off of what is left", areHandedOff(open));
+  const begun = readLog(files.log);
+  expect(new Set(begun.map(({ id }) => id))).toEqual(ids);
   expect(unflaggedRepeats(begun)).toEqual([]);
 });
 
@@ -98,4 +161,20 @@ test("process.exit right after the first 2xx loses nothing", async () => {
   const receiver = await startReceiver(files);
   await receiver.until("the hand-off", areHandedOff([event.id]));
   expect(readLog(files.log)).toEqual([{ id: event.id, possiblyRepeated: true, attempt: 1 }]);
+});
+
+test("process.exit in the middle of a commit: no answer was given, and what the sender repeats is handed off once", async () => {
+  const files = inboxFiles();
+  const event = eventThat("fine");
+  const broken = await startReceiver({ ...files, fault: "exit in a commit" });
+  await expect(send(broken.port, event)).rejects.toThrow();
+  expect(await broken.exited).toBe(4);
+  expect(readLog(files.log)).toEqual([]);
+
+  const receiver = await startReceiver(files);
+  const answer = await send(receiver.port, event);
+  expect(isAcknowledged(answer)).toBe(true);
+  await receiver.until("the hand-off", areHandedOff([event.id]));
+  expect(readLog(files.log).map(({ id }) => id)).toEqual([event.id]);
+  expect(readRows(files.db)).toMatchObject([{ event_id: event.id, state: "done" }]);
 });

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
-import type { SignalEvent } from "../../src/index.js";
+import type { ReceiverHealth, SignalEvent } from "../../src/index.js";
 
 export const SECRET = "whsec_faults";
 
@@ -27,14 +27,19 @@ export function send(port: number, event: object): Promise<Answer> {
   });
 }
 
+/** What the child's `receiver.health()` says. */
+export async function healthOf(port: number): Promise<ReceiverHealth> {
+  return (await (await fetch(`http://127.0.0.1:${port}`)).json()) as ReceiverHealth;
+}
+
 /** What the callback of `children/receiver.mjs` is to do with it. */
-export type Fate = "fine" | "slow" | "hangs" | "rejects" | "gives up" | "exits" | "throws";
+export type Fate = "fine" | "slow" | "waits" | "hangs" | "rejects" | "gives up" | "exits" | "throws";
 
 let lastId = 0;
 
 /** An event with an id of its own. */
-export function eventThat(fate: Fate, id = `sig_${fate.replace(" ", "_")}_${++lastId}`): SignalEvent {
-  return signalEvent({ id, data: { title: fate } });
+export function eventThat(fate: Fate, id = `sig_${fate.replace(" ", "_")}_${++lastId}`, data = {}): SignalEvent {
+  return signalEvent({ id, data: { ...data, title: fate } });
 }
 
 export function isAcknowledged({ status }: Answer): boolean {

@@ -1,6 +1,7 @@
 // A receiver in a process of its own, on the built package. Its one argument is JSON. On stdout it says one line of JSON
 // for each thing that a test may wait for; a callback that begins is also noted in a file, since that survives kill -9.
 import { appendFileSync, existsSync } from "node:fs";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createReceiver, PermanentFailure } from "signalbox";
@@ -8,6 +9,8 @@ import { nodeHandler } from "signalbox/node";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { systemClockAhead } from "./system-clock-ahead.mjs";
 import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
+import { exitInCommit } from "./exit-in-commit.mjs";
+import { loggerOfLostLeases } from "./logger-of-lost-leases.mjs";
 
 const {
   db,
@@ -22,11 +25,15 @@ const {
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
+// A signal waits for a process that is stopped, so a test can stop it in the middle of a callback, however busy it is.
+const released = once(process, "SIGUSR2");
+
 /** What the callback does with an event is written in the event's title. */
 const CALLBACKS = new Map([
   ["fine", () => nextTurn()],
   ["slow", () => new Promise((resolve) => setTimeout(resolve, 200))],
   ["hangs", () => new Promise(() => {})],
+  ["waits", () => released],
   ["rejects", () => Promise.reject(new Error("the queue said no"))],
   ["gives up", () => Promise.reject(new PermanentFailure())],
   ["exits", () => process.exit(3)],
@@ -39,14 +46,18 @@ const CALLBACKS = new Map([
 ]);
 
 const store = sqliteStore({ path: db, shared });
+const STORES = new Map([
+  ["acknowledge before commit", () => acknowledgeBeforeCommit(store)],
+  ["exit in a commit", () => exitInCommit(store)],
+]);
 const receiver = createReceiver({
   secrets: "whsec_faults",
-  store: fault === "acknowledge before commit" ? acknowledgeBeforeCommit(store) : store,
+  store: STORES.get(fault)?.() ?? store,
   // On a slow machine a late answer is no failure.
   ackTimeoutMs: 15_000,
   handoff: { backoff: () => 1, ...handoff },
   clock: systemClockAhead(clockAheadMs),
-  logger: false,
+  logger: loggerOfLostLeases((id) => say({ say: "leaseLost", id })),
   // Not async, so that what throws throws.
   onSignal(signal, { deliveryKey, possiblyRepeated, replayed, attempt }) {
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
@@ -68,6 +79,10 @@ if (fault === "uncaught exception") {
 
 const handle = nodeHandler(receiver);
 const server = createServer((request, response) => {
+  if (request.method === "GET") {
+    response.end(JSON.stringify(receiver.health()));
+    return;
+  }
   say({ say: "request" });
   if (fault === "exit after the answer") response.once("finish", () => process.exit(0));
   handle(request, response);

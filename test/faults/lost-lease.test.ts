@@ -1,0 +1,91 @@
+import { expect, test, vi } from "vitest";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { createManualClock, signalEvent, type ManualClock } from "../../src/testing/index.js";
+import { T0 } from "../unit/inbox/new-event.js";
+import { startRig, type Rig } from "../unit/inbox/receiver-rig.js";
+import { eventually } from "./eventually.js";
+import { inboxFiles } from "./inbox-file.js";
+
+// Real files, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const HOUR_MS = 3_600_000;
+
+/** Two that share a file and the clock of their machine; the log of both says whose lease was lost. */
+async function startTwo(handoff: { concurrency: number; backoff?: () => number }): Promise<{
+  rigs: readonly [Rig, Rig];
+  clock: ManualClock;
+  lost: string[];
+}> {
+  const { db } = inboxFiles();
+  const clock = createManualClock(T0);
+  const lost: string[] = [];
+  const logger = loggerThat((line, { eventId }) => line.includes("lease ran out") && lost.push(eventId));
+  const start = () => startRig({ clock, logger, handoff, store: sqliteStore({ path: db, shared: true }) });
+  return { rigs: [await start(), await start()], clock, lost };
+}
+
+function countDone(rig: Rig): Promise<number> {
+  return rig.receiver.inbox.stats().then(({ done }) => done);
+}
+
+test("two processes, their clock set an hour forward: what is in hand is handed off again, flagged, and none is lost", async () => {
+  const { rigs, clock, lost } = await startTwo({ concurrency: 4 });
+  const [first, second] = rigs;
+  const events = [...(await first.deliverMany(6)), ...(await second.deliverMany(6))];
+  await eventually("four callbacks each", () => rigs.every(({ calls }) => calls.length === 4));
+  const running = rigs.flatMap(({ calls }) => calls.map(({ signal }) => signal.id));
+
+  clock.setNow(T0 + HOUR_MS);
+  await clock.advance(1000);
+  await eventually("the take-over", async () => (await first.entries()).every(({ crashes }) => crashes === 1));
+  for (const { calls } of rigs) expect(calls.some(({ handoff }) => handoff.abortSignal.aborted)).toBe(false);
+  // They come to their end late, and change nothing by that: the events are in other hands.
+  for (const call of rigs.flatMap(({ calls }) => calls.slice(0, 4))) call.resolve();
+  await eventually("the log to tell of each", () => lost.length === events.length);
+  expect(await countDone(first)).toBe(0);
+
+  await eventually("all to be done", async () => {
+    for (const { calls } of rigs) for (const call of calls) call.resolve();
+    await clock.advance(1000);
+    return (await countDone(first)) === events.length;
+  });
+  const calls = rigs.flatMap((rig) => rig.calls);
+  const repeats = calls.filter(({ handoff }) => handoff.possiblyRepeated).map(({ signal }) => signal.id);
+  const firsts = calls.filter(({ handoff }) => !handoff.possiblyRepeated).map(({ signal }) => signal.id);
+  // Without the flag are those alone that ran before; with it everything came, once.
+  expect(firsts.toSorted()).toEqual(running.toSorted());
+  expect(repeats.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+});
+
+test("an event that comes back while its old callback still runs here is another attempt, and the old one ends nothing", async () => {
+  const { rigs, clock, lost } = await startTwo({ concurrency: 2, backoff: () => 2000 });
+  const [first, second] = rigs;
+  const event = signalEvent();
+  await first.deliver(event);
+  await eventually("the callback", () => first.calls.length === 1);
+  clock.setNow(T0 + HOUR_MS);
+  await clock.advance(1000);
+  await eventually("the take-over", () => second.calls.length === 1);
+  second.calls[0]!.reject();
+  await eventually("its failure", async () => (await first.entry(event.id))?.state === "ready");
+  await second.receiver.close();
+  await clock.advance(3000);
+  await eventually("the second attempt", () => first.calls.length === 2);
+  expect(first.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
+  expect(first.receiver.health().running).toBe(2);
+  first.calls[0]!.resolve();
+  await eventually("the log to tell", () => lost.length === 1);
+  expect(await countDone(first)).toBe(0);
+  first.calls[1]!.resolve();
+  await eventually("its end", async () => (await countDone(first)) === 1);
+  expect([lost, first.receiver.health().running]).toEqual([[event.id], 0]);
+});
+
+function loggerThat(hears: (line: string, fields: { eventId: string }) => unknown): never {
+  const logger = { child: () => logger } as Record<string, unknown>;
+  for (const level of ["trace", "debug", "info", "warn", "error", "fatal"]) {
+    logger[level] = (fields: { eventId: string }, line = "") => hears(line, fields);
+  }
+  return logger as never;
+}

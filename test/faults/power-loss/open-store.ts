@@ -1,0 +1,30 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect } from "vitest";
+import { signalEvent } from "../../../src/testing/index.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { newEvent } from "../new-event.js";
+import type { Ledger } from "./ledger.js";
+import { INBOX } from "./recorder.js";
+
+/** Opens a state as the next start would, takes one more event, and finds the file whole afterwards. */
+export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Promise<void> {
+  const path = join(folder, INBOX);
+  rmSync(`${path}-shm`, { force: true });
+  const endpoint = "default";
+  const store = sqliteStore(path);
+  await store.open({ endpoint });
+  for (const id of [...acknowledged.keys()].slice(-5)) {
+    const found = (await store.get(endpoint, id)) ?? (await store.get("other", id));
+    expect(found?.rawBody, id).toBeInstanceOf(Uint8Array);
+  }
+  const event = newEvent(signalEvent(), "ready", Date.now());
+  const { accepts } = await store.commit({ accepts: [event], settlements: [], claim: null });
+  expect(accepts).toMatchObject([{ status: "accepted" }]);
+  await store.close(endpoint);
+  const db = new Database(path, { readonly: true });
+  expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+  expect(db.prepare("SELECT count(*) FROM inbox WHERE event_id = ?").pluck().get(event.eventId)).toBe(1);
+  db.close();
+}

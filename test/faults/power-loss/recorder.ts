@@ -1,0 +1,114 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The recorder is a preloaded library for Linux, compiled when it is needed. */
+export const hasRecorder = process.platform === "linux" && isThere("cc");
+
+function isThere(command: string): boolean {
+  try {
+    execFileSync(command, ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Folders of a recording. In memory where that can be had: what a disk would have kept is our own reckoning. */
+export interface RecorderFolders {
+  /** All that happens in here is recorded. */
+  recorded: string;
+  log: string;
+  /** For other files of the test. */
+  scratch: string;
+  library: string;
+  remove(): void;
+}
+
+export function recorderFolders(): RecorderFolders {
+  const base = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+  const folder = realpathSync(mkdtempSync(join(base, "signalbox-power-")));
+  const library = join(folder, "recorder.so");
+  const source = new URL("recorder.c", import.meta.url).pathname;
+  execFileSync("cc", ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"]);
+  const [recorded, scratch] = [join(folder, "recorded"), join(folder, "scratch")];
+  for (const made of [recorded, scratch]) mkdirSync(made);
+  return {
+    recorded,
+    log: join(folder, "record"),
+    scratch,
+    library,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Where the process is killed: at its nth call of a kind on the file whose name ends so. */
+export interface KillPoint {
+  call: "create" | "unlink" | "write" | "truncate" | "sync";
+  file: "inbox.db" | "-wal" | "-journal" | "inbox";
+  nth: number;
+  side: "before" | "halfway" | "after";
+}
+
+const LETTERS = { create: "c", unlink: "u", write: "w", truncate: "t", sync: "s" };
+
+/** What `children/recorded-receiver.mjs` takes. */
+export interface SelfSender {
+  /** Numbers of the events that it sends to itself, the last one not included. */
+  from: number;
+  to: number;
+  connections: number;
+  /** Each has a receiver of its own, all on one store. @default one */
+  endpoints?: readonly string[];
+  fault?: "acknowledge before the sync" | "acknowledge before commit";
+}
+
+/** Longer than anything takes on a busy machine: only a failing test gets here. */
+const DEADLINE_MS = 60_000;
+
+export const INBOX = "inbox/inbox.db";
+export const MARKS = "marks";
+
+export interface RunOptions {
+  kill?: KillPoint | undefined;
+  /** Which of our own syncs of the WAL fails, counted from 1. */
+  failSync?: number | undefined;
+  /** How long each sync takes. */
+  syncMicroseconds?: number | undefined;
+  /** Of `children/`. @default recorded-receiver.mjs */
+  script?: string | undefined;
+}
+
+/** Lets a receiver run in the recorded folder to its end, or until it is killed. Resolves with how it ended. */
+export async function runRecorded(
+  folders: RecorderFolders,
+  sender: SelfSender,
+  { kill, failSync, syncMicroseconds = 0, script = "recorded-receiver.mjs" }: RunOptions = {},
+): Promise<"done" | "killed"> {
+  const path = new URL(`../children/${script}`, import.meta.url).pathname;
+  const files = { db: join(folders.recorded, INBOX), marks: join(folders.recorded, MARKS) };
+  const child = spawn(process.execPath, [path, JSON.stringify({ ...files, ...sender })], {
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: DEADLINE_MS,
+    killSignal: "SIGABRT",
+    env: {
+      ...process.env,
+      LD_PRELOAD: folders.library,
+      RECORDER_FOLDER: folders.recorded,
+      RECORDER_LOG: folders.log,
+      RECORDER_SYNC_US: String(syncMicroseconds),
+      // A sync that goes through io_uring is no call that a library could see.
+      UV_USE_IO_URING: "0",
+      ...(failSync !== undefined && { RECORDER_FAIL: String(failSync) }),
+      ...(kill && { RECORDER_KILL: `${LETTERS[kill.call]} ${kill.file} ${kill.nth} ${kill.side}` }),
+    },
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  if (signal === "SIGKILL" && kill !== undefined) return "killed";
+  if (code !== 0) throw new Error(`the receiver ended with ${String(signal ?? code)}\n${stderr}`);
+  return "done";
+}
