@@ -1,14 +1,22 @@
-import type { Clock } from "./clock.js";
+import type { StartTimeout } from "./timeout-queue.js";
 
-/** What `work` gives, or `late` when it takes longer. The work goes on; what it gives then is dropped. */
+/** What `work` gives, or `late` when its time is over first. The work goes on; what it gives then is dropped. */
 export function withDeadline<Result, Late>(
   work: Promise<Result>,
-  clock: Clock,
-  delayMs: number,
+  startTimeout: StartTimeout,
   late: Late,
 ): Promise<Result | Late> {
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => resolve(late), delayMs);
-    work.then(resolve, reject).finally(() => timer.cancel());
+    const timeout = startTimeout(() => resolve(late));
+    work.then(
+      (result) => {
+        timeout.cancel();
+        resolve(result);
+      },
+      (error: unknown) => {
+        timeout.cancel();
+        reject(error);
+      },
+    );
   });
 }

@@ -27,7 +27,9 @@ export { parseEvent, type ParsedEvent, type UnusableReason } from "./events/pars
 export type { Backoff, BackoffOptions } from "./inbox/backoff.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
-export type { Inbox, InboxStats } from "./inbox/inbox.js";
+export type { DurationStats } from "./inbox/durations.js";
+export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";
+export type { CheckpointCounts, StoreDiagnostics } from "./inbox/store-diagnostics.js";
 export type { ReplayOutcome } from "./inbox/replay.js";
 export type { RetentionOptions } from "./inbox/retention.js";
 export type {
@@ -57,6 +59,7 @@ export type {
 
 export { captureRawBody } from "./receiver/capture-raw-body.js";
 export type { BodyLimits, BodyReading, DeliveryRequest, DeliveryResponse, ReadBody } from "./receiver/delivery.js";
+export type { DeliveryCounts } from "./receiver/delivery-counts.js";
 export type { ReceiverOptions } from "./receiver/options.js";
 export { createReceiver, type Receiver, type ReceiverHealth, type ReceiverState } from "./receiver/receiver.js";
 export type {

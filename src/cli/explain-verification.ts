@@ -53,7 +53,9 @@ const CAUSES: Readonly<Record<SignatureProblem, (input: VerificationInput) => Ca
 
 function causesOfMismatch({ header, body, secrets }: VerificationInput): Causes {
   const parsed = parseSignatureHeader(header);
-  const causes = parsed.ok ? suspectMismatch({ ...parsed, body, secrets }) : [];
+  const causes = parsed.ok
+    ? suspectMismatch({ ...parsed, digest: Buffer.from(parsed.digestHex, "hex"), body, secrets })
+    : [];
   if (causes.length > 0) return { causes, possibleCauses: [] };
   const consumed = "the body is empty: were its bytes consumed before they were saved?";
   return { causes, possibleCauses: body.byteLength === 0 ? [consumed, ...REMAINING_CAUSES] : REMAINING_CAUSES };

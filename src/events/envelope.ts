@@ -64,8 +64,7 @@ export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
  */
 const MAX_NAME_LENGTH = 255;
 
-// The schemas only look: what is handed on is the parsed JSON itself, so extra properties survive and no
-// copy is made. They ask for types, not for formats: a date in a new notation is no reason to hold a signal back.
+// The schemas only look: what is handed on is the parsed JSON itself, so extra properties survive. They ask for types, not for formats: a date in a new notation is no reason to hold a signal back.
 /**
  * Text that every store keeps as it is. A lone surrogate has no UTF-8: two different ids would become one key,
  * and one event be lost. Control characters end texts early in some databases and terminals.
@@ -76,29 +75,29 @@ const name = z
   .max(MAX_NAME_LENGTH)
   .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
 
-export const envelopeSchema = z.looseObject({
+export const envelopeSchema = z.object({
   id: name,
   version: z.literal("1"),
   type: name,
   created_at: z.string(),
 });
 
-const measure = z.looseObject({ value: z.number(), unit: z.string() });
+const measure = z.object({ value: z.number(), unit: z.string() });
 
-export const signalDataSchema = z.looseObject({
+export const signalDataSchema = z.object({
   signal_id: z.number(),
   signal_type: z.string(),
-  product: z.looseObject({ id: z.number(), slug: z.string() }),
+  product: z.object({ id: z.number(), slug: z.string() }),
   title: z.string(),
   summary: z.string(),
-  change: z.looseObject({ direction: z.string(), magnitude: z.number(), before: measure, after: measure }),
+  change: z.object({ direction: z.string(), magnitude: z.number(), before: measure, after: measure }),
   observed_at: z.string(),
-  period: z.looseObject({ start: z.string(), end: z.string() }),
+  period: z.object({ start: z.string(), end: z.string() }),
   published_at: z.string(),
   evidence_summary: z.string(),
   url: z.string(),
 });
 
-export const testDataSchema = z.looseObject({ message: z.string() });
+export const testDataSchema = z.object({ message: z.string() });
 
-export const verificationDataSchema = z.looseObject({ challenge: z.string() });
+export const verificationDataSchema = z.object({ challenge: z.string() });

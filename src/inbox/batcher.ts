@@ -1,5 +1,6 @@
 import type { Clock, ClockTimer } from "../clock.js";
 import { isSignalboxError } from "../errors.js";
+import { createDurations, type DurationStats } from "./durations.js";
 import { oncePerTurn } from "./once-per-turn.js";
 import type {
   AcceptResult,
@@ -38,6 +39,10 @@ const SETTLE_RETRY_MS = 1000;
 /** A full disk refuses new events and takes the rest: what a commit without events says of health counts after this time. */
 const RED_FOR_MS = 10_000;
 
+/** New events of one commit, and bytes of their bodies: about 3 ms of work. */
+const MOST_ACCEPTS = 256;
+const MOST_BYTES = 1024 * 1024;
+
 interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
@@ -57,6 +62,8 @@ export interface Batcher {
   /** Resolves once the settlement is durable, however long the store is down; rejects when the batcher closed first. */
   settle(settlement: Settlement): Promise<boolean>;
   claim(request: ClaimRequest): Promise<ClaimResult>;
+  /** How long commits take, from the first row to the last sync. */
+  commits(): DurationStats;
   /** Nothing waits and nothing is in flight. */
   isIdle(): boolean;
   /** Events and bytes that wait for their commit. */
@@ -71,6 +78,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
   /** Settlements of a failed commit. */
   const unknown = new WeakSet<Waiting<Settlement, boolean>>();
+  const durations = createDurations();
   let queuedEvents = 0;
   let queuedBytes = 0;
   let retry: ClockTimer | null = null;
@@ -92,10 +100,22 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     return accepts.length > 0 || settlements.length > 0 || claim !== null;
   }
 
-  /** One batch with all that waits. Never rejects. */
-  function run(): Promise<void> {
-    const batch = { accepts, settlements, claim };
+  /** What one commit takes: its rows are written on the event loop, and nobody else may wait long for them. */
+  function takeAccepts(): Waiting<NewEvent, AcceptResult>[] {
+    let bytes = 0;
+    const tooMany = accepts.findIndex(({ item }, index) => {
+      bytes += item.body.byteLength;
+      return index > 0 && (index >= MOST_ACCEPTS || bytes > MOST_BYTES);
+    });
+    if (tooMany !== -1) return accepts.splice(0, tooMany);
+    const all = accepts;
     accepts = [];
+    return all;
+  }
+
+  /** One batch with what waits. Never rejects. */
+  function run(): Promise<void> {
+    const batch = { accepts: takeAccepts(), settlements, claim };
     settlements = [];
     claim = null;
     inFlight = commit(batch).then(() => {
@@ -109,7 +129,9 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     let result: BatchResult;
     try {
       if (failing) await recover();
+      const beganAt = clock.elapsed();
       result = await store.commit(unwrap(waiting));
+      if (waiting.accepts.length + waiting.settlements.length > 0) durations.add(clock.elapsed() - beganAt);
     } catch (error) {
       const halves = isRowError(error) ? halve(waiting) : null;
       if (halves === null) {
@@ -191,6 +213,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
         schedule();
       });
     },
+    commits: durations.stats,
     isIdle: () => inFlight === null && !isWaiting(),
     queued: () => ({ events: queuedEvents, bytes: queuedBytes }),
     async close() {

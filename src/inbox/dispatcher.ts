@@ -9,9 +9,10 @@ import { judgeFailure } from "./judge-failure.js";
 import { oncePerTurn } from "./once-per-turn.js";
 import { planClaim, type ClaimPlan } from "./plan-claim.js";
 import { repeatEvery } from "./repeat-every.js";
+import { asIfNeverClaimed, doneAfter } from "./settlements.js";
 import { createSlots } from "./slots.js";
 import { CRASH_LOOP, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
-import { createTimeoutQueue } from "./timeout-queue.js";
+import { createTimeoutQueue } from "../timeout-queue.js";
 import { createWakeTimer } from "./wake-timer.js";
 
 export interface DispatcherConfig {
@@ -62,6 +63,8 @@ export interface Dispatcher {
 
 /** Events in hand beyond those that run. They spare the common path its claim; a claim costs a commit. */
 const PREFETCH = 256;
+/** Callbacks that compute keep the event loop: past this time the rest begin in later turns, with answers in between. */
+const TURN_MS = 10;
 /** How often the store is looked at for what others put there: the command line, another process. */
 const POLL_MS = 1000;
 /** A lease outlives the callback's time by this much, for the settlement's commit. */
@@ -77,7 +80,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const { batcher, clock, observe, endpoint } = config;
   const slots = createSlots(config.concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
-  const running = new Map<number, Running>();
+  /** By attempt, not by event: what another process took over may come back while its old callback still runs. */
+  const running = new Set<Running>();
 
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
@@ -118,11 +122,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function pump(): void {
     if (state !== "started") return;
+    const startedAt = clock.elapsed();
     while (waiting.length > 0 && running.size < config.concurrency) {
       const event = waiting.shift() as QueuedEvent;
       // It waited so long that its lease could end under its callback, and another process begin with it too.
       if (config.leasesExpire && event.leaseUntil - clock.now() < config.timeoutMs) giveBack(event, false);
       else run(event);
+      if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
     }
     if (mayBeDue && claiming === null) claim();
   }
@@ -143,7 +149,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   async function carryOut({ limit, alone, probing }: ClaimPlan): Promise<void> {
     const lease = leaseUntil();
     try {
-      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, suspects: alone };
+      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, suspects: alone, held: slots.held() };
       const { events, dead, nextDueAt, suspectDue: sawSuspect } = await batcher.claim(request);
       reportCrashed(dead);
       if (alone) suspect = events[0]?.seq ?? null;
@@ -173,7 +179,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   function run(event: QueuedEvent): void {
     const attempt = event.attempts + 1;
     const entry: Running = { event, attempt, abort: createAbortHandle() };
-    running.set(event.seq, entry);
+    running.add(entry);
     timeouts.add(entry);
     let outcome: unknown;
     try {
@@ -191,8 +197,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   // --- the end of an attempt. Each takes the entry out of `running` first; whoever comes second does nothing.
 
   function end(entry: Running): boolean {
-    if (running.get(entry.event.seq) !== entry) return false;
-    running.delete(entry.event.seq);
+    if (!running.delete(entry)) return false;
     timeouts.delete(entry);
     return true;
   }
@@ -201,9 +206,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (!end(entry)) return;
     breaker.succeeded();
     const { event, attempt } = entry;
-    const { possiblyRepeated } = event;
-    const done = { state: "done", dueAt: clock.now(), attempts: attempt, possiblyRepeated, lastError: null } as const;
-    settle(event, done, () => observe.handedOff(event, attempt));
+    settle(event, doneAfter(event, attempt, clock.now()), () => observe.handedOff(event, attempt));
   }
 
   function fail(entry: Running, error: unknown, timedOut = false): void {
@@ -219,15 +222,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (nextAttemptAt !== null && state === "started") timer.wakeAt(nextAttemptAt);
   }
 
-  /** Back to `ready` as if never claimed. */
   function giveBack(event: QueuedEvent, possiblyRepeated: boolean): void {
-    settle(event, {
-      state: "ready",
-      dueAt: clock.now(),
-      attempts: event.attempts,
-      lastError: null,
-      possiblyRepeated: event.possiblyRepeated || possiblyRepeated,
-    });
+    settle(event, asIfNeverClaimed(event, possiblyRepeated, clock.now()));
   }
 
   function giveBackWaiting(): void {
@@ -236,17 +232,18 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   function settle(event: QueuedEvent, change: Omit<Settlement, "seq" | "token">, whenDurable?: () => void): void {
-    batcher
-      .settle({ ...change, seq: event.seq, token: event.token })
-      .then(
-        (applied) => (applied ? whenDurable?.() : observe.leaseLost(event)),
-        // Closed while the store was down: the event stays leased, and the next start takes it over.
-        () => undefined,
-      )
-      .finally(() => {
-        slots.release(event);
-        if (waiting.length > 0 || mayBeDue) schedulePump();
-      });
+    const after = (): void => {
+      slots.release(event);
+      if (waiting.length > 0 || mayBeDue) schedulePump();
+    };
+    void batcher.settle({ ...change, seq: event.seq, token: event.token }).then(
+      (applied) => {
+        after();
+        return applied ? whenDurable?.() : observe.leaseLost(event);
+      },
+      // Closed while the store was down: the event stays leased, and the next start takes it over.
+      after,
+    );
     if (waiting.length > 0) schedulePump();
   }
 
@@ -284,13 +281,16 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       await claiming;
       timer.clear();
       giveBackWaiting();
-      if (running.size > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
+      if (running.size > 0 && graceMs > 0) {
+        const startGrace = (onOver: () => void) => clock.setTimeout(onOver, graceMs);
+        await withDeadline(slots.whenEmpty(), startGrace, undefined);
+      }
       breaker.close();
       timeouts.clear();
       const reason = namedError("AbortError", "the receiver is closing");
-      for (const entry of running.values()) {
+      for (const entry of running) {
         entry.abort.abort(reason);
-        running.delete(entry.event.seq);
+        running.delete(entry);
         const { event, attempt } = entry;
         observe.handoffFailed(event, attempt, { kind: "shutdown", error: reason, nextAttemptAt: clock.now() });
         giveBack(event, true);

@@ -1,11 +1,14 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
+import type { DurationStats } from "./durations.js";
 import { replayEvents, type ReplayOutcome } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
+import type { StoreDiagnostics } from "./store-diagnostics.js";
 import type { InboxEntry, InboxStore, ListQuery, MoveOutcome, StoredEvent, StoreStats } from "./store.js";
 
-export interface InboxStats extends StoreStats {
+/** What can be told at once. */
+export interface InboxVitals {
   /** How long the event that waits longest has been due, in milliseconds; 0 when none waits. */
   oldestReadyAgeMs: number;
   /** Events and bytes that wait for their commit. */
@@ -14,7 +17,13 @@ export interface InboxStats extends StoreStats {
   running: number;
   /** Whether hand-offs are held back because the callback keeps failing. */
   breaker: "closed" | "open" | "probing";
+  /** How long commits take, from the first row to the last sync. */
+  commits: DurationStats;
+  /** What the store tells of its medium; null when it tells nothing or is not open. */
+  medium: Omit<StoreDiagnostics, "oldestReadyAt"> | null;
 }
+
+export interface InboxStats extends StoreStats, InboxVitals {}
 
 /** What a person or a program does with the inbox of a started receiver. All of it is about its endpoint alone. */
 export interface Inbox {
@@ -62,7 +71,7 @@ export interface RunningInbox extends Inbox {
   hasRoom(bytes: number): boolean;
   /** Resolves once the event is durable. Rejects when it is not known to be. */
   accept(input: AcceptedInput): Promise<Acceptance>;
-  snapshot(): Pick<InboxStats, "queued" | "running" | "breaker">;
+  vitals(): InboxVitals;
 }
 
 export function createInbox(config: InboxConfig): RunningInbox {
@@ -73,8 +82,9 @@ export function createInbox(config: InboxConfig): RunningInbox {
     maxQueued: config.maxQueued,
     onHealth: config.onHealth,
     recover: async () => {
-      await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
-      dispatcher.nudge();
+      const { freed } = await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
+      // Only then: a claim is a commit too, and this runs before each as long as the store is down.
+      if (freed > 0) dispatcher.nudge();
     },
   });
   const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
@@ -95,7 +105,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
         headers: JSON.stringify(headers),
         state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
         dueAt: leased ? leaseUntil : now,
-        bodyHash: createHash("sha256").update(body).digest(),
+        bodyHash: hash("sha256", body, "buffer"),
         reason: fate.kind === "quarantine" ? fate.reason : null,
       });
       if (result.status === "duplicate") {
@@ -134,11 +144,31 @@ export function createInbox(config: InboxConfig): RunningInbox {
     return typeof ids === "string" ? (outcomes[0] as Outcome) : outcomes;
   }
 
-  const snapshot = (): Pick<InboxStats, "queued" | "running" | "breaker"> => ({
-    queued: batcher.queued(),
-    running: dispatcher.running(),
-    breaker: dispatcher.breakerState(),
-  });
+  function vitals(): InboxVitals {
+    const diagnostics = diagnose();
+    const { oldestReadyAt, ...medium } = diagnostics ?? { oldestReadyAt: null };
+    return {
+      oldestReadyAgeMs: ageOf(oldestReadyAt),
+      queued: batcher.queued(),
+      running: dispatcher.running(),
+      breaker: dispatcher.breakerState(),
+      commits: batcher.commits(),
+      medium: diagnostics === null ? null : (medium as Omit<StoreDiagnostics, "oldestReadyAt">),
+    };
+  }
+
+  /** A store that cannot even say how it is must not take the host's health route down with it. */
+  function diagnose(): StoreDiagnostics | null {
+    try {
+      return store.diagnostics?.(endpoint) ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  function ageOf(dueAt: number | null): number {
+    return dueAt === null ? 0 : Math.max(0, clock.now() - dueAt);
+  }
 
   return {
     async open() {
@@ -169,7 +199,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     },
     hasRoom: (bytes) => batcher.hasRoom(bytes),
     accept,
-    snapshot,
+    vitals,
     list: (query = {}) => store.list({ ...query, endpoint }),
     get: (eventId) => store.get(endpoint, eventId),
     replay: ((ids: string | readonly string[]) =>
@@ -182,10 +212,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
         ),
       )) as Inbox["discard"],
     async stats() {
-      const now = clock.now();
       const stats = await store.stats(endpoint);
-      const oldestReadyAgeMs = stats.oldestReadyAt === null ? 0 : Math.max(0, now - stats.oldestReadyAt);
-      return { ...stats, oldestReadyAgeMs, ...snapshot() };
+      return { ...stats, ...vitals(), oldestReadyAgeMs: ageOf(stats.oldestReadyAt) };
     },
   };
 }

@@ -31,6 +31,7 @@ export function judgeFailure(input: {
       settlement: {
         state: "ready",
         dueAt: now + wholeDelay((error as Partial<RetryLater>).delayMs),
+        settledAt: now,
         attempts: event.attempts,
         possiblyRepeated: event.possiblyRepeated,
         lastError,
@@ -46,6 +47,7 @@ export function judgeFailure(input: {
     settlement: {
       state: deadReason === null ? "ready" : "dead",
       dueAt: deadReason === null ? now + wholeDelay(delayBy(input.backoff, attempt)) : now,
+      settledAt: now,
       attempts: attempt,
       // A callback that ran out of time may still come to its end.
       possiblyRepeated: event.possiblyRepeated || timedOut,

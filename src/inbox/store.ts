@@ -1,3 +1,5 @@
+import type { StoreDiagnostics } from "./store-diagnostics.js";
+
 /**
  * Where an accepted event stands.
  *
@@ -45,6 +47,8 @@ export interface Settlement {
   token: number;
   state: "ready" | "done" | "dead";
   dueAt: number;
+  /** Now, by the clock that `dueAt` is reckoned by. */
+  settledAt: number;
   attempts: number;
   possiblyRepeated: boolean;
   /** Null keeps the one before. */
@@ -62,6 +66,11 @@ export interface ClaimRequest {
    * others. True: claim suspects alone.
    */
   suspects: boolean;
+  /**
+   * What the claimer has in hand: with `shared: true` it never takes that over from itself, whatever the clock says.
+   * @default nothing
+   */
+  held?: { has(seq: number): boolean; readonly size: number } | undefined;
 }
 
 export interface ClaimedEvent {
@@ -203,6 +212,12 @@ export const SUSPECT_CRASHES = 2;
 /** Crashes after which an event is `dead` with reason `crash_loop`. */
 export const MAX_CRASHES = 5;
 
+/**
+ * An event that became `ready` further ahead than this was put there before the clock was set back. Less is two
+ * processes that read their clock one after the other.
+ */
+export const CLOCK_SLACK_MS = 5000;
+
 /** The `lastError` of an event that {@link MAX_CRASHES} made dead. */
 export const CRASH_LOOP = "crash_loop";
 
@@ -220,10 +235,12 @@ export const CRASH_LOOP = "crash_loop";
  * - **G5** A settlement whose token is not current changes nothing and is answered `false`.
  * - **G6** Bodies come back byte for byte, whatever the bytes.
  * - **G7** A claim hands out an event that is due and `ready` to one claimer, with a token larger than any
- *   before, earliest due first. Suspects come only when asked for.
+ *   before, earliest due first. Suspects come only when asked for. What became `ready` at a time that is more
+ *   than {@link CLOCK_SLACK_MS} ahead of the claim's `now` waits no longer than it was to wait then: the clock
+ *   was set back.
  * - **G8** `takeOver` makes every lease of a dead predecessor `ready` at once, counts a crash for each and marks
  *   it possibly repeated; the {@link MAX_CRASHES}th makes it `dead`. With `shared: true` an expired lease gets
- *   the same in `claim`, and `takeOver` does nothing.
+ *   the same in `claim`, unless the claimer holds it itself, and `takeOver` does nothing.
  * - **G9** `prune` never touches an event that is not `done`.
  * - **G10** `replay` takes `done`, `dead` and `quarantined` events that have their payload and nothing else;
  *   `discard` drops the payload of a `dead` or `quarantined` event and keeps its key.
@@ -263,6 +280,8 @@ export interface InboxStore {
   list(query: ListQuery): Promise<InboxEntry[]>;
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   stats(endpoint: string): Promise<StoreStats>;
+  /** For `health()` and `stats()`; null while it is not open. A store that has nothing to tell leaves it out. */
+  diagnostics?(endpoint: string): StoreDiagnostics | null;
   replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;
   discard(events: readonly { endpoint: string; eventId: string }[], now: number): Promise<MoveOutcome[]>;
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;

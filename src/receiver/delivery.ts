@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../clock.js";
+import type { StartTimeout } from "../timeout-queue.js";
 import { REJECTIONS, type RejectionCode } from "./rejection.js";
 
 /** One delivery as the receiver wants it, from whatever framework. */
@@ -23,9 +23,18 @@ export interface BodyLimits {
   /** Bytes, counted as received. */
   maxBytes: number;
   timeoutMs: number;
+  /** Calls back after `timeoutMs`, by the receiver's clock and without a timer of its own, unless it is cancelled. */
+  startTimeout: StartTimeout;
   /** False: the answer is known to be a refusal, so count the bytes and keep none. */
   keep: boolean;
-  clock: Clock;
+  /**
+   * To be asked before memory for a part of the body is taken, with the bytes that are then taken in all. Past what the
+   * receiver may hold, the body that has been arriving longest gives way.
+   *
+   * @param giveWay called when it is this body's turn: drop it, and give `overloaded`
+   * @returns false when there is no room: drop the body, and give `overloaded`
+   */
+  hold(bytes: number, giveWay: () => void): boolean;
 }
 
 export type BodyReading =
@@ -33,7 +42,7 @@ export type BodyReading =
   | {
       ok: false;
       /** `client_gone`: nobody is there to be answered. */
-      reason: "body_timeout" | "body_too_large" | "body_unavailable" | "client_gone";
+      reason: "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded" | "client_gone";
     };
 
 /** What to answer. `headers` are complete, with a byte-exact `Content-Length`. */

@@ -37,7 +37,10 @@ export interface ReceiverOptions {
   bodyTimeoutMs?: number | undefined;
   /** Milliseconds from the body's last byte to the answer; past them 503, and the sender tries again. @default 3000 */
   ackTimeoutMs?: number | undefined;
-  /** Bounds of what waits for its commit; past them 503. @default 4096 events, 33554432 bytes (32 MiB) */
+  /**
+   * Bounds of what waits for its commit; past them 503. Bodies that still arrive share the bytes: when those are used up,
+   * the one that has been arriving longest gets 503. @default 4096 events, 33554432 bytes (32 MiB)
+   */
   maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
   /** How events are handed to `onSignal`. */
   handoff?: HandoffOptions | undefined;

@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature } from "../signature/verify.js";
 import { withDeadline } from "../deadline.js";
+import { createTimeoutQueue, startIn, type StartTimeout } from "../timeout-queue.js";
 import {
   acknowledge,
   acknowledgeNew,
@@ -13,6 +14,7 @@ import {
   type DeliveryResponse,
 } from "./delivery.js";
 import { headerValue } from "./header-value.js";
+import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
@@ -29,14 +31,24 @@ export interface PipelineConfig extends ReceiverConfig {
   onTrouble: (code: RejectionCode, error: unknown) => void;
 }
 
+export interface Pipeline {
+  /** @returns null when nobody is there to be answered. Never rejects. */
+  handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
+  /** Leaves no timer behind once the last delivery has its answer. */
+  close(): void;
+}
+
 /**
  * The way of one delivery: bytes → verify → parse → challenge or inbox → answer. Bytes stay bytes until the
  * signature is checked, and no answer in the 200s leaves before what it stands for is durable.
- *
- * @returns null when nobody is there to be answered. Never rejects.
  */
-export function createPipeline(config: PipelineConfig): (request: DeliveryRequest) => Promise<DeliveryResponse | null> {
+export function createPipeline(config: PipelineConfig): Pipeline {
   const { inbox, events, clock } = config;
+  const timeouts = [config.bodyTimeoutMs, config.ackTimeoutMs].map((timeoutMs) =>
+    createTimeoutQueue<() => void>(clock, timeoutMs, (onTimeout) => onTimeout()),
+  );
+  const [startBodyTimeout, startAckTimeout] = timeouts.map(startIn) as [StartTimeout, StartTimeout];
+  const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
 
   function refuse(code: RejectionCode): DeliveryResponse {
     const { requestId, ...response } = reject(code);
@@ -64,7 +76,14 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
 
   async function read(request: DeliveryRequest, keep: boolean): Promise<BodyReading> {
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
-    if (typeof request.body === "function") return request.body({ maxBytes, timeoutMs, keep, clock });
+    if (typeof request.body === "function") {
+      const hold = (bytes: number, giveWay: () => void): boolean => bodies.hold(request, bytes, giveWay);
+      try {
+        return await request.body({ maxBytes, timeoutMs, keep, startTimeout: startBodyTimeout, hold });
+      } finally {
+        bodies.release(request);
+      }
+    }
     // A caller without types: text or parsed JSON is not what was signed.
     if (!ArrayBuffer.isView(request.body)) return { ok: false, reason: "body_unavailable" };
     return request.body.byteLength > maxBytes
@@ -72,18 +91,29 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
       : { ok: true, bytes: request.body };
   }
 
-  async function answer(
-    headers: DeliveryRequest["headers"],
-    header: string | undefined,
-    body: Uint8Array,
-  ): Promise<DeliveryResponse | Refusal> {
-    let secrets: readonly string[];
+  /** While something is looked up for it, a body gives way as one that arrives does: then the result is null. */
+  function whileHeld<Value>(delivery: ReadDelivery, value: Promise<Value>): Promise<Value | null> {
+    return new Promise((resolve, fail) => {
+      const giveWay = (): void => {
+        // The lookup may hang, and so whatever waits for it.
+        delivery.body = NO_BYTES;
+        resolve(null);
+      };
+      if (!bodies.hold(delivery, delivery.body.byteLength, giveWay)) giveWay();
+      value.finally(() => bodies.release(delivery)).then(resolve, fail);
+    });
+  }
+
+  async function answer(delivery: ReadDelivery): Promise<DeliveryResponse | Refusal> {
+    let secrets: readonly string[] | null;
     try {
       const found = config.lookUpSecrets();
-      secrets = found instanceof Promise ? await found : found;
+      secrets = found instanceof Promise ? await whileHeld(delivery, found) : found;
     } catch (error) {
       return { code: "secret_unavailable", cause: error };
     }
+    if (secrets === null) return { code: "overloaded" };
+    const { headers, header, body } = delivery;
     const { toleranceSeconds } = config;
     const verification = verifySignature({ header, body, secrets, toleranceSeconds, now: clock.now() });
     if (!verification.ok) return { code: verification.reason };
@@ -104,7 +134,7 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
     // The lookup may have taken a while.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
-    if (!inbox.hasRoom(body.byteLength)) return { code: "overloaded" };
+    if (!bodies.makeRoom(body.byteLength)) return { code: "overloaded" };
 
     const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
     const reference = referenceTo(config.endpoint, { eventId, type });
@@ -149,17 +179,27 @@ export function createPipeline(config: PipelineConfig): (request: DeliveryReques
       return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
     }
     if (!signature.ok) return refuse(signature.reason);
-    const outcome = await withDeadline(
-      answer(request.headers, header, reading.bytes),
-      clock,
-      config.ackTimeoutMs,
-      LATE,
-    );
-    return conclude(outcome);
+    const delivery = { headers: request.headers, header, body: reading.bytes };
+    return conclude(await withDeadline(answer(delivery), startAckTimeout, LATE));
   }
 
-  return (request) => handle(request).catch((cause: unknown) => conclude({ code: "store_unavailable", cause }));
+  return {
+    handle: (request) => handle(request).catch((cause: unknown) => conclude({ code: "store_unavailable", cause })),
+    close() {
+      for (const queue of timeouts) queue.close();
+    },
+  };
 }
+
+/** A delivery whose body was read. */
+interface ReadDelivery {
+  headers: DeliveryRequest["headers"];
+  /** Its signature. */
+  header: string | undefined;
+  body: Uint8Array;
+}
+
+const NO_BYTES = new Uint8Array();
 
 /** A refusal on its way to the answer. With a cause, even null, it is ours to mend. */
 interface Refusal {
@@ -172,7 +212,7 @@ const LATE: Refusal = { code: "ack_timeout" };
 
 /** The key of bytes without a usable id. A hash, so that a right event with the id they claim is not kept out. */
 function anonymous(body: Uint8Array): { id: string; type: string } {
-  return { id: `sha256:${createHash("sha256").update(body).digest("hex")}`, type: "" };
+  return { id: `sha256:${hash("sha256", body, "hex")}`, type: "" };
 }
 
 function keptHeaders(headers: DeliveryRequest["headers"]): Record<string, string> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import getRawBody from "raw-body";
+import { createBodyBuffer, type BodyBuffer } from "./body-buffer.js";
 import { capturedRawBody } from "./capture-raw-body.js";
 import type { BodyLimits, BodyReading, ReadBody } from "./delivery.js";
 
@@ -13,7 +13,7 @@ export function readRequestBody(request: IncomingMessage): ReadBody {
       return Promise.resolve(tooLarge ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: captured });
     }
     if (wasConsumed(request)) return Promise.resolve({ ok: false, reason: "body_unavailable" });
-    return withinTime(limits, limits.keep ? readAll(request, limits) : countAll(request, limits));
+    return readStream(request, limits);
   };
 }
 
@@ -22,45 +22,55 @@ function wasConsumed(request: IncomingMessage): boolean {
   return request.readableDidRead || request.readableEnded || request.readableEncoding !== null;
 }
 
-async function readAll(request: IncomingMessage, { maxBytes }: BodyLimits): Promise<BodyReading> {
-  const length = request.headers["content-length"];
-  try {
-    return { ok: true, bytes: await getRawBody(request, { limit: maxBytes, ...(length !== undefined && { length }) }) };
-  } catch (error) {
-    const type = error instanceof Error && "type" in error ? error.type : undefined;
-    if (type === "entity.too.large") return { ok: false, reason: "body_too_large" };
-    return { ok: false, reason: request.readableAborted ? "client_gone" : "body_unavailable" };
-  }
-}
+function readStream(request: IncomingMessage, limits: BodyLimits): Promise<BodyReading> {
+  const { maxBytes, startTimeout, keep, hold } = limits;
+  const header = request.headers["content-length"];
+  const announced = header === undefined ? null : Number(header);
+  if (announced !== null && announced > maxBytes) return Promise.resolve({ ok: false, reason: "body_too_large" });
 
-/** Like {@link readAll}, for a body that nobody will look at: a flood of them costs no memory. */
-function countAll(request: IncomingMessage, { maxBytes }: BodyLimits): Promise<BodyReading> {
   return new Promise((resolve) => {
+    let body: Uint8Array | null = null;
+    let pieces: BodyBuffer | null = null;
     let received = 0;
+
     const end = (reading: BodyReading): void => {
-      request.off("data", onData);
+      timeout.cancel();
+      // The listeners live as long as the request, and the bytes must not.
+      body = null;
+      pieces = null;
       resolve(reading);
     };
+    const fail = (reason: (BodyReading & { ok: false })["reason"]): void => {
+      request.off("data", onData);
+      end({ ok: false, reason });
+    };
+    const giveWay = (): void => fail("overloaded");
     const onData = (chunk: Buffer): void => {
       received += chunk.byteLength;
-      if (received > maxBytes) end({ ok: false, reason: "body_too_large" });
+      if (received > maxBytes) return fail("body_too_large");
+      // A body that nobody will look at is counted and not kept: a flood of them costs no memory.
+      if (!keep) return;
+      // One that is whole at once, the common one, is on its way before anybody else could want its room.
+      if (chunk.byteLength === announced) {
+        body = chunk;
+        return;
+      }
+      pieces ??= createBodyBuffer(announced ?? maxBytes);
+      if (received !== announced && !hold(pieces.capacityWith(chunk), giveWay)) return giveWay();
+      pieces.append(chunk);
     };
-    if (Number(request.headers["content-length"]) > maxBytes) return end({ ok: false, reason: "body_too_large" });
+    const onEnd = (): void => {
+      if (announced !== null && received !== announced) fail("body_unavailable");
+      else end({ ok: true, bytes: body ?? pieces?.take() ?? NO_BYTES });
+    };
+    const onGone = (): void => fail("client_gone");
+
+    const timeout = startTimeout(() => fail("body_timeout"));
     request.on("data", onData);
-    request.once("end", () => end({ ok: true, bytes: NO_BYTES }));
-    request.once("error", () => end({ ok: false, reason: "client_gone" }));
-    request.once("close", () => end({ ok: false, reason: "client_gone" }));
+    // Whatever goes wrong, a request closes. To be told twice does no harm, and `once` costs every delivery.
+    request.on("end", onEnd);
+    request.on("close", onGone);
   });
 }
 
 const NO_BYTES = new Uint8Array();
-
-function withinTime({ clock, timeoutMs }: BodyLimits, reading: Promise<BodyReading>): Promise<BodyReading> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimeout(() => resolve({ ok: false, reason: "body_timeout" }), timeoutMs);
-    void reading.then((result) => {
-      timer.cancel();
-      resolve(result);
-    });
-  });
-}

@@ -38,10 +38,13 @@ export type ReceiverEventListener<Name extends ReceiverEventName> = (event: Rece
 export interface ReceiverEvents {
   on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
   emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void;
+  /** How often each was emitted. */
+  count(name: ReceiverEventName): number;
 }
 
 /** Listeners run before the answer goes out; one that throws or rejects is logged and disturbs nobody. */
 export function createReceiverEvents(logger: Logger): ReceiverEvents {
+  const counts = new Map<string, number>();
   const listeners = new Map<string, Set<(event: never) => void>>();
   return {
     on(name, listener) {
@@ -49,7 +52,9 @@ export function createReceiverEvents(logger: Logger): ReceiverEvents {
       listeners.set(name, group.add(listener));
       return () => group.delete(listener);
     },
+    count: (name) => counts.get(name) ?? 0,
     emit(name, event) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
       const group = listeners.get(name);
       if (group === undefined) return;
       for (const listener of group) {

@@ -6,9 +6,10 @@ import type { LazyAbort } from "../inbox/abort-handle.js";
 import type { DispatcherObserver } from "../inbox/dispatcher-observer.js";
 import type { QueuedEvent } from "../inbox/dispatcher.js";
 import type { Handoff } from "../inbox/handoff.js";
-import { createInbox, type Inbox, type InboxStats } from "../inbox/inbox.js";
+import { createInbox, type Inbox, type InboxVitals } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
+import { countDeliveries, type DeliveryCounts } from "./delivery-counts.js";
 import { createLogThrottle } from "./log-throttle.js";
 import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
@@ -20,7 +21,7 @@ import {
 } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
-export interface ReceiverHealth extends Pick<InboxStats, "queued" | "running" | "breaker"> {
+export interface ReceiverHealth extends InboxVitals {
   /** Deliveries are taken: started, and the last commit worked. Fit for a readiness route. */
   ok: boolean;
   state: ReceiverState;
@@ -32,6 +33,7 @@ export interface ReceiverHealth extends Pick<InboxStats, "queued" | "running" | 
     /** The code of the error that the last commit failed with; null when it worked. */
     failure: string | null;
   };
+  deliveries: DeliveryCounts;
 }
 
 export type ReceiverState = "idle" | "starting" | "running" | "closing" | "closed";
@@ -85,6 +87,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
   const { logger, clock, endpoint, store } = config;
   const events = createReceiverEvents(logger);
+  const deliveryCounts = countDeliveries(events);
   const throttle = createLogThrottle(clock);
 
   let state: ReceiverState = "idle";
@@ -112,7 +115,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onRetentionError: (error) => logger.warn({ code: codeOf(error) }, "old events could not be pruned"),
   });
 
-  const handle = createPipeline({
+  const pipeline = createPipeline({
     ...config,
     inbox,
     events,
@@ -149,8 +152,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   function createObserver(): DispatcherObserver {
     return {
       handedOff(event, attempt) {
-        logger.debug({ ...referenceTo(endpoint, event), attempt }, "handed an event off");
-        events.emit("handedOff", { ...referenceTo(endpoint, event), attempt });
+        const handedOff = { ...referenceTo(endpoint, event), attempt };
+        logger.debug(handedOff, "handed an event off");
+        events.emit("handedOff", handedOff);
       },
       handoffFailed(event, attempt, { kind, error, nextAttemptAt }) {
         const next = nextAttemptAt === null ? null : new Date(nextAttemptAt);
@@ -199,9 +203,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
+    // Our timers keep no process alive, and a callback may wait for nothing that does.
+    const keepAlive = setInterval(() => undefined, 2 ** 30);
     await starting?.catch(() => undefined);
     state = "closing";
-    if (wasStarted) await inbox.close(graceMs);
+    pipeline.close();
+    try {
+      if (wasStarted) await inbox.close(graceMs);
+    } finally {
+      clearInterval(keepAlive);
+    }
     state = "closed";
     if (wasStarted) logger.info({ endpoint }, "receiver closed");
   }
@@ -216,13 +227,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
     close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => (closing ??= close(graceMs)),
     [Symbol.asyncDispose]: () => receiver.close(),
-    handle: handle as Receiver["handle"],
+    handle: pipeline.handle as Receiver["handle"],
     health: () => ({
       ok: state === "running" && storeFailure === null,
       state,
       endpoint,
       store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
-      ...inbox.snapshot(),
+      deliveries: deliveryCounts(),
+      ...inbox.vitals(),
     }),
     on: events.on,
     inbox: { list: inbox.list, get: inbox.get, replay: inbox.replay, discard: inbox.discard, stats: inbox.stats },

@@ -59,9 +59,18 @@ function linger(request: IncomingMessage, response: ServerResponse, body: string
 }
 
 function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void {
+  const { socket } = request;
+  const over = (): void => {
+    clearTimeout(timer);
+    request.off("close", over);
+    socket.off("close", over);
+  };
   const timer = setTimeout(() => {
+    over();
     if (!request.complete) request.destroy();
   }, delayMs);
   timer.unref();
-  request.once("close", () => clearTimeout(timer));
+  request.once("close", over);
+  // Once it is answered, node tells a request nothing of the end of its connection. The timer would keep both in memory.
+  socket.once("close", over);
 }

@@ -2,7 +2,7 @@
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
 export type ParsedSignatureHeader =
-  | { ok: true; /** The text of t, as signed. */ timestampText: string; timestamp: number; digest: Buffer }
+  | { ok: true; /** The text of t, as signed. */ timestampText: string; timestamp: number; digestHex: string }
   | { ok: false; reason: "signature_missing" | "signature_malformed" };
 
 // One form and nothing else. A header sent twice reaches us joined by ", " and does not fit it, so no
@@ -14,6 +14,6 @@ export function parseSignatureHeader(header: unknown): ParsedSignatureHeader {
   if (header === undefined || header === null) return { ok: false, reason: "signature_missing" };
   const match = typeof header === "string" ? FORM.exec(header) : null;
   if (match === null) return { ok: false, reason: "signature_malformed" };
-  const [, timestampText, hex] = match as unknown as [string, string, string];
-  return { ok: true, timestampText, timestamp: Number(timestampText), digest: Buffer.from(hex, "hex") };
+  const [, timestampText, digestHex] = match as unknown as [string, string, string];
+  return { ok: true, timestampText, timestamp: Number(timestampText), digestHex };
 }

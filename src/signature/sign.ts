@@ -30,5 +30,5 @@ export function signBody({ body, secret, timestamp }: SignBodyInput): string {
   }
   const text = String(t);
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
-  return `t=${text},v1=${signatureDigest(secret, text, bytes).toString("hex")}`;
+  return `t=${text},v1=${signatureDigest(secret, text, bytes)}`;
 }

@@ -1,5 +1,6 @@
 import { closedStoreError } from "../inbox/closed-store-error.js";
 import {
+  CLOCK_SLACK_MS,
   CRASH_LOOP,
   EVENT_STATES,
   MAX_CRASHES,
@@ -19,6 +20,7 @@ import {
 
 interface Row extends InboxEntry {
   token: number;
+  readySince: number;
   headers: string;
   bodyHash: Uint8Array;
   body: Uint8Array | null;
@@ -41,8 +43,8 @@ export function memoryStore(): InboxStore {
   function settle(settlement: Settlement): boolean {
     const row = rows.get(settlement.seq);
     if (row === undefined || row.state !== "leased" || row.token !== settlement.token) return false;
-    const { state, dueAt, attempts, possiblyRepeated, lastError } = settlement;
-    Object.assign(row, { state, dueAt, attempts, possiblyRepeated, lastError: lastError ?? row.lastError });
+    const { state, dueAt, settledAt: readySince, attempts, possiblyRepeated, lastError } = settlement;
+    Object.assign(row, { state, dueAt, readySince, attempts, possiblyRepeated, lastError: lastError ?? row.lastError });
     return true;
   }
 
@@ -62,6 +64,7 @@ export function memoryStore(): InboxStore {
       type,
       state,
       dueAt,
+      readySince: receivedAt,
       receivedAt,
       headers,
       lastError: reason,
@@ -80,12 +83,23 @@ export function memoryStore(): InboxStore {
   }
 
   function claim({ endpoint, now, leaseUntil, limit, suspects }: ClaimRequest): ClaimResult {
-    const ready = [...rows.values()]
-      .filter((row) => row.endpoint === endpoint && row.state === "ready")
-      .sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
-    const taken = ready.filter((row) => row.dueAt <= now && isSuspect(row) === suspects).slice(0, limit);
+    const due: Row[] = [];
+    let nextDueAt: number | null = null;
+    let otherDue = false;
+    // One look at each row: a backlog of many thousand is claimed a few at a time.
+    for (const row of rows.values()) {
+      if (row.state !== "ready" || row.endpoint !== endpoint) continue;
+      if (row.readySince > now + CLOCK_SLACK_MS) {
+        row.dueAt -= row.readySince - now;
+        row.readySince = now;
+      }
+      if (row.dueAt > now) nextDueAt = Math.min(nextDueAt ?? Infinity, row.dueAt);
+      else if (isSuspect(row) === suspects) due.push(row);
+      else otherDue = true;
+    }
+    due.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
+    const taken = due.slice(0, limit);
     for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
-    const left = ready.filter((row) => row.state === "ready");
     return {
       dead: [],
       events: taken.map(({ seq, eventId, type, token, attempts, crashes, receivedAt, ...row }) => ({
@@ -100,8 +114,8 @@ export function memoryStore(): InboxStore {
         replayed: row.replayed,
         body: Uint8Array.from(row.body ?? []),
       })),
-      nextDueAt: left.find((row) => row.dueAt > now)?.dueAt ?? null,
-      suspectDue: left.some((row) => row.dueAt <= now && isSuspect(row)),
+      nextDueAt,
+      suspectDue: suspects ? due.length > taken.length : otherDue,
     };
   }
 
@@ -122,6 +136,7 @@ export function memoryStore(): InboxStore {
     Object.assign(row, readAs, {
       state: "ready",
       dueAt: now,
+      readySince: now,
       attempts: 0,
       crashes: 0,
       replayed: true,
@@ -185,6 +200,7 @@ export function memoryStore(): InboxStore {
         Object.assign(row, {
           state: isDead ? "dead" : "ready",
           dueAt: now,
+          readySince: now,
           token: row.token + 1,
           crashes,
           possiblyRepeated: row.possiblyRepeated || crashed,

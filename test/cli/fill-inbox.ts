@@ -23,7 +23,8 @@ export async function fillInbox(fillings: readonly Filling[]): Promise<string> {
   const { accepts: accepted } = await store.commit({ settlements: [], accepts, claim: null });
   const settlements = fillings.flatMap(({ state, reason }, index) => {
     const seq = accepted[index]?.seq ?? 0;
-    const settled = { seq, token: 1, dueAt: Date.now(), attempts: 20, possiblyRepeated: false };
+    const now = Date.now();
+    const settled = { seq, token: 1, dueAt: now, settledAt: now, attempts: 20, possiblyRepeated: false };
     return state === "dead" ? [{ ...settled, state, lastError: reason ?? "the queue is down" }] : [];
   });
   await store.commit({ settlements, accepts: [], claim: null });

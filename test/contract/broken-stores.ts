@@ -118,7 +118,7 @@ function pruneByAge(store: InboxStore): InboxStore {
         const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, suspects: false };
         const { claim: claimed } = await store.commit({ settlements: [], accepts: [], claim });
         for (const { seq, token } of claimed?.events ?? []) {
-          const values = { dueAt, attempts: 0, possiblyRepeated: false, lastError: null };
+          const values = { dueAt, settledAt: dueAt, attempts: 0, possiblyRepeated: false, lastError: null };
           const settlements = [{ seq, token, state: "done" as const, ...values }];
           await store.commit({ settlements, accepts: [], claim: null });
         }

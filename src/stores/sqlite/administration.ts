@@ -17,6 +17,8 @@ export interface Administration {
   list(query: ListQuery): InboxEntry[];
   get(endpoint: string, eventId: string): StoredEvent | undefined;
   stats(endpoint: string): StoreStats;
+  /** When the event that waits longest in `ready` became due. */
+  oldestReadyAt(endpoint: string): number | null;
   replay(moves: readonly ReplayMove[], now: number): MoveOutcome[];
   discard(events: readonly { endpoint: string; eventId: string }[], now: number): MoveOutcome[];
   prune(request: PruneRequest): { payloads: number; keys: number };
@@ -73,9 +75,9 @@ export function createAdministration(db: Database): Administration {
     )
     .pluck();
   const toReady = db.prepare(`
-    UPDATE inbox SET event_id = ?, type = ?, state = 'ready', due_at = ?, attempts = 0, crashes = 0, replayed = 1,
+    UPDATE inbox SET event_id = @id, type = @type, state = 'ready', due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
       possibly_repeated = iif(state = 'done', 1, possibly_repeated)
-    WHERE seq = ?`);
+    WHERE seq = @seq`);
   const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
   const dropPayload = db.prepare("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
   const dropBody = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
@@ -90,6 +92,8 @@ export function createAdministration(db: Database): Administration {
   const findOldPayloads = findOld(1);
   const findOldKeys = findOld(0);
 
+  const oldestReadyAt = (endpoint: string): number | null => oldestReady.get(endpoint, endpoint) ?? null;
+
   function replayOne({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
     const row = findOne.get(endpoint, eventId);
     if (row === undefined) return "not_found";
@@ -100,7 +104,7 @@ export function createAdministration(db: Database): Administration {
       toDone.run(now, row.seq);
       return "duplicate";
     }
-    toReady.run(id, readAs?.type ?? row.type, now, row.seq);
+    toReady.run({ id, type: readAs?.type ?? row.type, now, seq: row.seq });
     return "moved";
   }
 
@@ -144,8 +148,9 @@ export function createAdministration(db: Database): Administration {
     stats(endpoint) {
       const byState = counts.get({ endpoint }) as StateCounts;
       const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
-      return { ...byState, total, oldestReadyAt: oldestReady.get(endpoint, endpoint) ?? null };
+      return { ...byState, total, oldestReadyAt: oldestReadyAt(endpoint) };
     },
+    oldestReadyAt,
     replay,
     discard,
     prune,

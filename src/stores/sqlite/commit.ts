@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import {
+  CLOCK_SLACK_MS,
   CRASH_LOOP,
   MAX_CRASHES,
   type AcceptResult,
@@ -49,16 +50,20 @@ function dueSql(crashes: string): string {
     ORDER BY due_at, seq LIMIT ?`;
 }
 
+/** A clock set back under a large backlog: no claim blocks the event loop for all of it. */
+const MOVED_AT_ONCE = 500;
+
 export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
-    INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, last_error)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+    INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const insertBody = db.prepare("INSERT INTO inbox_body (seq, headers, body) VALUES (?, ?, ?)");
   const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
   );
   const settleOne = db.prepare(`
-    UPDATE inbox SET state = ?, due_at = ?, attempts = ?, possibly_repeated = ?, last_error = coalesce(?, last_error)
+    UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
+      last_error = coalesce(?, last_error)
     WHERE seq = ? AND token = ? AND state = 'leased'`);
 
   const findDue = db.prepare<[string, number, number], number>(dueSql("< 2")).pluck();
@@ -76,6 +81,12 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     )
     .pluck();
 
+  const ahead = "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND ready_since > ?";
+  const findAhead = db.prepare<[string, number], number>(`${ahead} LIMIT 1`).pluck();
+  const moveEarlier = db.prepare(`
+    UPDATE inbox SET due_at = due_at - (ready_since - ?), ready_since = ?
+    WHERE seq IN (${ahead} LIMIT ${MOVED_AT_ONCE})`);
+
   const findLeased = db
     .prepare<[string], number>("SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased'")
     .pluck();
@@ -85,9 +96,11 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     )
     .pluck();
   // The token grows, so that a settlement of whoever held the lease changes nothing.
-  const free = db.prepare("UPDATE inbox SET state = 'ready', due_at = ?, token = token + 1 WHERE seq = ?");
-  const freeCrashed = db.prepare<[number, number], CrashedRow>(`
-    UPDATE inbox SET due_at = ?, token = token + 1, crashes = crashes + 1, possibly_repeated = 1,
+  const free = db.prepare(
+    "UPDATE inbox SET state = 'ready', due_at = ?, ready_since = ?, token = token + 1 WHERE seq = ?",
+  );
+  const freeCrashed = db.prepare<[number, number, number], CrashedRow>(`
+    UPDATE inbox SET due_at = ?, ready_since = ?, token = token + 1, crashes = crashes + 1, possibly_repeated = 1,
       state = iif(crashes + 1 >= ${MAX_CRASHES}, 'dead', 'ready'),
       last_error = iif(crashes + 1 >= ${MAX_CRASHES}, '${CRASH_LOOP}', last_error)
     WHERE seq = ? RETURNING seq, event_id, type, attempts, state`);
@@ -95,7 +108,8 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   function accept(event: NewEvent): AcceptResult {
     const { endpoint, eventId, type, state, dueAt, receivedAt, bodyHash, headers, body, reason } = event;
     const token = state === "leased" ? 1 : 0;
-    const inserted = insert.run(endpoint, eventId, type, state, dueAt, token, receivedAt, bodyHash, reason);
+    const readySince = state === "ready" ? receivedAt : 0;
+    const inserted = insert.run(endpoint, eventId, type, state, dueAt, readySince, token, receivedAt, bodyHash, reason);
     if (inserted.changes === 0) {
       const original = findKey.get(endpoint, eventId);
       if (original === undefined) throw new Error("an event that is there cannot be found");
@@ -106,8 +120,10 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return { status: "accepted", seq };
   }
 
-  function settle({ seq, token, state, dueAt, attempts, possiblyRepeated, lastError }: Settlement): boolean {
-    return settleOne.run(state, dueAt, attempts, possiblyRepeated ? 1 : 0, lastError, seq, token).changes === 1;
+  function settle({ seq, token, state, dueAt, settledAt, possiblyRepeated, ...rest }: Settlement): boolean {
+    const readySince = state === "ready" ? settledAt : 0;
+    const flag = possiblyRepeated ? 1 : 0;
+    return settleOne.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, seq, token).changes === 1;
   }
 
   function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events" | "dead"> {
@@ -119,15 +135,21 @@ export function createCommitter(db: Database, shared: boolean): Committer {
 
   /** Ends leases whose holder died, and tells which events that was the end of. */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
-    const rows = seqs.map((seq) => freeCrashed.get(now, seq) as CrashedRow);
+    const rows = seqs.map((seq) => freeCrashed.get(now, now, seq) as CrashedRow);
     return rows
       .filter(({ state }) => state === "dead")
       .map(({ seq, event_id: eventId, type, attempts }) => ({ seq, eventId, type, attempts }));
   }
 
+  function expired({ endpoint, now, limit, held }: ClaimRequest): number[] {
+    const seqs = findExpired.all(endpoint, now, limit + (held?.size ?? 0));
+    return held === undefined ? seqs : seqs.filter((seq) => !held.has(seq)).slice(0, limit);
+  }
+
   function claim(request: ClaimRequest): ClaimResult {
     const { endpoint, now, leaseUntil, limit, suspects } = request;
-    const dead = shared ? crash(findExpired.all(endpoint, now, limit), now) : [];
+    const dead = shared ? crash(expired(request), now) : [];
+    moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
     const due = (suspects ? findSuspects : findDue).all(endpoint, now, limit);
     const events = due.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
@@ -157,7 +179,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     (endpoint: string, now: number, held: TakeOverRequest["held"] | null, crashed: boolean): TakeOverResult => {
       const orphans = held === null ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
       if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
-      for (const seq of orphans) free.run(now, seq);
+      for (const seq of orphans) free.run(now, now, seq);
       // After a failure: a write that changes nothing but shows whether the disk takes one.
       db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
       return { freed: orphans.length, dead: [] };
@@ -170,7 +192,8 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       const { endpoint, now, suspects } = request;
       const isDue =
         (suspects ? findSuspects : findDue).get(endpoint, now, 1) !== undefined ||
-        (shared && findExpired.get(endpoint, now, 1) !== undefined);
+        (shared && expired(request).length > 0) ||
+        findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
       return isDue ? null : { events: [], dead: [], ...look(request) };
     },
     takeOver: ({ endpoint, now, held, crashed }) => takeOver(endpoint, now, held, crashed),

@@ -37,8 +37,14 @@ const INBOX = `
   ) STRICT;
 `;
 
+// By a `ready_since` that is still to come a row is known that waits by a clock that was set back since.
+const READY_SINCE = `
+  ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: of no account
+  CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
+`;
+
 /** Append only: a file carries in `user_version` how many of these it has seen. */
-const MIGRATIONS: readonly string[] = [INBOX];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE];
 
 /** "sgbx": tells our files from other people's. */
 const APPLICATION_ID = 0x73676278;
@@ -54,8 +60,11 @@ function versionOf(db: Database): number {
  * @throws SignalboxError `store_newer`, `store_unsupported`
  */
 export function assertInbox(db: Database, path: string, mayMake: boolean): void {
-  const isOurs = db.pragma("application_id", { simple: true }) === APPLICATION_ID;
-  const isEmpty = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
+  // In one transaction: another process may be making the file at this moment.
+  const [isOurs, isEmpty] = db.transaction(() => [
+    db.pragma("application_id", { simple: true }) === APPLICATION_ID,
+    db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0,
+  ])();
   if (!isOurs && !(isEmpty && mayMake)) {
     throw new SignalboxError(
       "store_unsupported",
@@ -79,6 +88,8 @@ export function assertInbox(db: Database, path: string, mayMake: boolean): void 
 
 /** Brings an inbox that {@link assertInbox} let pass up to date. */
 export function migrate(db: Database): void {
+  // A file that may be damaged is not written to before somebody has looked.
+  if (versionOf(db) === MIGRATIONS.length) return;
   db.transaction(() => {
     for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);
     db.pragma(`application_id = ${APPLICATION_ID}`);

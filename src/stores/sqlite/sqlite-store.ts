@@ -1,13 +1,18 @@
+import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError } from "../../inbox/closed-store-error.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { createAdministration, type Administration } from "./administration.js";
+import { createBackground, type Background } from "./background.js";
+import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import { createCommitter, type Committer } from "./commit.js";
+import { watchPlace } from "./in-place.js";
 import { limitSize } from "./limit-size.js";
-import { openDatabase } from "./open-database.js";
-import { isBusy, isFull, storeError } from "./store-error.js";
+import { openDatabase, type OpenDatabase } from "./open-database.js";
+import { damagedError, isFull, storeError } from "./store-error.js";
+import { whileBusy } from "./while-busy.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
 export interface SqliteStoreOptions {
@@ -26,15 +31,16 @@ export interface SqliteStoreOptions {
   operator?: boolean | undefined;
 }
 
-/** How long a commit goes on trying while another process writes, without blocking the event loop. */
-const BUSY_LIMIT_MS = 2500;
-
 interface Connection {
   db: Database;
+  path: string;
   committer: Committer;
   administration: Administration;
   wal: WalSync;
-  release: () => void;
+  assertInPlace: () => void;
+  background: Background;
+  checkpointer: Checkpointer;
+  release: OpenDatabase["release"];
 }
 
 /**
@@ -52,21 +58,57 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   const { shared = false, operator = false } = options;
 
   const openEndpoints = new Set<string>();
+  let opening: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
   let connection: Connection | null = null;
   /** Those in flight: their descriptor must not be closed under them. */
   const writes = new Set<Promise<unknown>>();
   /** A sync failed: what it should have made durable must be written anew before anything is acknowledged. */
   let mustRewrite = false;
+  let rewriting: Promise<void> | null = null;
 
-  function connect(): Connection {
-    const { db, path: realPath, release } = openDatabase(path, operator ? "operator" : shared ? "shared" : "owner");
+  async function connect(): Promise<Connection> {
+    const role = operator ? "operator" : shared ? "shared" : "owner";
+    const { db, path: realPath, wasClosedCleanly, release } = openDatabase(path, role);
+    const background = createBackground(db, realPath, !operator);
     try {
+      if (role === "owner" && !wasClosedCleanly) await recover(background);
       const committer = createCommitter(db, shared);
-      return { db, committer, administration: createAdministration(db), wal: createWalSync(realPath), release };
+      const wal = createWalSync(realPath);
+      const checkpointer = createCheckpointer(db, background);
+      return {
+        db,
+        path: realPath,
+        committer,
+        administration: createAdministration(db),
+        wal,
+        assertInPlace: watchPlace(realPath),
+        background,
+        checkpointer,
+        release,
+      };
     } catch (error) {
-      release();
+      await background.close();
+      release({ keepWal: true });
       throw storeError(error, path);
     }
+  }
+
+  async function disconnect({ wal, background, checkpointer, release }: Connection): Promise<void> {
+    await Promise.allSettled(writes);
+    wal.close();
+    await background.close();
+    // The last connection that closes writes what stands in the WAL into the file, and leaves no WAL behind.
+    release({ keepWal: checkpointer.isStopped() });
+  }
+
+  /** After a crash: is the file sound, and does the disk hold what stands in the WAL? */
+  async function recover(background: Background): Promise<void> {
+    const found = await background.run("quickCheck");
+    if (found !== "ok") throw damagedError(path, found);
+    // A sync may have failed before the crash. The kernel has forgotten that, and would call the next one a success for
+    // what never reached the disk: so all of it is written anew, with SQLite's own syncs, before anything is answered.
+    mustRewrite = !(await background.run("rewrite"));
   }
 
   function connected(): Connection {
@@ -95,13 +137,17 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   async function writeNow<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
     const current = connected();
     try {
-      if (mustRewrite) rewrite(current);
+      if (mustRewrite) await (rewriting ??= rewrite(current));
+      const held = current.checkpointer.held();
+      if (held !== null) await held;
       const result = await whileBusy(() => transaction(current));
+      current.checkpointer.committed();
       await sync(current);
+      current.assertInPlace();
       return result;
     } catch (error) {
       // Space may have been freed since the limit was set.
-      if (isFull(error)) limitSize(current.db, dirname(path));
+      if (isFull(error)) limitSize(current.db, dirname(current.path));
       throw storeError(error, path);
     }
   }
@@ -115,14 +161,24 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     }
   }
 
-  /** Writes everything that stands in the WAL into the database file, with SQLite's own syncs, and empties the WAL. */
-  function rewrite({ db, wal }: Connection): void {
-    wal.reopen();
-    const [outcome] = db.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
-    if (outcome.busy !== 0) {
-      throw new SignalboxError("store_failed", `The inbox ${path} is being read.`, "It goes on by itself.");
+  async function rewrite({ background, checkpointer, wal }: Connection): Promise<void> {
+    try {
+      if (checkpointer.isStopped()) {
+        const help = "Restart the receiver once the disk is well: the start writes the inbox anew.";
+        throw new SignalboxError("store_failed", `The inbox ${path} could not be synced.`, help);
+      }
+      if (!(await background.run("rewrite"))) {
+        throw new SignalboxError("store_failed", `The inbox ${path} is being read.`, "It goes on by itself.");
+      }
+      // Not before: what others commit meanwhile stands in the WAL behind what the failed sync lost.
+      wal.reopen();
+      mustRewrite = false;
+    } catch (error) {
+      checkpointer.failed(error);
+      throw error;
+    } finally {
+      rewriting = null;
     }
-    mustRewrite = false;
   }
 
   function read<Result>(query: (connection: Connection) => Result): Result {
@@ -145,16 +201,24 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
           "Give each receiver an endpoint of its own.",
         );
       }
-      connection ??= connect();
       openEndpoints.add(endpoint);
+      try {
+        await closing;
+        await (opening ??= connect().then((opened) => void (connection = opened)));
+      } catch (error) {
+        openEndpoints.delete(endpoint);
+        opening = null;
+        throw error;
+      }
     },
     async close(endpoint) {
-      if (!openEndpoints.delete(endpoint) || openEndpoints.size > 0 || connection === null) return;
-      const { wal, release } = connection;
+      if (!openEndpoints.delete(endpoint) || openEndpoints.size > 0) return;
+      await opening?.catch(ignore);
+      if (connection === null || openEndpoints.size > 0) return;
+      closing = disconnect(connection);
       connection = null;
-      await Promise.allSettled(writes);
-      wal.close();
-      release();
+      opening = null;
+      await closing;
     },
     async commit(batch) {
       assertOwner();
@@ -179,7 +243,23 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       return read(({ administration }) => administration.get(endpoint, eventId));
     },
     async stats(endpoint) {
-      return read(({ administration }) => administration.stats(endpoint));
+      const { background } = connected();
+      return background.run("stats", endpoint).catch((error: unknown) => {
+        throw storeError(error, path);
+      });
+    },
+    diagnostics(endpoint) {
+      if (connection === null) return null;
+      const { administration, wal, checkpointer, background, path: file } = connection;
+      return {
+        durability: "wal-fdatasync",
+        oldestReadyAt: read(() => administration.oldestReadyAt(endpoint)),
+        fileBytes: sizeOf(file),
+        walBytes: sizeOf(`${file}-wal`),
+        sync: wal.durations(),
+        checkpoints: checkpointer.counts(),
+        threadDeaths: background.deaths(),
+      };
     },
     replay: (moves, now) => write(({ administration }) => administration.replay(moves, now)),
     discard: (events, now) => write(({ administration }) => administration.discard(events, now)),
@@ -187,17 +267,10 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   };
 }
 
-async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
-  const startedAt = performance.now();
-  for (let tries = 1; ; tries++) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() - startedAt > BUSY_LIMIT_MS) throw error;
-      const delayMs = 1 + Math.random() * Math.min(25, 2 ** tries);
-      await new Promise((resume) => setTimeout(resume, delayMs));
-    }
-  }
+function ignore(): void {}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 const OPTION_NAMES = new Set(["path", "shared", "operator"]);

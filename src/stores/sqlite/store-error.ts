@@ -10,9 +10,22 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_BUSY");
 }
 
+const FULL = new Set(["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "ENOSPC"]);
+
 /** The disk is full, or the file has reached its limit. */
 export function isFull(error: unknown): boolean {
-  return codeOf(error) === "SQLITE_FULL" || codeOf(error) === "ENOSPC";
+  return FULL.has(codeOf(error));
+}
+
+export function damagedError(path: string, found: string, cause?: unknown): SignalboxError {
+  const help =
+    "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
+  return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, { cause });
+}
+
+/** A sync failed inside SQLite: the kernel may have dropped what it should have written. */
+export function isFailedSync(error: unknown): boolean {
+  return codeOf(error) === "SQLITE_IOERR_FSYNC";
 }
 
 /** Puts an error of better-sqlite3 or the file system into our words. */
@@ -33,9 +46,7 @@ export function storeError(error: unknown, path: string): SignalboxError {
     );
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
-    const help =
-      "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
-    return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${code}).`, help, because);
+    return damagedError(path, code, error);
   }
   const help = isFull(error)
     ? "Free disk space; the receiver answers 503 until then and goes on by itself."

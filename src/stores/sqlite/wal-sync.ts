@@ -1,5 +1,6 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { createDurations, type DurationStats } from "../../inbox/durations.js";
 
 /**
  * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the WAL without
@@ -19,12 +20,15 @@ export interface WalSync {
    * same descriptor a success. Only a new descriptor, after the content was written anew, can be trusted.
    */
   reopen(): void;
+  /** How long syncs take. */
+  durations(): DurationStats;
   close(): void;
 }
 
 export function createWalSync(inboxPath: string): WalSync {
   const walPath = `${inboxPath}-wal`;
   let descriptor = openSync(walPath, "r+");
+  const durations = createDurations();
   let failure: Error | null = null;
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
@@ -32,7 +36,9 @@ export function createWalSync(inboxPath: string): WalSync {
   function run(): Promise<void> {
     if (failure !== null) return Promise.reject(failure);
     running = new Promise<void>((resolve, reject) => {
+      const beganAt = performance.now();
       fdatasync(descriptor, (error) => {
+        durations.add(performance.now() - beganAt);
         running = null;
         failure = error;
         if (error === null) resolve();
@@ -56,6 +62,7 @@ export function createWalSync(inboxPath: string): WalSync {
       failure = null;
       closeSync(old);
     },
+    durations: durations.stats,
     close() {
       failure = new Error("the WAL is closed");
       closeSync(descriptor);
@@ -73,4 +80,10 @@ export function syncFolderOf(path: string): void {
   } finally {
     closeSync(folder);
   }
+}
+
+/** A folder that was made has its name in the one above it, and so on up to the first that was there before. */
+export function syncFoldersFrom(folder: string, firstMade: string): void {
+  syncFolderOf(folder);
+  if (folder !== firstMade) syncFoldersFrom(dirname(folder), firstMade);
 }

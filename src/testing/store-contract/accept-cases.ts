@@ -78,10 +78,9 @@ export const ACCEPT_CASES: readonly Promised[] = [
     "settlements, accepts and claim of one batch are applied together, in this order",
     async ({ store }) => {
       const seq = await accept(store, "evt_1", { state: "leased", dueAt: T0 + 60_000 });
+      const settlement = { seq, token: 1, state: "ready", dueAt: T0 - 1, settledAt: T0 - 1 } as const;
       const result = await store.commit({
-        settlements: [
-          { seq, token: 1, state: "ready", dueAt: T0 - 1, attempts: 1, possiblyRepeated: false, lastError: "Error: x" },
-        ],
+        settlements: [{ ...settlement, attempts: 1, possiblyRepeated: false, lastError: "Error: x" }],
         accepts: [newEvent("evt_2")],
         claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10, suspects: false },
       });

@@ -1,6 +1,18 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../inbox/store.js";
-import { ENDPOINT, T0, accept, bring, claim, claimOne, crash, stateOf, takeOver, type Promised } from "./stage.js";
+import {
+  ENDPOINT,
+  T0,
+  accept,
+  bring,
+  claim,
+  claimOne,
+  crash,
+  idsOf,
+  stateOf,
+  takeOver,
+  type Promised,
+} from "./stage.js";
 
 /** G8: what a dead process had in hand. */
 export const CRASH_CASES: readonly Promised[] = [
@@ -41,6 +53,21 @@ export const CRASH_CASES: readonly Promised[] = [
       const { crashes, possiblyRepeated, attempts, token } = await claimOne(store);
       deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0]);
       ok(token > 1, "a token was given out twice");
+    },
+  ],
+  [
+    "G8",
+    "nobody takes over from itself what it has in hand, however late it is",
+    async ({ store, sibling }) => {
+      const seq = await bring(store, "evt_1", "leased");
+      await accept(store, "evt_2", { dueAt: T0 + 1e9 });
+      const late = T0 + 1e9;
+      const { events } = await claim(store, { now: late, held: new Set([seq]) });
+      deepStrictEqual(idsOf(events), ["evt_2"]);
+      strictEqual(await stateOf(store, "evt_1"), "leased", "a lease in hand was taken over");
+      if (!store.shared) return;
+      const others = await claim(sibling, { now: late, limit: 1, held: new Set([events[0]?.seq ?? -1]) });
+      deepStrictEqual(idsOf(others.events), ["evt_1"]);
     },
   ],
   [

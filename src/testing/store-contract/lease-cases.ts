@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { CLOCK_SLACK_MS } from "../../inbox/store.js";
 import { ENDPOINT, T0, accept, bring, claim, claimOne, crash, settle, stateOf, type Promised } from "./stage.js";
 
 /** G5 and G7: claims and settlements. */
@@ -68,6 +69,38 @@ export const LEASE_CASES: readonly Promised[] = [
         ["evt_late"],
       );
       strictEqual(third.nextDueAt, null);
+    },
+  ],
+  [
+    "G7",
+    "when the clock was set back, what is ready waits no longer than it was to wait, whoever claims",
+    async ({ store, sibling }) => {
+      const hour = 3_600_000;
+      await accept(store, "evt_fresh", { dueAt: T0 + hour, receivedAt: T0 + hour });
+      await accept(store, "evt_other", { endpoint: "second", dueAt: T0 + hour, receivedAt: T0 + hour });
+      await accept(store, "evt_long", { dueAt: T0 + 2 * hour });
+      const retried = await accept(store, "evt_retry", { state: "leased", dueAt: T0 + 2 * hour });
+      const delayed = { state: "ready", dueAt: T0 + hour + 10_000, settledAt: T0 + hour } as const;
+      await settle(store, { seq: retried, token: 1, ...delayed });
+      const idsAt = async (now: number, from = store): Promise<string[]> =>
+        (await claim(from, { now })).events.map(({ eventId }) => eventId);
+
+      deepStrictEqual(await idsAt(T0), ["evt_fresh"], "a fresh event waits for a clock that was set back");
+      // A second look, by whomever, changes nothing more.
+      deepStrictEqual(await idsAt(T0 + 9999, sibling), [], "a retry came before its delay was over");
+      deepStrictEqual(await idsAt(T0 + 10_000), ["evt_retry"], "a retry waits for a clock that was set back");
+      strictEqual((await store.get("second", "evt_other"))?.dueAt, T0 + hour, "another endpoint's event was moved");
+      strictEqual((await store.get(ENDPOINT, "evt_long"))?.dueAt, T0 + 2 * hour, "a long delay was taken for a clock");
+    },
+  ],
+  [
+    "G7",
+    "clocks that are read a moment apart are no clock set back",
+    async ({ store }) => {
+      const dueAt = T0 + CLOCK_SLACK_MS;
+      await accept(store, "evt_1", { dueAt, receivedAt: dueAt });
+      deepStrictEqual((await claim(store)).events, []);
+      strictEqual((await store.get(ENDPOINT, "evt_1"))?.dueAt, dueAt);
     },
   ],
   [

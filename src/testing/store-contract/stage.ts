@@ -4,6 +4,8 @@ import type {
   Batch,
   BatchResult,
   ClaimedEvent,
+  ClaimRequest,
+  ClaimResult,
   CrashedEvent,
   EventState,
   InboxStore,
@@ -71,7 +73,10 @@ export async function accept(store: InboxStore, eventId: string, over: Partial<N
   return accepts[0].seq;
 }
 
-export async function claim(store: InboxStore, over: { now?: number; limit?: number; suspects?: boolean } = {}) {
+export async function claim(
+  store: InboxStore,
+  over: Partial<Pick<ClaimRequest, "now" | "limit" | "suspects" | "held">> = {},
+): Promise<ClaimResult> {
   const request = { endpoint: ENDPOINT, now: T0, limit: 10, suspects: false, ...over };
   const result = await commit(store, { claim: { ...request, leaseUntil: request.now + 60_000 } });
   if (result.claim === null) throw new Error("a claim was asked for and not answered");
@@ -88,7 +93,8 @@ export async function claimOne(
 }
 
 export async function settle(store: InboxStore, over: Partial<Settlement> & Pick<Settlement, "seq" | "token">) {
-  const base = { state: "done", dueAt: T0, attempts: 1, possiblyRepeated: false, lastError: null } as const;
+  const values = { dueAt: T0, settledAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const base = { ...values, state: "done" } as const;
   const { settlements } = await commit(store, { settlements: [{ ...base, ...over }] });
   return settlements[0];
 }
@@ -126,7 +132,7 @@ export async function crash(store: InboxStore, now: number): Promise<string[]> {
   return idsOf(dead);
 }
 
-function idsOf(events: readonly CrashedEvent[]): string[] {
+export function idsOf(events: readonly Pick<CrashedEvent, "eventId">[]): string[] {
   return events.map(({ eventId }) => eventId);
 }
 

@@ -27,7 +27,8 @@ async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 })
 const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10, suspects: false };
 
 function done(seq: number): Settlement {
-  return { seq, token: 1, state: "done", dueAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const values = { dueAt: T0, settledAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };
+  return { seq, token: 1, state: "done", ...values };
 }
 
 async function leased({ batcher, held }: Awaited<ReturnType<typeof rig>>): Promise<number> {
@@ -224,3 +225,24 @@ test("closing on a failing store gives up the settlements, and leaves no timer b
 function codeOf(error: unknown): string {
   return (error as { code: string }).code;
 }
+
+test("a long queue is written in portions, bounded by count and by bytes, in order", async () => {
+  const many = await rig({ events: 1000, bytes: 10_000_000 });
+  await Promise.all(Array.from({ length: 600 }, () => many.batcher.accept(newEvent())));
+  expect(many.store.commits.map(({ accepts }) => accepts.length)).toEqual([256, 256, 88]);
+
+  const large = await rig({ events: 1000, bytes: 10_000_000 });
+  const sizes = [400_000, 400_000, 400_000, 2_000_000, 10];
+  await Promise.all(sizes.map((size) => large.batcher.accept(newEvent({ body: Buffer.alloc(size) }))));
+  const written = large.store.commits.map(({ accepts }) => accepts.map(({ body }) => body.byteLength));
+  // One that is larger than a portion is one by itself.
+  expect(written).toEqual([[400_000, 400_000], [400_000], [2_000_000], [10]]);
+});
+
+test("closing writes every portion", async () => {
+  const { batcher, store } = await rig({ events: 1000, bytes: 10_000_000 });
+  const answers = Promise.all(Array.from({ length: 600 }, () => batcher.accept(newEvent())));
+  await batcher.close();
+  expect((await answers).length).toBe(600);
+  expect(store.commits.length).toBe(3);
+});

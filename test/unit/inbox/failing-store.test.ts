@@ -138,3 +138,20 @@ test("a start on a store that fails leaves a receiver that can be started again"
   const { deliver } = await startRig({ store });
   expect((await deliver()).status).toBe(200);
 });
+
+test("a store that takes no new events is left alone while nothing is to be done", async () => {
+  const faulty = faultyStore();
+  const store: typeof faulty = {
+    ...faulty,
+    commit: (batch) => (batch.accepts.length > 0 ? Promise.reject(mediumError()) : faulty.commit(batch)),
+  };
+  const { deliver, clock } = await startRig({ store });
+  expect((await deliver()).status).toBe(503);
+  await turns(20);
+  const before = faulty.calls.length;
+  await turns(200);
+  expect(faulty.calls.length).toBe(before);
+  // The store is polled once a second for what others put there.
+  await clock.advance(3000);
+  expect(faulty.calls.length - before).toBeLessThanOrEqual(9);
+});

@@ -29,10 +29,11 @@ export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T
   await store.commit({ settlements: [], accepts: [event], claim: null });
   for (let crash = 1; crash <= crashes; crash++) {
     const isLast = crash === crashes;
-    // Due long before all others in between, so that a claim finds it and nothing else.
-    await store.takeOver({ endpoint: "default", now: isLast ? dueAt : 1, held: new Set(), crashed: true });
+    // Due before all others in between, so that a claim finds it and nothing else.
+    const before = T0 - 2;
+    await store.takeOver({ endpoint: "default", now: isLast ? dueAt : before, held: new Set(), crashed: true });
     if (isLast) break;
-    const claim = { endpoint: "default", now: 1, leaseUntil: 2, limit: 1, suspects: crash >= 2 };
+    const claim = { endpoint: "default", now: before, leaseUntil: T0, limit: 1, suspects: crash >= 2 };
     const result = await store.commit({ settlements: [], accepts: [], claim });
     if (result.claim?.events[0]?.eventId !== event.eventId) throw new Error("another event was claimed");
   }

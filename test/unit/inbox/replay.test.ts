@@ -163,7 +163,8 @@ test("retention drops the payload of done events after 7 days and their key afte
   const doomed = newEvent({ state: "leased" });
   const { accepts: born } = await store.commit({ settlements: [], accepts: [...accepts, doomed], claim: null });
   const settlement = { seq: born[4]!.seq, token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
-  await store.commit({ settlements: [{ ...settlement, state: "dead", dueAt: T0 }], accepts: [], claim: null });
+  const dead = { ...settlement, state: "dead", dueAt: T0, settledAt: T0 } as const;
+  await store.commit({ settlements: [dead], accepts: [], claim: null });
   const done = accepts[3]!.eventId;
   // A predecessor's lease is taken over at the start; the callback below keeps it leased.
   const rig = await startRig({ store, handoff: { timeoutMs: 2 ** 31 - 1 } });

@@ -57,7 +57,7 @@ test.each([
   expect(await codeOf({ ...request, headers: { ...request.headers, "content-encoding": encoding } })).toBe(expected);
 });
 
-test.each(["body_timeout", "body_too_large", "body_unavailable"] as const)(
+test.each(["body_timeout", "body_too_large", "body_unavailable", "overloaded"] as const)(
   "what the reader of the body says is answered: %s",
   async (reason) => {
     const { codeOf, sound } = await rigWith();

@@ -18,7 +18,7 @@ test("every header of the form is read, leading zeros and all", () => {
         ok: true,
         timestampText,
         timestamp: Number(timestampText),
-        digest: Buffer.from(hex, "hex"),
+        digestHex: hex,
       });
     }),
   );

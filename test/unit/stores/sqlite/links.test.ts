@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, statSync, symlinkSync } from "node:fs";
+import { copyFileSync, statSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newEvent } from "../../inbox/new-event.js";
@@ -35,8 +35,11 @@ test("what a dead process left in the WAL is written into the database before an
   const crashed = join(tempFolder(), "inbox.db");
   for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
   const next = await openStore(crashed);
-  expect(statSync(`${crashed}-wal`).size).toBe(0);
   expect((await next.list({})).length).toBe(2);
+  // The file alone, without the WAL that stands beside it.
+  const alone = join(tempFolder(), "inbox.db");
+  copyFileSync(crashed, alone);
+  expect((await (await openStore(alone)).list({})).length).toBe(2);
 });
 
 test("closing waits for a write in flight", async () => {

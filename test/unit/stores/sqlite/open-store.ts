@@ -26,6 +26,7 @@ export function settleDone(store: InboxStore, seq: number): Promise<BatchResult>
     token: 1,
     state: "done",
     dueAt: T0,
+    settledAt: T0,
     attempts: 1,
     possiblyRepeated: false,
     lastError: null,

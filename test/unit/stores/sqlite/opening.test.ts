@@ -15,7 +15,7 @@ import { checkSqliteVersion, loadDriver } from "../../../../src/stores/sqlite/lo
 import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-file-system.js";
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { newEvent } from "../../inbox/new-event.js";
+import { newEvent, T0 } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 import { tempFolder } from "../../temp-folder.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -72,12 +72,28 @@ test.each([
 test("a file of a newer release is refused, and is as it was", async () => {
   const path = inboxPath();
   await (await openStore(path)).close("default");
-  setUserVersion(path, 99);
+  const version = setUserVersion(path, 99);
   const error = await rejectionOf(openStore(path));
   expect(error.code).toBe("store_newer");
   expect(error.help).toContain("Upgrade");
-  setUserVersion(path, 1);
+  setUserVersion(path, version);
   await openStore(path);
+});
+
+test("an inbox of the first schema is brought up to date, and its events are handed out", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  const event = newEvent();
+  await store.commit({ settlements: [], accepts: [event], claim: null });
+  await store.close("default");
+  const db = new Database(path);
+  db.exec("DROP INDEX inbox_ready_since; ALTER TABLE inbox DROP COLUMN ready_since; PRAGMA user_version = 1");
+  db.close();
+
+  const upgraded = await openStore(path);
+  const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10, suspects: false };
+  const result = await upgraded.commit({ settlements: [], accepts: [], claim });
+  expect(result.claim?.events.map(({ eventId }) => eventId)).toEqual([event.eventId]);
 });
 
 test("somebody else's database is refused, and is as it was", async () => {
@@ -193,8 +209,11 @@ test("an SQLite before 3.51.3 is refused", () => {
   for (const version of ["3.51.3", "3.51.10", "3.52.0", "4.0.0"]) checkSqliteVersion(version);
 });
 
-function setUserVersion(path: string, version: number): void {
+/** @returns the one before */
+function setUserVersion(path: string, version: number): number {
   const db = new Database(path);
+  const before = db.pragma("user_version", { simple: true }) as number;
   db.pragma(`user_version = ${version}`);
   db.close();
+  return before;
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
@@ -15,9 +15,8 @@ const testOnLinux = test.skipIf(!canBreakSync && process.env["CI"] === undefined
 
 function breakSync(path: string): void {
   const descriptors = readdirSync("/proc/self/fd").map(Number);
-  const ofTheWal = descriptors.filter((descriptor) => targetOf(descriptor) === `${path}-wal`);
-  // SQLite opened its own before.
-  const ours = Math.max(...ofTheWal);
+  const ours = descriptors.find((descriptor) => targetOf(descriptor) === `${path}-wal` && !isOfSqlite(descriptor));
+  if (ours === undefined) throw new Error("the store has no descriptor of its own on the WAL");
   closeSync(ours);
   const others: number[] = [];
   for (;;) {
@@ -26,6 +25,12 @@ function breakSync(path: string): void {
     others.push(descriptor);
   }
   for (const descriptor of others) closeSync(descriptor);
+}
+
+/** SQLite opens its files with O_NOFOLLOW. */
+function isOfSqlite(descriptor: number): boolean {
+  const [, flags = "0"] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_NOFOLLOW) !== 0;
 }
 
 function targetOf(descriptor: number): string {

@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock, ClockTimer } from "./clock.js";
 
 /**
  * Timeouts of one length for many at once, with one timer: whoever began first runs out first. Elapsed time, so that
@@ -8,6 +8,19 @@ export interface TimeoutQueue<Key> {
   add(key: Key): void;
   delete(key: Key): void;
   clear(): void;
+  /** From now on no timer outlives the last key. */
+  close(): void;
+}
+
+/** How one thing's time begins; `cancel` ends it early. */
+export type StartTimeout = (onTimeout: () => void) => ClockTimer;
+
+/** {@link StartTimeout} over a queue of callbacks. */
+export function startIn(queue: TimeoutQueue<() => void>): StartTimeout {
+  return (onTimeout) => {
+    queue.add(onTimeout);
+    return { cancel: () => queue.delete(onTimeout) };
+  };
 }
 
 export function createTimeoutQueue<Key>(
@@ -17,6 +30,7 @@ export function createTimeoutQueue<Key>(
 ): TimeoutQueue<Key> {
   const deadlines = new Map<Key, number>();
   let timer: ClockTimer | null = null;
+  let closed = false;
 
   function arm(): void {
     const earliest = deadlines.values().next().value;
@@ -36,16 +50,28 @@ export function createTimeoutQueue<Key>(
     arm();
   }
 
+  function cancelIfIdle(): void {
+    if (deadlines.size > 0) return;
+    timer?.cancel();
+    timer = null;
+  }
+
   return {
     add(key) {
       deadlines.set(key, clock.elapsed() + timeoutMs);
       arm();
     },
-    delete: (key) => void deadlines.delete(key),
+    delete(key) {
+      deadlines.delete(key);
+      if (closed) cancelIfIdle();
+    },
     clear() {
       deadlines.clear();
-      timer?.cancel();
-      timer = null;
+      cancelIfIdle();
+    },
+    close() {
+      closed = true;
+      cancelIfIdle();
     },
   };
 }

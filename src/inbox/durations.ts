@@ -1,0 +1,38 @@
+/** How long something took lately, in milliseconds. */
+export interface DurationStats {
+  /** How often it was done since the start. */
+  count: number;
+  /** Of the last 512; 0 when there was none. */
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+}
+
+export interface Durations {
+  add(durationMs: number): void;
+  stats(): DurationStats;
+}
+
+const KEPT = 512;
+
+/** Remembers the last ones. Sorted only when somebody asks. */
+export function createDurations(): Durations {
+  const kept = new Float64Array(KEPT);
+  let count = 0;
+  return {
+    add(durationMs) {
+      kept[count % KEPT] = durationMs;
+      count += 1;
+    },
+    stats() {
+      const sorted = kept.slice(0, Math.min(count, KEPT)).sort();
+      const at = (share: number): number => rounded(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
+      return { count, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+    },
+  };
+}
+
+/** To the microsecond. */
+function rounded(durationMs: number): number {
+  return Math.round(durationMs * 1000) / 1000;
+}

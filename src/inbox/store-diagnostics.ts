@@ -1,0 +1,30 @@
+import type { DurationStats } from "./durations.js";
+
+/** What a store tells of the medium under it, at once. */
+export interface StoreDiagnostics {
+  /** What stands behind an acknowledgement. `wal-fdatasync`: the write-ahead log, synced before. `none`: the process. */
+  durability: "wal-fdatasync" | "none" | (string & {});
+  /** When the event that waits longest in `ready` became due; null when none waits. */
+  oldestReadyAt: number | null;
+  /** Size of the database file. */
+  fileBytes: number;
+  /** Size of the write-ahead log as it lies on the disk. */
+  walBytes: number;
+  /** The syncs of the write-ahead log. */
+  sync: DurationStats;
+  checkpoints: CheckpointCounts;
+  /** How often the thread that does them died; meanwhile they run on the main thread. */
+  threadDeaths: number;
+}
+
+/** Copies of the write-ahead log into the file. */
+export interface CheckpointCounts {
+  /** After each the log began anew. */
+  done: number;
+  /** Somebody reads for long: the log grows until he is done. */
+  blocked: number;
+  /** Tried again after some more commits. */
+  failed: number;
+  /** The disk failed so that the log is kept, and grows, until the next start writes all of it into the file. */
+  stopped: boolean;
+}

@@ -1,0 +1,40 @@
+// The script of the thread behind background.ts: a connection of its own, and one task after the other.
+import { parentPort, workerData } from "node:worker_threads";
+import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
+import { MOST_WAL_BYTES } from "./limit-size.js";
+import { loadDriver } from "./load-driver.js";
+
+export interface BackgroundRequest {
+  id: number;
+  name: keyof BackgroundTasks;
+  args: unknown[];
+}
+
+export type BackgroundAnswer =
+  { id: number; ok: true; result: unknown } | { id: number; ok: false; message: string; code: unknown };
+
+/** How long a task waits for a lock, or for a reader to end. Commits may be held back meanwhile. */
+const BUSY_TIMEOUT_MS = 100;
+
+const db = new (loadDriver())(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
+db.pragma("synchronous = FULL");
+db.pragma("checkpoint_fullfsync = ON");
+db.pragma("wal_autocheckpoint = 0");
+db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
+const tasks = createBackgroundTasks(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
+
+function answer({ id, name, args }: BackgroundRequest): BackgroundAnswer {
+  try {
+    return { id, ok: true, result: tasks[name]?.(...args) };
+  } catch (error) {
+    // An error's own properties do not cross a thread's border.
+    const { message, code } = error as Error & { code?: unknown };
+    return { id, ok: false, message, code };
+  }
+}
+
+parentPort?.on("message", (request: BackgroundRequest | null) => {
+  if (request !== null) return parentPort?.postMessage(answer(request));
+  db.close();
+  parentPort?.close();
+});

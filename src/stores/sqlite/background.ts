@@ -1,0 +1,124 @@
+import { Worker } from "node:worker_threads";
+import type { Database } from "better-sqlite3";
+import { closedStoreError } from "../../inbox/closed-store-error.js";
+import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js";
+import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
+
+/**
+ * Runs tasks in a thread with a connection of its own, which is started for the first of them. Where the thread dies, or
+ * cannot be started (a bundler left its script behind), they run here for a while: better a slow loop than a WAL that
+ * grows without end.
+ */
+export interface Background {
+  /** Rejects with what SQLite said. A task whose thread dies under it is done here. */
+  run<Name extends keyof BackgroundTasks>(
+    name: Name,
+    ...args: Parameters<BackgroundTasks[Name]>
+  ): Promise<ReturnType<BackgroundTasks[Name]>>;
+  /** How often a thread died. */
+  deaths(): number;
+  close(): Promise<void>;
+}
+
+/** After a death, how long tasks run here before another thread is tried. */
+const RESPAWN_AFTER_MS = 10_000;
+
+interface Pending extends Pick<BackgroundRequest, "name" | "args"> {
+  resolve: (result: never) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Thread {
+  worker: Worker;
+  pending: Map<number, Pending>;
+  exited: Promise<void>;
+}
+
+export function createBackground(db: Database, path: string, inThread: boolean): Background {
+  const here = createBackgroundTasks(db);
+  let thread: Thread | null = null;
+  let lastId = 0;
+  let deaths = 0;
+  let diedAt = -Infinity;
+  let closed = false;
+
+  function start(): Thread {
+    // Whatever loaders the host has are for its own sources.
+    const worker = new Worker(new URL("./background-thread.js", import.meta.url), { workerData: path, execArgv: [] });
+    const pending = new Map<number, Pending>();
+    // A process with nothing left to do may end; see `run` for when there is something.
+    worker.unref();
+    worker.on("message", (answer: BackgroundAnswer) => {
+      const { resolve, reject } = pending.get(answer.id) as Pending;
+      pending.delete(answer.id);
+      // One that is closing is waited for.
+      if (pending.size === 0 && thread?.worker === worker) worker.unref();
+      if (answer.ok) resolve(answer.result as never);
+      else reject(Object.assign(new Error(answer.message), { code: answer.code }));
+    });
+    let cause: unknown;
+    worker.on("error", (error) => (cause = error));
+    const exited = new Promise<void>((resolve) => {
+      worker.on("exit", () => {
+        // Closed on purpose it is not ours any more.
+        if (thread?.worker === worker) {
+          thread = null;
+          died(cause);
+        }
+        for (const { name, args, ...settle } of pending.values())
+          runHere(name, args).then(settle.resolve, settle.reject);
+        resolve();
+      });
+    });
+    return { worker, pending, exited };
+  }
+
+  function died(cause: unknown): void {
+    deaths += 1;
+    diedAt = performance.now();
+    process.emitWarning(`The thread of the inbox ${path} died${because(cause)}. Its work is done on the main thread.`, {
+      code: "SIGNALBOX_THREAD_DIED",
+      type: "SignalboxWarning",
+    });
+  }
+
+  function runHere<Name extends keyof BackgroundTasks>(name: Name, args: unknown[]): Promise<never> {
+    const task = here[name] as (...args: unknown[]) => never;
+    return new Promise((resolve) => resolve(task(...args)));
+  }
+
+  return {
+    run(name, ...args) {
+      if (closed) return Promise.reject(closedStoreError());
+      if (!inThread || (thread === null && performance.now() - diedAt < RESPAWN_AFTER_MS)) return runHere(name, args);
+      try {
+        thread ??= start();
+      } catch (error) {
+        // No more threads are to be had.
+        died(error);
+        return runHere(name, args);
+      }
+      const { worker, pending } = thread;
+      return new Promise((resolve, reject) => {
+        const request: BackgroundRequest = { id: ++lastId, name, args };
+        pending.set(request.id, { ...request, resolve, reject });
+        worker.ref();
+        worker.postMessage(request);
+      });
+    },
+    deaths: () => deaths,
+    async close() {
+      closed = true;
+      const closing = thread;
+      thread = null;
+      if (closing === null) return;
+      closing.worker.ref();
+      closing.worker.postMessage(null);
+      await closing.exited;
+    },
+  };
+}
+
+function because(cause: unknown): string {
+  return typeof cause === "object" && cause !== null && "message" in cause ? ` (${String(cause.message)})` : "";
+}

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../src/testing/index.js";
+import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
+import { heldStore } from "./held-store.js";
+import { deliver, delivery, roundTrip, SECRET, serve, STACKS, tally } from "./serve.js";
+import { openWire, rawRequest, type Wire } from "./wire.js";
+
+// One body of the largest size, or two of half of it.
+const BOUNDS = { bodyLimitBytes: 2000, maxQueued: { bytes: 2000 } };
+const CHUNKED = { "Transfer-Encoding": "chunked" };
+
+/** An event of exactly 1200 bytes. */
+function bigDelivery() {
+  const event = signalEvent();
+  return delivery(JSON.stringify(event).padEnd(1200));
+}
+
+interface Arriving {
+  wire: Wire;
+  rest: Buffer;
+}
+
+/** Sends the head and so many bytes of a body, and waits until they are read. */
+async function arrive(port: number, bytes: number, { headers, body } = bigDelivery()): Promise<Arriving> {
+  const wire = await openWire(port);
+  const head = rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } });
+  await wire.write(Buffer.concat([head, body.subarray(0, bytes)]));
+  await roundTrip(port);
+  return { wire, rest: body.subarray(bytes) };
+}
+
+test.for(STACKS)("of bodies that arrive the one that takes longest gives way with 503, over $name", async (stack) => {
+  const { receiver, port } = await serve(BOUNDS, stack);
+  const oldest = await arrive(port, 1000);
+  const second = await arrive(port, 1000);
+  expect(oldest.wire.unread()).toBe(0);
+  const third = await arrive(port, 100);
+  expectRefused(await oldest.wire.next(), 503, "overloaded");
+  // One that is there at once takes room that is left, and needs no more.
+  expectAcknowledged(await deliver(port, delivery().body), RECEIVED);
+  for (const { wire, rest } of [second, third]) {
+    await wire.write(rest);
+    expectAcknowledged(await wire.next(), RECEIVED);
+  }
+  // The rest of the refused body still belongs to its request; the next one on the connection is understood.
+  await oldest.wire.write(Buffer.concat([oldest.rest, rawRequest(bigDelivery())]));
+  expectAcknowledged(await oldest.wire.next(), RECEIVED);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
+});
+
+test.for(STACKS)("an announced length takes nobody's room, over $name", async (stack) => {
+  const { port } = await serve(BOUNDS, stack);
+  const dribbling = [];
+  for (let sender = 0; sender < 20; sender++) dribbling.push(await arrive(port, 20));
+  expectAcknowledged(await deliver(port), RECEIVED);
+  for (const { wire, rest } of dribbling) {
+    await wire.write(rest);
+    expectAcknowledged(await wire.next(), RECEIVED);
+  }
+});
+
+test.for(STACKS)("those who dribble keep nobody out, over $name", async (stack) => {
+  const { receiver, port } = await serve(BOUNDS, stack);
+  const counts = tally(receiver);
+  for (let round = 1; round <= 5; round++) {
+    await arrive(port, 999);
+    await arrive(port, 999);
+    const { wire, rest } = await arrive(port, 600);
+    await wire.write(rest.subarray(0, 300));
+    await roundTrip(port);
+    await wire.write(rest.subarray(300));
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expect(counts["accepted"]).toBe(round);
+  }
+});
+
+test.for(STACKS)("a body takes room while it arrives, and no longer, over $name", async (stack) => {
+  const { port } = await serve({ ...BOUNDS, bodyLimitBytes: 1500 }, stack);
+  const oldest = await arrive(port, 500);
+  for (const ending of ["taken", "refused", "gone"]) {
+    const { headers, body } = bigDelivery();
+    const forged = { ...headers, "X-Service-Signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` };
+    const { wire, rest } = await arrive(port, 1000, { headers: ending === "refused" ? forged : headers, body });
+    if (ending === "gone") wire.destroy();
+    else {
+      await wire.write(rest);
+      expect((await wire.next()).status).toBe(ending === "taken" ? 200 : 401);
+    }
+    await roundTrip(port);
+  }
+  await oldest.wire.write(oldest.rest);
+  expectAcknowledged(await oldest.wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("chunked bodies share the bound too, over $name", async (stack) => {
+  const { port } = await serve(BOUNDS, stack);
+  const wires = [];
+  for (let sender = 0; sender < 2; sender++) {
+    const { headers, body } = bigDelivery();
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
+    await wire.write(`44c\r\n${String(body.subarray(0, 1100))}\r\n`);
+    await roundTrip(port);
+    wires.push({
+      wire,
+      end: Buffer.concat([Buffer.from("64\r\n"), body.subarray(1100), Buffer.from("\r\n0\r\n\r\n")]),
+    });
+  }
+  const [first, second] = wires as [(typeof wires)[0], (typeof wires)[0]];
+  expectRefused(await first.wire.next(), 503, "overloaded");
+  await second.wire.write(second.end);
+  expectAcknowledged(await second.wire.next(), RECEIVED);
+  await first.wire.write(Buffer.concat([first.end, rawRequest(bigDelivery())]));
+  expectAcknowledged(await first.wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("a body that is counted and not kept takes nobody's room, over $name", async (stack) => {
+  const { port } = await serve(BOUNDS, stack);
+  const signed = await arrive(port, 1000);
+  const { body } = bigDelivery();
+  for (let sender = 0; sender < 5; sender++) await arrive(port, 1100, { headers: {}, body });
+  await signed.wire.write(signed.rest);
+  expectAcknowledged(await signed.wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("what waits for its commit gives way to no body that arrives, over $name", async (stack) => {
+  const held = heldStore();
+  const { receiver, port } = await serve({ ...BOUNDS, store: held.store }, stack);
+  held.hold();
+  const arriving = await arrive(port, 100);
+  const first = deliver(port, bigDelivery().body);
+  await held.waits();
+  await arriving.wire.write(arriving.rest.subarray(0, 900));
+  expectRefused(await arriving.wire.next(), 503, "overloaded");
+  held.release();
+  expectAcknowledged(await first, RECEIVED);
+  expect(receiver.health()).toMatchObject({ queued: { events: 0, bytes: 0 } });
+});
+
+test.for(STACKS)("a body that waits for its secret gives way too, over $name", async (stack) => {
+  const lookups: ((secret: string) => void)[] = [];
+  const secrets = () => new Promise<string>((resolve) => lookups.push(resolve));
+  // Nobody's time runs out here.
+  const { receiver, port } = await serve({ ...BOUNDS, secrets, ackTimeoutMs: 600_000 }, stack);
+  const first = deliver(port, bigDelivery().body);
+  while (lookups.length < 1) await roundTrip(port);
+  const second = deliver(port, bigDelivery().body);
+  expectRefused(await first, 503, "overloaded");
+  for (const answerLookup of lookups) answerLookup(SECRET);
+  expectAcknowledged(await second, RECEIVED);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
+});

@@ -1,0 +1,84 @@
+import { statSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createReceiver, type InboxStore } from "../../../src/index.js";
+import { memoryStore } from "../../../src/stores/memory.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { startRig } from "../inbox/receiver-rig.js";
+import { inboxPath } from "../stores/sqlite/open-store.js";
+
+test("health and stats tell how it stands with durability, the queue, commits, syncs and files", async () => {
+  const path = inboxPath();
+  const { receiver, deliver, calls, clock } = await startRig({ store: sqliteStore(path), handoff: { concurrency: 1 } });
+  const event = signalEvent();
+  await deliver(event);
+  await deliver(event);
+  await deliver({ ...event, data: { ...event.data, title: "another" } });
+  await deliver(Buffer.from("no JSON"));
+  expect((await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status).toBe(401);
+  calls[0]?.resolve();
+  await new Promise((resolve) => receiver.on("handedOff", resolve));
+
+  const health = receiver.health();
+  expect(health.deliveries).toEqual({
+    accepted: 1,
+    duplicate: 1,
+    conflict: 1,
+    quarantined: 1,
+    rejected: 1,
+    shed: 0,
+  });
+  // Four deliveries and a settlement.
+  expect(health.commits.count).toBe(5);
+  expect(health.medium).toEqual({
+    durability: "wal-fdatasync",
+    fileBytes: statSync(path).size,
+    walBytes: statSync(`${path}-wal`).size,
+    // The take-over at the start is one more.
+    sync: { count: 6, p50Ms: expect.any(Number), p99Ms: expect.any(Number), maxMs: expect.any(Number) },
+    checkpoints: { done: 0, blocked: 0, failed: 0, stopped: false },
+    threadDeaths: 0,
+  });
+  expect(health.medium?.sync.maxMs).toBeGreaterThan(0);
+  const stats = await receiver.inbox.stats();
+  expect(stats).toMatchObject({ done: 1, quarantined: 1, commits: health.commits, medium: health.medium });
+
+  await deliver();
+  await receiver.inbox.replay(event.id);
+  await clock.advance(0);
+  expect(receiver.health()).toMatchObject({ running: 1, queued: { events: 0, bytes: 0 }, breaker: "closed" });
+});
+
+test("the age of what waits longest is in both", async () => {
+  const store = sqliteStore(inboxPath());
+  const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
+  expect(receiver.health().oldestReadyAgeMs).toBe(0);
+  // One runs and the dispatcher holds 256 more; what is past that waits in `ready`.
+  await deliverMany(300);
+  await clock.advance(1500);
+  expect(receiver.health().oldestReadyAgeMs).toBe(1500);
+  expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);
+});
+
+test("what is shed is counted", async () => {
+  const { receiver, deliver } = await startRig({ maxQueued: { events: 1 } });
+  const answers = await Promise.all([deliver(), deliver()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 503]);
+  expect(receiver.health().deliveries).toMatchObject({ rejected: 1, shed: 1 });
+});
+
+test("a store without a medium, or one that fails to tell of it, does not take health down", async () => {
+  const failing: InboxStore = {
+    ...memoryStore(),
+    diagnostics() {
+      throw new Error("the disk is gone");
+    },
+  };
+  for (const store of [memoryStore(), failing]) {
+    const receiver = createReceiver({ secrets: "s", store, onSignal: () => undefined, logger: false });
+    await receiver.start();
+    expect(receiver.health()).toMatchObject({ ok: true, medium: null, oldestReadyAgeMs: 0 });
+    expect((await receiver.inbox.stats()).medium).toBeNull();
+    await receiver.close();
+  }
+});

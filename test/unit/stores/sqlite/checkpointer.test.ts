@@ -1,0 +1,69 @@
+import { statSync } from "node:fs";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { InboxStore } from "../../../../src/index.js";
+import { newEvent } from "../../inbox/new-event.js";
+import { accept, inboxPath, openStore } from "./open-store.js";
+
+/** For what a thread does. */
+const WAIT = { timeout: 20_000 };
+const PAGE_BYTES = 4096;
+const BODY = Buffer.alloc(100_000, "x");
+
+/** Some 25 pages each. */
+async function acceptMany(store: InboxStore, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) await accept(store, newEvent({ body: BODY }));
+}
+
+const walPages = (path: string): number => statSync(`${path}-wal`).size / PAGE_BYTES;
+const checkpoints = (store: InboxStore) => store.diagnostics?.("default")?.checkpoints;
+
+test("commits without a pause do not let the WAL grow, and each is there in the end", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await acceptMany(store, 800);
+  // Twenty thousand pages were written.
+  expect(walPages(path)).toBeLessThan(7000);
+  expect(checkpoints(store)?.done).toBeGreaterThan(3);
+  expect(checkpoints(store)?.failed).toBe(0);
+  expect((await store.stats("default")).total).toBe(800);
+});
+
+test("a reader who stays long lets it grow, and once he is gone it begins anew", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await acceptMany(store, 1);
+  const reader = new Database(path, { readonly: true });
+  onTestFinished(() => void reader.close());
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM inbox").get();
+  await acceptMany(store, 300);
+  const grown = walPages(path);
+  expect(grown).toBeGreaterThan(7000);
+  reader.exec("COMMIT");
+  await acceptMany(store, 300);
+  // The file keeps its length, and is written from its beginning again.
+  const kept = walPages(path);
+  await acceptMany(store, 300);
+  expect(walPages(path)).toBe(kept);
+});
+
+test("a commit beside a checkpoint and one held back for it are both durable and both counted", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await Promise.all(Array.from({ length: 400 }, () => accept(store, newEvent({ body: BODY }))));
+  await vi.waitFor(() => expect(checkpoints(store)?.done).toBeGreaterThan(0), WAIT);
+  const diagnostics = store.diagnostics?.("default");
+  expect(diagnostics?.sync.count).toBeGreaterThan(0);
+  expect((await store.stats("default")).total).toBe(400);
+});
+
+test("closing while a checkpoint runs ends, and the next opening finds everything", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  // The last of them begins a checkpoint.
+  while (walPages(path) < 2000) await acceptMany(store, 5);
+  await store.close("default");
+  const again = await openStore(path);
+  expect((await again.stats("default")).total).toBeGreaterThan(50);
+});
