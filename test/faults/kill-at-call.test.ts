@@ -97,19 +97,23 @@ testRecorded("killed at any call that makes the inbox, it is made by the next st
 
 testRecorded("killed again and again at any call on its files, it loses nothing and flags every repeat", async () => {
   const folders = newFolders();
-  const points = [
+  const underLoad = [
     ...at("write", "-wal", between(25, 400), SIDES),
     ...at("write", "-wal", between(400, 1500), SIDES),
     ...at("sync", "-wal", between(5, 80), EDGES),
-    // While the next start writes the WAL of the killed one into the file.
-    ...at("write", "inbox.db", between(1, 6), SIDES),
-    ...at("sync", "inbox.db", 1, EDGES),
-    ...at("truncate", "-wal", 1, EDGES),
-    // Behind that, in a checkpoint under load.
+    // In a checkpoint.
     ...at("write", "inbox.db", 1200, SIDES),
     ...at("sync", "inbox.db", 2, EDGES),
   ];
-  for (const kill of shuffled(points)) {
+  // While a start writes the WAL of a killed process into the file.
+  const atStart = [
+    ...at("write", "inbox.db", between(1, 6), SIDES),
+    ...at("sync", "inbox.db", 1, EDGES),
+    ...at("truncate", "-wal", 1, EDGES),
+  ];
+  const [leavesWal] = at("write", "-wal", between(25, 60), ["after"]);
+  for (const kill of shuffled([...underLoad, ...atStart])) {
+    if (atStart.includes(kill)) await killAt(folders, leavesWal!, nextEvent(folders));
     expect(await killAt(folders, kill, nextEvent(folders)), hintOf(kill)).toEqual(NO_DAMAGE);
   }
   // A close ends with the WAL's removal.
