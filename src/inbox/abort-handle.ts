@@ -3,26 +3,23 @@ export interface LazyAbort {
   readonly signal: AbortSignal;
 }
 
-export interface AbortHandle extends LazyAbort {
-  abort(reason: Error): void;
-}
+/** A class, since one is made for every attempt: an object literal with a getter costs several times as much. */
+export class AbortHandle implements LazyAbort {
+  #controller: AbortController | null = null;
+  #aborted: Error | null = null;
 
-export function createAbortHandle(): AbortHandle {
-  let controller: AbortController | null = null;
-  let aborted: Error | null = null;
-  return {
-    get signal() {
-      if (controller === null) {
-        controller = new AbortController();
-        if (aborted !== null) controller.abort(aborted);
-      }
-      return controller.signal;
-    },
-    abort(reason) {
-      aborted = reason;
-      controller?.abort(reason);
-    },
-  };
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== null) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#aborted = reason;
+    this.#controller?.abort(reason);
+  }
 }
 
 /** An error with the name that the platform gives to its kind. */

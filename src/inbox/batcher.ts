@@ -39,6 +39,12 @@ const SETTLE_RETRY_MS = 1000;
 /** A full disk refuses new events and takes the rest: what a commit without events says of health counts after this time. */
 const RED_FOR_MS = 10_000;
 
+/**
+ * So many new events do not wait for the turn to end: the disk syncs them while the rest of the turn's requests are read.
+ * Otherwise whoever sends over a few dozen connections has all of them wait for one sync, and the loop with them.
+ */
+const EARLY_ACCEPTS = 32;
+
 /** New events of one commit, and bytes of their bodies: about 3 ms of work. */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
@@ -47,6 +53,12 @@ interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
+}
+
+/** A callback and no promise: one settlement follows each event. */
+interface WaitingSettlement {
+  item: Settlement;
+  settled: (applied: boolean | null) => void;
 }
 
 /**
@@ -59,8 +71,13 @@ export interface Batcher {
   hasRoom(bytes: number): boolean;
   /** Resolves once the event is durable. Rejects when it is not known to be. */
   accept(event: NewEvent): Promise<AcceptResult>;
-  /** Resolves once the settlement is durable, however long the store is down; rejects when the batcher closed first. */
-  settle(settlement: Settlement): Promise<boolean>;
+  /**
+   * Writes it, however long the store is down.
+   *
+   * @param settled told whether its token was current, once that is durable; null: the batcher closed first, or the store
+   * does not take it
+   */
+  settle(settlement: Settlement, settled: (applied: boolean | null) => void): void;
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /** How long commits take, from the first row to the last sync. */
   commits(): DurationStats;
@@ -74,10 +91,10 @@ export interface Batcher {
 
 export function createBatcher({ store, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
-  let settlements: Waiting<Settlement, boolean>[] = [];
+  let settlements: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
   /** Settlements of a failed commit. */
-  const unknown = new WeakSet<Waiting<Settlement, boolean>>();
+  const unknown = new WeakSet<WaitingSettlement>();
   const durations = createDurations();
   let queuedEvents = 0;
   let queuedBytes = 0;
@@ -93,7 +110,9 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   });
 
   function schedule(): void {
-    if (inFlight === null) commitSoon();
+    if (inFlight !== null) return;
+    if (accepts.length >= EARLY_ACCEPTS) void run();
+    else commitSoon();
   }
 
   function isWaiting(): boolean {
@@ -149,7 +168,9 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     release(waiting.accepts);
     waiting.settlements.forEach((entry, index) => {
       // One that a failed commit carried before may have been applied then: its token was current once, and that is it.
-      entry.resolve(result.settlements[index] === true || unknown.has(entry));
+      const applied = result.settlements[index] === true || unknown.has(entry);
+      // In a place of its own: what a foreign logger throws there must not keep the others from their results.
+      queueMicrotask(() => entry.settled(applied));
     });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
@@ -161,13 +182,13 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     for (const entry of waiting.accepts) entry.reject(error);
     waiting.claim?.reject(error);
     if (isRowError(error)) {
-      for (const entry of waiting.settlements) entry.reject(error);
+      for (const entry of waiting.settlements) entry.settled(null);
       return;
     }
     failing = true;
     onHealth(error);
     if (closed && waiting.accepts.length === 0) {
-      for (const entry of waiting.settlements) entry.reject(error);
+      for (const entry of waiting.settlements) entry.settled(null);
       return;
     }
     // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
@@ -201,11 +222,9 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
         schedule();
       });
     },
-    settle(item) {
-      return new Promise((resolve, reject) => {
-        settlements.push({ item, resolve, reject });
-        schedule();
-      });
+    settle(item, settled) {
+      settlements.push({ item, settled });
+      schedule();
     },
     claim(item) {
       return new Promise((resolve, reject) => {
@@ -227,7 +246,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
 
 interface WaitingBatch {
   accepts: Waiting<NewEvent, AcceptResult>[];
-  settlements: Waiting<Settlement, boolean>[];
+  settlements: WaitingSettlement[];
   claim: Waiting<ClaimRequest, ClaimResult> | null;
 }
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.js";
+import type { Clock, ClockTimer } from "../clock.js";
 import { withDeadline } from "../deadline.js";
-import { createAbortHandle, namedError, type AbortHandle, type LazyAbort } from "./abort-handle.js";
+import { AbortHandle, namedError, type LazyAbort } from "./abort-handle.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
@@ -26,15 +26,16 @@ export interface DispatcherConfig {
   /** Other processes take a lease over when its time is up. */
   leasesExpire: boolean;
   /** Calls the user. `abort` fires when the attempt's time or the receiver's grace is over. */
-  handOff: (event: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
+  handOff: (queued: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
   observe: DispatcherObserver;
 }
 
 /** A claimed event in the hands of this process. */
-export interface QueuedEvent extends ClaimedEvent {
+export interface QueuedEvent {
+  event: ClaimedEvent;
   leaseUntil: number;
   /** Its parsed form, when this process parsed it a moment ago. */
-  parsed?: unknown;
+  parsed: unknown;
 }
 
 export interface Dispatcher {
@@ -42,7 +43,7 @@ export interface Dispatcher {
   reserve(): boolean;
   unreserve(): void;
   /** Hands off an event that was born leased in a slot set aside. */
-  take(event: QueuedEvent): void;
+  take(queued: QueuedEvent): void;
   /** Tells of events that crashes made dead. */
   reportCrashed(events: readonly CrashedEvent[]): void;
   /** Something may be due in the store. */
@@ -71,9 +72,10 @@ const POLL_MS = 1000;
 const LEASE_MARGIN_MS = 30_000;
 
 interface Running {
-  event: QueuedEvent;
+  event: ClaimedEvent;
   attempt: number;
   abort: AbortHandle;
+  timeout: ClockTimer | null;
 }
 
 export function createDispatcher(config: DispatcherConfig): Dispatcher {
@@ -124,10 +126,10 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (state !== "started") return;
     const startedAt = clock.elapsed();
     while (waiting.length > 0 && running.size < config.concurrency) {
-      const event = waiting.shift() as QueuedEvent;
+      const queued = waiting.shift() as QueuedEvent;
       // It waited so long that its lease could end under its callback, and another process begin with it too.
-      if (config.leasesExpire && event.leaseUntil - clock.now() < config.timeoutMs) giveBack(event, false);
-      else run(event);
+      if (config.leasesExpire && queued.leaseUntil - clock.now() < config.timeoutMs) giveBack(queued.event, false);
+      else run(queued);
       if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
     }
     if (mayBeDue && claiming === null) claim();
@@ -158,7 +160,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       if (nextDueAt !== null) timer.wakeAt(nextDueAt);
       for (const event of events) {
         slots.hold(event);
-        waiting.push({ ...event, leaseUntil: lease });
+        waiting.push({ event, leaseUntil: lease, parsed: undefined });
       }
       if (probing && events.length === 0) breaker.probeUnused();
     } catch {
@@ -176,14 +178,15 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     schedulePump();
   }
 
-  function run(event: QueuedEvent): void {
+  function run(queued: QueuedEvent): void {
+    const { event } = queued;
     const attempt = event.attempts + 1;
-    const entry: Running = { event, attempt, abort: createAbortHandle() };
+    const entry: Running = { event, attempt, abort: new AbortHandle(), timeout: null };
     running.add(entry);
-    timeouts.add(entry);
+    entry.timeout = timeouts.add(entry);
     let outcome: unknown;
     try {
-      outcome = config.handOff(event, attempt, entry.abort);
+      outcome = config.handOff(queued, attempt, entry.abort);
     } catch (error) {
       fail(entry, error);
       return;
@@ -198,7 +201,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function end(entry: Running): boolean {
     if (!running.delete(entry)) return false;
-    timeouts.delete(entry);
+    entry.timeout?.cancel();
     return true;
   }
 
@@ -222,28 +225,24 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (nextAttemptAt !== null && state === "started") timer.wakeAt(nextAttemptAt);
   }
 
-  function giveBack(event: QueuedEvent, possiblyRepeated: boolean): void {
+  function giveBack(event: ClaimedEvent, possiblyRepeated: boolean): void {
     settle(event, asIfNeverClaimed(event, possiblyRepeated, clock.now()));
   }
 
   function giveBackWaiting(): void {
-    for (const event of waiting.splice(0)) giveBack(event, false);
+    for (const { event } of waiting.splice(0)) giveBack(event, false);
     mayBeDue = true;
   }
 
-  function settle(event: QueuedEvent, change: Omit<Settlement, "seq" | "token">, whenDurable?: () => void): void {
-    const after = (): void => {
+  function settle(event: ClaimedEvent, settlement: Settlement, whenDurable?: () => void): void {
+    batcher.settle(settlement, (applied) => {
       slots.release(event);
       if (waiting.length > 0 || mayBeDue) schedulePump();
-    };
-    void batcher.settle({ ...change, seq: event.seq, token: event.token }).then(
-      (applied) => {
-        after();
-        return applied ? whenDurable?.() : observe.leaseLost(event);
-      },
       // Closed while the store was down: the event stays leased, and the next start takes it over.
-      after,
-    );
+      if (applied === null) return;
+      if (applied) whenDurable?.();
+      else observe.leaseLost(event);
+    });
     if (waiting.length > 0) schedulePump();
   }
 
@@ -253,14 +252,14 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       slots.unreserve(1);
       if (mayBeDue) schedulePump();
     },
-    take(event) {
+    take(queued) {
       slots.unreserve(1);
-      slots.hold(event);
+      slots.hold(queued.event);
       if (state === "started" && breaker.state() === "closed") {
-        waiting.push(event);
+        waiting.push(queued);
         schedulePump();
       } else {
-        giveBack(event, false);
+        giveBack(queued.event, false);
       }
     },
     leaseUntil,

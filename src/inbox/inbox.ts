@@ -91,48 +91,50 @@ export function createInbox(config: InboxConfig): RunningInbox {
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
-  async function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
+  function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
     const leased = fate.kind === "handOff" && dispatcher.reserve();
     const now = clock.now();
     const leaseUntil = dispatcher.leaseUntil();
-    try {
-      const result = await batcher.accept({
-        endpoint,
-        eventId,
-        type,
-        receivedAt: now,
-        body,
-        headers: JSON.stringify(headers),
-        state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
-        dueAt: leased ? leaseUntil : now,
-        bodyHash: hash("sha256", body, "buffer"),
-        reason: fate.kind === "quarantine" ? fate.reason : null,
-      });
-      if (result.status === "duplicate") {
+    const accepted = batcher.accept({
+      endpoint,
+      eventId,
+      type,
+      receivedAt: now,
+      body,
+      headers: JSON.stringify(headers),
+      state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
+      dueAt: leased ? leaseUntil : now,
+      bodyHash: sha256(body),
+      reason: fate.kind === "quarantine" ? fate.reason : null,
+    });
+    return accepted.then(
+      (result) => {
+        if (result.status === "duplicate") {
+          if (leased) dispatcher.unreserve();
+          return result;
+        }
+        if (leased) {
+          const event = {
+            seq: result.seq,
+            eventId,
+            type,
+            token: 1,
+            attempts: 0,
+            crashes: 0,
+            receivedAt: now,
+            possiblyRepeated: false,
+            replayed: false,
+            body,
+          };
+          dispatcher.take({ event, leaseUntil, parsed: fate.parsed });
+        } else if (fate.kind === "handOff") dispatcher.nudge();
+        return result;
+      },
+      (error: unknown) => {
         if (leased) dispatcher.unreserve();
-        return { status: "duplicate", sameBody: result.sameBody };
-      }
-      if (leased) {
-        dispatcher.take({
-          seq: result.seq,
-          eventId,
-          type,
-          token: 1,
-          attempts: 0,
-          crashes: 0,
-          receivedAt: now,
-          possiblyRepeated: false,
-          replayed: false,
-          body,
-          leaseUntil,
-          parsed: fate.parsed,
-        });
-      } else if (fate.kind === "handOff") dispatcher.nudge();
-      return { status: "accepted" };
-    } catch (error) {
-      if (leased) dispatcher.unreserve();
-      throw error;
-    }
+        throw error;
+      },
+    );
   }
 
   async function each<Outcome>(
@@ -216,6 +218,11 @@ export function createInbox(config: InboxConfig): RunningInbox {
       return { ...stats, ...vitals(), oldestReadyAgeMs: ageOf(stats.oldestReadyAt) };
     },
   };
+}
+
+/** By way of text: a hash that is asked for bytes makes memory of its own for them, which costs more than the hashing. */
+function sha256(body: Uint8Array): Buffer {
+  return Buffer.from(hash("sha256", body, "hex"), "hex");
 }
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

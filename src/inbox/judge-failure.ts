@@ -5,7 +5,7 @@ import type { ClaimedEvent, Settlement } from "./store.js";
 /** What follows from a hand-off that failed. */
 export interface Judgement {
   kind: "rejected" | "timeout" | "permanent" | "later";
-  settlement: Omit<Settlement, "seq" | "token">;
+  settlement: Settlement;
   /** Why the event is dead now; null when it comes again. */
   deadReason: "permanent_failure" | "attempts_exhausted" | null;
   /** Whether it hints that the user's system is down. */
@@ -29,6 +29,8 @@ export function judgeFailure(input: {
     return {
       kind: "later",
       settlement: {
+        seq: event.seq,
+        token: event.token,
         state: "ready",
         dueAt: now + wholeDelay((error as Partial<RetryLater>).delayMs),
         settledAt: now,
@@ -45,6 +47,8 @@ export function judgeFailure(input: {
   return {
     kind: isPermanent ? "permanent" : timedOut ? "timeout" : "rejected",
     settlement: {
+      seq: event.seq,
+      token: event.token,
       state: deadReason === null ? "ready" : "dead",
       dueAt: deadReason === null ? now + wholeDelay(delayBy(input.backoff, attempt)) : now,
       settledAt: now,

@@ -1,20 +1,16 @@
 import type { ClaimedEvent, Settlement } from "./store.js";
 
-type Change = Omit<Settlement, "seq" | "token">;
+// Each names every property, in one order, instead of spreading another object: the engine gives what is spread into a
+// shape of its own each time, and whoever reads that is slow.
 
 /** The user's system owns it now. */
-export function doneAfter({ possiblyRepeated }: ClaimedEvent, attempts: number, now: number): Change {
-  return { state: "done", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
+export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number, now: number): Settlement {
+  return { seq, token, state: "done", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
 }
 
 /** Back to `ready`, with no attempt used up. */
-export function asIfNeverClaimed(event: ClaimedEvent, possiblyRepeated: boolean, now: number): Change {
-  return {
-    state: "ready",
-    dueAt: now,
-    settledAt: now,
-    attempts: event.attempts,
-    possiblyRepeated: event.possiblyRepeated || possiblyRepeated,
-    lastError: null,
-  };
+export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean, now: number): Settlement {
+  const { seq, token, attempts } = event;
+  const possiblyRepeated = event.possiblyRepeated || mayHaveBegun;
+  return { seq, token, state: "ready", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
 }

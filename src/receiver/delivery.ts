@@ -73,14 +73,11 @@ export function reject(code: RejectionCode): DeliveryResponse & { requestId: str
 }
 
 function respond(status: number, body: string, extra?: Readonly<Record<string, string>>): DeliveryResponse {
-  return {
-    status,
-    headers: {
-      "Content-Type": "application/json; charset=utf-8",
-      "Content-Length": String(Buffer.byteLength(body)),
-      "X-Content-Type-Options": "nosniff",
-      ...extra,
-    },
-    body,
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": String(Buffer.byteLength(body)),
+    "X-Content-Type-Options": "nosniff",
   };
+  if (extra !== undefined) Object.assign(headers, extra);
+  return { status, headers, body };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { HeadersLike } from "./delivery.js";
 import { readRequestBody } from "./read-request-body.js";
 import type { Receiver } from "./receiver.js";
@@ -11,29 +11,34 @@ import { isClosing, sendResponse } from "./send-response.js";
  * http.createServer(nodeHandler(receiver)).listen(3000);
  */
 export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
+  // Express changes the prototypes of both, after which V8 looks each of their properties up anew: so few are read here.
   return (request, response) => {
-    const { method = "" } = request;
-    const headers = headersOf(request);
-    // A client that resets the connection is no error of the host's.
-    request.on("error", ignore);
-    response.on("error", ignore);
     if (isClosing(request)) return;
+    const { method = "", headers } = request;
+    // When somebody's hook on the response throws there is no answer to be had; the sender tries again.
+    const giveUp = (): void => void response.destroy();
     receiver
-      .handle({ method, headers, body: readRequestBody(request) })
-      .then((answer) => answer !== null && sendResponse(request, response, answer))
-      // Somebody's hook on the response threw. There is no answer to be had; the sender tries again.
-      .catch(() => response.destroy());
+      .handle({ method, headers: new NodeHeaders(headers), body: readRequestBody(request, headers) })
+      .then((answer) => {
+        try {
+          if (answer !== null) sendResponse(request, response, answer);
+        } catch {
+          giveUp();
+        }
+      }, giveUp);
   };
 }
 
 /** Node has the names in lower case and joins what was sent twice: so nobody has to search for them. */
-function headersOf({ headers }: IncomingMessage): HeadersLike {
-  return {
-    get(name) {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(", ") : (value ?? null);
-    },
-  };
-}
+class NodeHeaders implements HeadersLike {
+  readonly #headers: IncomingHttpHeaders;
 
-function ignore(): void {}
+  constructor(headers: IncomingHttpHeaders) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | null {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(", ") : (value ?? null);
+  }
+}

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
-import type { AcceptedInput, RunningInbox } from "../inbox/inbox.js";
+import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature } from "../signature/verify.js";
 import { withDeadline } from "../deadline.js";
-import { createTimeoutQueue, startIn, type StartTimeout } from "../timeout-queue.js";
+import { createTimeoutQueue } from "../timeout-queue.js";
 import {
   acknowledge,
   acknowledgeNew,
@@ -16,7 +16,7 @@ import {
 import { headerValue } from "./header-value.js";
 import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
-import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
+import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
@@ -44,10 +44,8 @@ export interface Pipeline {
  */
 export function createPipeline(config: PipelineConfig): Pipeline {
   const { inbox, events, clock } = config;
-  const timeouts = [config.bodyTimeoutMs, config.ackTimeoutMs].map((timeoutMs) =>
-    createTimeoutQueue<() => void>(clock, timeoutMs, (onTimeout) => onTimeout()),
-  );
-  const [startBodyTimeout, startAckTimeout] = timeouts.map(startIn) as [StartTimeout, StartTimeout];
+  const bodyTimeouts = createTimeoutQueue<() => void>(clock, config.bodyTimeoutMs, (onTimeout) => onTimeout());
+  const ackTimeouts = createTimeoutQueue<() => void>(clock, config.ackTimeoutMs, (onTimeout) => onTimeout());
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
 
   function refuse(code: RejectionCode): DeliveryResponse {
@@ -56,7 +54,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return response;
   }
 
-  function conclude(outcome: DeliveryResponse | Refusal): DeliveryResponse {
+  function conclude(outcome: Outcome): DeliveryResponse {
     if (!("code" in outcome)) return outcome;
     if ("cause" in outcome) config.onTrouble(outcome.code, outcome.cause);
     return refuse(outcome.code);
@@ -74,21 +72,16 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : "overloaded";
   }
 
-  async function read(request: DeliveryRequest, keep: boolean): Promise<BodyReading> {
+  function read(request: DeliveryRequest, keep: boolean): BodyReading | Promise<BodyReading> {
+    const { body } = request;
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
-    if (typeof request.body === "function") {
+    if (typeof body === "function") {
       const hold = (bytes: number, giveWay: () => void): boolean => bodies.hold(request, bytes, giveWay);
-      try {
-        return await request.body({ maxBytes, timeoutMs, keep, startTimeout: startBodyTimeout, hold });
-      } finally {
-        bodies.release(request);
-      }
+      return body({ maxBytes, timeoutMs, keep, startTimeout: bodyTimeouts.add, hold });
     }
     // A caller without types: text or parsed JSON is not what was signed.
-    if (!ArrayBuffer.isView(request.body)) return { ok: false, reason: "body_unavailable" };
-    return request.body.byteLength > maxBytes
-      ? { ok: false, reason: "body_too_large" }
-      : { ok: true, bytes: request.body };
+    if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
+    return body.byteLength > maxBytes ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: body };
   }
 
   /** While something is looked up for it, a body gives way as one that arrives does: then the result is null. */
@@ -104,16 +97,22 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     });
   }
 
-  async function answer(delivery: ReadDelivery): Promise<DeliveryResponse | Refusal> {
-    let secrets: readonly string[] | null;
+  // Promises only where something is waited for: each costs every delivery.
+
+  function answer(delivery: ReadDelivery): Outcome | Promise<Outcome> {
+    let secrets: readonly string[] | Promise<readonly string[]>;
     try {
-      const found = config.lookUpSecrets();
-      secrets = found instanceof Promise ? await whileHeld(delivery, found) : found;
+      secrets = config.lookUpSecrets();
     } catch (error) {
-      return { code: "secret_unavailable", cause: error };
+      return secretUnavailable(error);
     }
-    if (secrets === null) return { code: "overloaded" };
-    const { headers, header, body } = delivery;
+    if (!(secrets instanceof Promise)) return judge(delivery, secrets);
+    return whileHeld(delivery, secrets).then((found) => {
+      return found === null ? { code: "overloaded" } : judge(delivery, found);
+    }, secretUnavailable);
+  }
+
+  function judge({ headers, header, body }: ReadDelivery, secrets: readonly string[]): Outcome | Promise<Outcome> {
     const { toleranceSeconds } = config;
     const verification = verifySignature({ header, body, secrets, toleranceSeconds, now: clock.now() });
     if (!verification.ok) return { code: verification.reason };
@@ -126,31 +125,37 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return store(parsed, headers, body);
   }
 
-  async function store(
+  function store(
     parsed: ParsedEvent,
     headers: DeliveryRequest["headers"],
     body: Uint8Array,
-  ): Promise<DeliveryResponse | Refusal> {
+  ): Outcome | Promise<Outcome> {
     // The lookup may have taken a while.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     if (!bodies.makeRoom(body.byteLength)) return { code: "overloaded" };
 
     const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
-    const reference = referenceTo(config.endpoint, { eventId, type });
     const fate = fateOf(parsed);
-    let acceptance;
-    try {
-      acceptance = await inbox.accept({ eventId, type, fate, headers: keptHeaders(headers), body });
-    } catch (error) {
-      return { code: "store_unavailable", cause: error };
-    }
+    return inbox.accept({ eventId, type, fate, headers: keptHeaders(headers), body }).then(
+      (acceptance) =>
+        tell(acceptance, parsed.kind === "unusable", fate, referenceTo(config.endpoint, { eventId, type })),
+      (cause: unknown) => ({ code: "store_unavailable", cause }),
+    );
+  }
+
+  function tell(
+    acceptance: Acceptance,
+    isUnusable: boolean,
+    fate: AcceptedInput["fate"],
+    reference: EventReference,
+  ): DeliveryResponse {
     if (acceptance.status === "duplicate") {
       events.emit(acceptance.sameBody ? "duplicate" : "conflict", reference);
-      return acknowledge({ received: true, [parsed.kind === "unusable" ? "quarantined" : "duplicate"]: true });
+      return acknowledge({ received: true, [isUnusable ? "quarantined" : "duplicate"]: true });
     }
     if (fate.kind === "quarantine") events.emit("quarantined", { ...reference, reason: fate.reason });
-    if (parsed.kind === "unusable") return acknowledge({ received: true, quarantined: true });
+    if (isUnusable) return acknowledge({ received: true, quarantined: true });
     events.emit("accepted", reference);
     return acknowledgeNew();
   }
@@ -167,29 +172,38 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   }
 
   async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
-    const early = refuseEarly(request);
-    if (early !== null) return refuse(early);
-    const header = headerValue(request.headers, SIGNATURE);
-    // Without something that could be a signature nothing can be accepted: no byte of the body is kept, no secret asked for.
-    const signature = parseSignatureHeader(header);
-    const reading = await read(request, signature.ok);
-    if (!reading.ok) {
-      if (reading.reason === "client_gone") return null;
-      const { reason: code } = reading;
-      return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
+    try {
+      const early = refuseEarly(request);
+      if (early !== null) return refuse(early);
+      const header = headerValue(request.headers, SIGNATURE);
+      // Without something that could be a signature nothing can be accepted: no byte of the body is kept, no secret asked for.
+      const signature = parseSignatureHeader(header);
+      const reading = await read(request, signature.ok);
+      bodies.release(request);
+      if (!reading.ok) {
+        if (reading.reason === "client_gone") return null;
+        const { reason: code } = reading;
+        return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
+      }
+      if (!signature.ok) return refuse(signature.reason);
+      const outcome = answer({ headers: request.headers, header, body: reading.bytes });
+      return conclude(outcome instanceof Promise ? await withDeadline(outcome, ackTimeouts.add, LATE) : outcome);
+    } catch (cause) {
+      bodies.release(request);
+      return conclude({ code: "store_unavailable", cause });
     }
-    if (!signature.ok) return refuse(signature.reason);
-    const delivery = { headers: request.headers, header, body: reading.bytes };
-    return conclude(await withDeadline(answer(delivery), startAckTimeout, LATE));
   }
 
   return {
-    handle: (request) => handle(request).catch((cause: unknown) => conclude({ code: "store_unavailable", cause })),
+    handle,
     close() {
-      for (const queue of timeouts) queue.close();
+      bodyTimeouts.close();
+      ackTimeouts.close();
     },
   };
 }
+
+type Outcome = DeliveryResponse | Refusal;
 
 /** A delivery whose body was read. */
 interface ReadDelivery {
@@ -205,6 +219,10 @@ const NO_BYTES = new Uint8Array();
 interface Refusal {
   code: RejectionCode;
   cause?: unknown;
+}
+
+function secretUnavailable(cause: unknown): Refusal {
+  return { code: "secret_unavailable", cause };
 }
 
 /** The delivery's work goes on; what it comes to is in the inbox, and its answer is not told a second time. */

@@ -10,7 +10,11 @@ export interface EventReference {
 }
 
 export function referenceTo(endpoint: string, { eventId, type }: { eventId: string; type: string }): EventReference {
-  return { eventId, type, deliveryKey: `${endpoint}/${eventId}` };
+  return { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId) };
+}
+
+export function deliveryKeyOf(endpoint: string, eventId: string): string {
+  return `${endpoint}/${eventId}`;
 }
 
 /** The events of `receiver.on`, with what their listeners get. */

@@ -1,20 +1,20 @@
-import type { Logger } from "pino";
 import { errorName, isSignalboxError, PermanentFailure, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { LazyAbort } from "../inbox/abort-handle.js";
 import type { DispatcherObserver } from "../inbox/dispatcher-observer.js";
 import type { QueuedEvent } from "../inbox/dispatcher.js";
-import type { Handoff } from "../inbox/handoff.js";
 import { createInbox, type Inbox, type InboxVitals } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { countDeliveries, type DeliveryCounts } from "./delivery-counts.js";
+import { HandoffOf } from "./handoff-of.js";
 import { createLogThrottle } from "./log-throttle.js";
 import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
 import {
   createReceiverEvents,
+  deliveryKeyOf,
   referenceTo,
   type ReceiverEventListener,
   type ReceiverEventName,
@@ -142,17 +142,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   events.on("quarantined", (event) => logger.warn(event, "kept an authentic but unusable event in quarantine"));
   events.on("verified", (event) => logger.info(event, "answered the verification challenge"));
 
-  function handOff(event: QueuedEvent, attempt: number, abort: LazyAbort): unknown {
-    const known = event.parsed ?? readBack(event);
-    const handoff = createHandoff(event, attempt, abort, endpoint, logger);
+  function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: LazyAbort): unknown {
+    const known = parsed ?? readBack(event);
+    const handoff = new HandoffOf(event, attempt, abort, endpoint, logger);
     if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
     return event.type === "webhook.test" ? config.onTest?.(known as TestEvent, handoff) : undefined;
   }
 
   function createObserver(): DispatcherObserver {
     return {
-      handedOff(event, attempt) {
-        const handedOff = { ...referenceTo(endpoint, event), attempt };
+      handedOff({ eventId, type }, attempt) {
+        const handedOff = { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId), attempt };
         logger.debug(handedOff, "handed an event off");
         events.emit("handedOff", handedOff);
       },
@@ -262,32 +262,6 @@ function readBack({ body }: ClaimedEvent): unknown {
   const parsed = parseEvent(body);
   if (parsed.kind === "known") return parsed.event;
   throw new PermanentFailure("This release cannot read the stored event; a newer one may have accepted it.");
-}
-
-function createHandoff(
-  event: QueuedEvent,
-  attempt: number,
-  abort: LazyAbort,
-  endpoint: string,
-  parent: Logger,
-): Handoff {
-  const { deliveryKey } = referenceTo(endpoint, event);
-  let logger: Logger | undefined;
-  return {
-    deliveryKey,
-    endpoint,
-    attempt,
-    replayed: event.replayed,
-    possiblyRepeated: event.possiblyRepeated,
-    receivedAt: new Date(event.receivedAt),
-    rawBody: event.body,
-    get abortSignal() {
-      return abort.signal;
-    },
-    get logger() {
-      return (logger ??= parent.child({ deliveryKey, attempt }));
-    },
-  };
 }
 
 function codeOf(error: unknown): string {

@@ -9,18 +9,20 @@ const LINGER_BYTES = 1024 * 1024;
 const DRAIN_MS = 10_000;
 
 const closingSockets = new WeakSet<Socket>();
+/** As long as none was closed, which is how most processes live, no delivery is looked at for it. */
+let hasClosedAny = false;
 
 /**
  * Whether the connection was told to close. A request that was pipelined behind is not to be processed (RFC 9112, 9.6):
  * its answer could not go out any more.
  */
 export function isClosing(request: IncomingMessage): boolean {
-  return closingSockets.has(request.socket);
+  return hasClosedAny && closingSockets.has(request.socket);
 }
 
 /** Answers once. A client that is gone, or a response that somebody else ended, is left alone. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
-  if (response.headersSent || response.writableEnded || response.destroyed) return;
+  if (response.headersSent || response.destroyed) return;
   response.writeHead(answer.status, answer.headers);
   if (request.complete || request.readableEnded) {
     response.end(answer.body);
@@ -38,6 +40,7 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
  * would reset it, and the client might never see the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+  hasClosedAny = true;
   closingSockets.add(request.socket);
   response.write(body);
   let received = 0;

@@ -21,6 +21,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: settleUnfenced,
   },
   {
+    mistake: "settles neighbours together",
+    caught: "of neighbours that end alike in one batch, each is judged by its own token",
+    bend: settleTogether,
+  },
+  {
     mistake: "keeps bodies as text",
     caught: "a body comes back byte for byte, whatever the bytes",
     bend: keepText,
@@ -95,6 +100,17 @@ function settleUnfenced(store: InboxStore): InboxStore {
       const result = await store.commit({ ...batch, settlements });
       for (const { seq, token } of result.claim?.events ?? []) tokens.set(seq, token);
       return result;
+    },
+  };
+}
+
+function settleTogether(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      const someApplied = result.settlements.includes(true);
+      return { ...result, settlements: result.settlements.map(() => someApplied) };
     },
   };
 }

@@ -53,6 +53,31 @@ function dueSql(crashes: string): string {
 /** A clock set back under a large backlog: no claim blocks the event loop for all of it. */
 const MOVED_AT_ONCE = 500;
 
+/** A range holds a lease that is not current any more. */
+const SOME_ARE_STALE = new Error("a lease was lost");
+
+/** @returns the index behind the last of those that one statement can settle */
+function endOfRange(settlements: readonly Settlement[], from: number): number {
+  const first = settlements[from] as Settlement;
+  let to = from + 1;
+  if (first.state !== "done" || first.lastError !== null) return to;
+  for (let next = settlements[to]; next !== undefined && isAlike(first, next, to - from); next = settlements[to])
+    to += 1;
+  return to;
+}
+
+function isAlike(first: Settlement, next: Settlement, distance: number): boolean {
+  return (
+    next.seq === first.seq + distance &&
+    next.state === first.state &&
+    next.token === first.token &&
+    next.dueAt === first.dueAt &&
+    next.attempts === first.attempts &&
+    next.possiblyRepeated === first.possiblyRepeated &&
+    next.lastError === first.lastError
+  );
+}
+
 export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
@@ -65,6 +90,10 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
     WHERE seq = ? AND token = ? AND state = 'leased'`);
+
+  const settleRange = db.prepare(`
+    UPDATE inbox SET state = 'done', due_at = ?, ready_since = 0, attempts = ?, possibly_repeated = ?
+    WHERE seq BETWEEN ? AND ? AND token = ? AND state = 'leased'`);
 
   const findDue = db.prepare<[string, number, number], number>(dueSql("< 2")).pluck();
   const findSuspects = db.prepare<[string, number, number], number>(dueSql(">= 2")).pluck();
@@ -126,6 +155,25 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return settleOne.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, seq, token).changes === 1;
   }
 
+  /** Under load most settlements are of neighbours that ended alike: they cost one statement. */
+  function settleInRanges(settlements: readonly Settlement[]): boolean[] {
+    const applied: boolean[] = [];
+    while (applied.length < settlements.length) {
+      const from = applied.length;
+      const to = endOfRange(settlements, from);
+      const first = settlements[from] as Settlement;
+      if (to - from === 1) {
+        applied.push(settle(first));
+        continue;
+      }
+      const { seq, token, dueAt, attempts, possiblyRepeated } = first;
+      const { changes } = settleRange.run(dueAt, attempts, possiblyRepeated ? 1 : 0, seq, seq + to - from - 1, token);
+      if (changes !== to - from) throw SOME_ARE_STALE;
+      while (applied.length < to) applied.push(true);
+    }
+    return applied;
+  }
+
   function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events" | "dead"> {
     return {
       nextDueAt: nextDue.get(endpoint, now, endpoint, now) ?? null,
@@ -169,11 +217,23 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return { events, dead, ...look(request) };
   }
 
-  const commit = db.transaction((batch: Batch): BatchResult => ({
-    settlements: batch.settlements.map(settle),
-    accepts: batch.accepts.map(accept),
-    claim: batch.claim === null ? null : claim(batch.claim),
-  })).immediate;
+  const apply = db.transaction(
+    (batch: Batch, settleAll: (settlements: readonly Settlement[]) => boolean[]): BatchResult => ({
+      settlements: settleAll(batch.settlements),
+      accepts: batch.accepts.map(accept),
+      claim: batch.claim === null ? null : claim(batch.claim),
+    }),
+  ).immediate;
+
+  function commit(batch: Batch): BatchResult {
+    try {
+      return apply(batch, settleInRanges);
+    } catch (error) {
+      if (error !== SOME_ARE_STALE) throw error;
+      // Nothing was applied. One by one, it is seen which.
+      return apply(batch, (settlements) => settlements.map(settle));
+    }
+  }
 
   const takeOver = db.transaction(
     (endpoint: string, now: number, held: TakeOverRequest["held"] | null, crashed: boolean): TakeOverResult => {

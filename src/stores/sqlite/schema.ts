@@ -9,7 +9,8 @@ const INBOX = `
     endpoint          TEXT    NOT NULL,
     event_id          TEXT    NOT NULL,
     type              TEXT    NOT NULL,
-    state             TEXT    NOT NULL CHECK (state IN ('ready', 'leased', 'done', 'dead', 'quarantined')),
+    state             TEXT    NOT NULL CHECK (state = 'leased' OR state = 'done' OR state = 'ready' OR state = 'dead'
+                                             OR state = 'quarantined'), -- IN would make a table of them for every row
     due_at            INTEGER NOT NULL, -- ready: when due; leased: when the lease runs out; else: since when
     token             INTEGER NOT NULL,
     attempts          INTEGER NOT NULL DEFAULT 0,

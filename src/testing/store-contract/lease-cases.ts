@@ -1,6 +1,18 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { CLOCK_SLACK_MS } from "../../inbox/store.js";
-import { ENDPOINT, T0, accept, bring, claim, claimOne, crash, settle, stateOf, type Promised } from "./stage.js";
+import { CLOCK_SLACK_MS, type InboxEntry } from "../../inbox/store.js";
+import {
+  ENDPOINT,
+  T0,
+  accept,
+  bring,
+  claim,
+  claimOne,
+  commit,
+  crash,
+  settle,
+  stateOf,
+  type Promised,
+} from "./stage.js";
 
 /** G5 and G7: claims and settlements. */
 export const LEASE_CASES: readonly Promised[] = [
@@ -25,6 +37,63 @@ export const LEASE_CASES: readonly Promised[] = [
       strictEqual(await settle(store, { seq, token: third.token }), true);
       strictEqual(await settle(store, { seq, token: third.token, state: "dead" }), false, "it was settled twice");
       strictEqual(await stateOf(store, "evt_1"), "done");
+    },
+  ],
+  [
+    "G5",
+    "of neighbours that end alike in one batch, each is judged by its own token",
+    async ({ store }) => {
+      const seqs: number[] = [];
+      for (const id of ["evt_1", "evt_2", "evt_3", "evt_4", "evt_5"]) {
+        seqs.push(await accept(store, id, { state: "leased", dueAt: T0 + 60_000 }));
+      }
+      strictEqual(await settle(store, { seq: seqs[2] as number, token: 1, state: "ready", dueAt: T0 + 9000 }), true);
+      const alike = { token: 1, state: "done", dueAt: T0 + 5, settledAt: T0 + 5, attempts: 1 } as const;
+      const { settlements } = await commit(store, {
+        settlements: seqs.map((seq) => ({ ...alike, seq, possiblyRepeated: false, lastError: null })),
+      });
+      deepStrictEqual(settlements, [true, true, false, true, true], "whose token was current");
+      const entries = await store.list({ endpoint: ENDPOINT });
+      deepStrictEqual(
+        entries.map(({ state, dueAt }) => `${state} ${dueAt - T0}`),
+        ["done 5", "done 5", "ready 9000", "done 5", "done 5"],
+      );
+    },
+  ],
+  [
+    "G5",
+    "neighbours that end at once with values of their own keep them",
+    async ({ store }) => {
+      const ends = [
+        { dueAt: T0 + 5 },
+        { dueAt: T0 + 6 },
+        { attempts: 2 },
+        { possiblyRepeated: true },
+        { lastError: "Error: no" },
+        { state: "dead" },
+        {},
+      ] as const;
+      const seqs: number[] = [];
+      for (const [index] of ends.entries()) {
+        seqs.push(await accept(store, `evt_${index}`, { state: "leased", dueAt: T0 + 60_000 }));
+      }
+      const usual = {
+        token: 1,
+        state: "done",
+        dueAt: T0,
+        settledAt: T0,
+        attempts: 1,
+        possiblyRepeated: false,
+      } as const;
+      await commit(store, {
+        settlements: ends.map((end, index) => ({ ...usual, lastError: null, seq: seqs[index] as number, ...end })),
+      });
+      const entries = await store.list({ endpoint: ENDPOINT });
+      for (const [index, end] of ends.entries()) {
+        const { state, dueAt, attempts, possiblyRepeated, lastError } = entries[index] as InboxEntry;
+        const { token: _token, settledAt: _settledAt, ...expected } = { ...usual, lastError: null, ...end };
+        deepStrictEqual({ state, dueAt, attempts, possiblyRepeated, lastError }, expected);
+      }
     },
   ],
   [

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Settlement } from "../../../src/index.js";
-import { createBatcher, type BatcherLimits } from "../../../src/inbox/batcher.js";
+import { createBatcher, type Batcher, type BatcherLimits } from "../../../src/inbox/batcher.js";
 import { createManualClock } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 import { turns } from "../until.js";
@@ -31,6 +31,10 @@ function done(seq: number): Settlement {
   return { seq, token: 1, state: "done", ...values };
 }
 
+function settle(batcher: Batcher, settlement: Settlement): Promise<boolean | null> {
+  return new Promise((resolve) => batcher.settle(settlement, resolve));
+}
+
 async function leased({ batcher, held }: Awaited<ReturnType<typeof rig>>): Promise<number> {
   const { seq } = await batcher.accept(newEvent({ state: "leased" }));
   held.add(seq);
@@ -43,7 +47,7 @@ test("all that one turn of the event loop brings is one batch", async () => {
     batcher.accept(newEvent()),
     batcher.accept(newEvent()),
     batcher.claim(claim),
-    batcher.settle(done(9)),
+    settle(batcher, done(9)),
   ]);
   expect(store.commits.map(({ accepts, settlements }) => [accepts.length, settlements.length])).toEqual([[2, 1]]);
 });
@@ -103,7 +107,7 @@ test("settlements in the batch of a bad event are applied, once", async () => {
   const seqs = [await leased(made), await leased(made), await leased(made)];
   const bad = newEvent();
   store.refuse([bad.eventId]);
-  const settled = seqs.map((seq) => batcher.settle(done(seq)));
+  const settled = seqs.map((seq) => settle(batcher, done(seq)));
   expect((await rejectionOf(batcher.accept(bad))).code).toBe("store_row_refused");
   expect(await Promise.all(settled)).toEqual([true, true, true]);
 });
@@ -125,8 +129,8 @@ test("settlements survive a failing store, are tried each second, and are writte
   const { batcher, store, clock, health } = made;
   const seq = await leased(made);
   store.fail(mediumError());
-  let applied: boolean | undefined;
-  void batcher.settle(done(seq)).then((result) => (applied = result));
+  let applied: boolean | null | undefined;
+  void settle(batcher, done(seq)).then((result) => (applied = result));
   await clock.advance(5000);
   expect(applied).toBeUndefined();
   // One try at once, and one a second: the recovery comes first and fails first.
@@ -143,7 +147,7 @@ test("a store that fails for long gathers no timers", async () => {
   const { batcher, store, clock } = made;
   const seq = await leased(made);
   store.fail(mediumError());
-  void batcher.settle(done(seq));
+  void settle(batcher, done(seq));
   await turns(5);
   for (let delivery = 0; delivery < 50; delivery++) await rejectionOf(batcher.accept(newEvent()));
   expect(clock.pendingTimers()).toBe(1);
@@ -214,11 +218,10 @@ test("closing on a failing store gives up the settlements, and leaves no timer b
   const { batcher, store, clock } = made;
   const seq = await leased(made);
   store.fail(mediumError());
-  const settled = batcher.settle(done(seq));
+  const settled = settle(batcher, done(seq));
   await turns(5);
-  const outcome = rejectionOf(settled);
   await batcher.close();
-  expect((await outcome).code).toBe("store_failed");
+  expect(await settled).toBeNull();
   expect(clock.pendingTimers()).toBe(0);
 });
 
@@ -226,10 +229,39 @@ function codeOf(error: unknown): string {
   return (error as { code: string }).code;
 }
 
+test("what fills a batch is committed at once, and the rest of the turn while that one is synced", async () => {
+  const { batcher, store } = await rig();
+  const answers = Array.from({ length: 40 }, () => batcher.accept(newEvent()));
+  // Before the turn is over.
+  expect(store.commits.map(({ accepts }) => accepts.length)).toEqual([32]);
+  await Promise.all(answers);
+  expect(store.commits.map(({ accepts }) => accepts.length)).toEqual([32, 8]);
+});
+
+test("a callback that throws keeps no other from its result", async () => {
+  const made = await rig();
+  const { batcher, store } = made;
+  const seq = await leased(made);
+  const thrown = new Promise((resolve) => process.once("uncaughtExceptionMonitor", resolve));
+  const listeners = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.once("uncaughtException", () => undefined);
+  onTestFinished(() => {
+    for (const listener of listeners) process.on("uncaughtException", listener);
+  });
+  batcher.settle(done(seq), () => {
+    throw new Error("a logger that throws");
+  });
+  expect(await batcher.accept(newEvent())).toMatchObject({ status: "accepted" });
+  expect(await thrown).toMatchObject({ message: "a logger that throws" });
+  expect(await settle(batcher, done(99))).toBe(false);
+  expect(store.commits.length).toBe(3);
+});
+
 test("a long queue is written in portions, bounded by count and by bytes, in order", async () => {
   const many = await rig({ events: 1000, bytes: 10_000_000 });
   await Promise.all(Array.from({ length: 600 }, () => many.batcher.accept(newEvent())));
-  expect(many.store.commits.map(({ accepts }) => accepts.length)).toEqual([256, 256, 88]);
+  expect(many.store.commits.map(({ accepts }) => accepts.length)).toEqual([32, 256, 256, 56]);
 
   const large = await rig({ events: 1000, bytes: 10_000_000 });
   const sizes = [400_000, 400_000, 400_000, 2_000_000, 10];
@@ -244,5 +276,5 @@ test("closing writes every portion", async () => {
   const answers = Promise.all(Array.from({ length: 600 }, () => batcher.accept(newEvent())));
   await batcher.close();
   expect((await answers).length).toBe(600);
-  expect(store.commits.length).toBe(3);
+  expect(store.commits.length).toBe(4);
 });

@@ -25,23 +25,59 @@ test("each key runs out at its own time, by one timer", async () => {
   expect([over, clock.pendingTimers()]).toEqual([["a", "b", "c"], 0]);
 });
 
-test("a key that is deleted does not run out, and those behind it keep their time", async () => {
+test.each([
+  ["first", "a", ["b", "c"]],
+  ["middle", "b", ["a", "c"]],
+  ["last", "c", ["a", "b"]],
+])("the %s key cancelled, even twice, the others keep their order and their time", async (_which, gone, rest) => {
   const { clock, over, queue } = timeouts();
-  queue.add("a");
+  const started = new Map(["a", "b", "c"].map((key) => [key, queue.add(key)]));
+  started.get(gone)?.cancel();
+  started.get(gone)?.cancel();
+  await clock.advance(500);
+  queue.add("d");
+  await clock.advance(500);
+  expect(over).toEqual(rest);
+  await clock.advance(499);
+  expect(over).toEqual(rest);
+  await clock.advance(1);
+  expect([over, clock.pendingTimers()]).toEqual([[...rest, "d"], 0]);
+});
+
+test("a key that is cancelled does not run out, and those behind it keep their time", async () => {
+  const { clock, over, queue } = timeouts();
+  const first = queue.add("a");
   await clock.advance(500);
   queue.add("b");
-  queue.delete("a");
+  first.cancel();
   await clock.advance(999);
   expect(over).toEqual([]);
   await clock.advance(1);
   expect(over).toEqual(["b"]);
 });
 
+test("keys cancelled while others run out, and keys added then, get what is theirs", async () => {
+  const clock = createManualClock(0);
+  const over: string[] = [];
+  const queue = createTimeoutQueue<() => void>(clock, 1000, (key) => key());
+  queue.add(() => {
+    over.push("a");
+    second.cancel();
+    queue.add(() => over.push("d"));
+  });
+  const second = queue.add(() => over.push("b"));
+  queue.add(() => over.push("c"));
+  await clock.advance(1000);
+  expect(over).toEqual(["a", "c"]);
+  await clock.advance(1000);
+  expect([over, clock.pendingTimers()]).toEqual([["a", "c", "d"], 0]);
+});
+
 test("a key that is added anew while the old timer still runs has its whole time", async () => {
   const { clock, over, queue } = timeouts();
-  queue.add("a");
+  const before = queue.add("a");
   await clock.advance(900);
-  queue.delete("a");
+  before.cancel();
   queue.add("a");
   await clock.advance(999);
   expect(over).toEqual([]);
