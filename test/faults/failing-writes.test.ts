@@ -82,13 +82,17 @@ const CHECKPOINT_FAULTS: readonly (readonly [what: string, fault: IoFault])[] = 
   ["is on a full disk", { call: "pwrite", file: DB, error: "ENOSPC" }],
 ];
 
+async function startFaulty() {
+  const files = inboxFiles();
+  const faults = ioFaults();
+  const receiver = await startReceiver(files, faults.env);
+  return { files, faults, receiver, walPages: () => statSync(`${files.db}-wal`).size / PAGE_BYTES };
+}
+
 testOnLinux.each(CHECKPOINT_FAULTS)(
   "a database that %s costs no acknowledged event, and the WAL stops growing once that is over",
   async (_what, fault) => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
-    const walPages = (): number => statSync(`${files.db}-wal`).size / PAGE_BYTES;
+    const { files, faults, receiver, walPages } = await startFaulty();
     const taken: SignalEvent[] = [];
     const sendMany = async (): Promise<void> => {
       for (let round = 0; round < 4; round++) {
@@ -114,10 +118,7 @@ testOnLinux.each(CHECKPOINT_FAULTS)(
 testOnLinux(
   "once a checkpoint's sync failed the WAL is kept until the next start, which writes all of it",
   async () => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
-    const walPages = (): number => statSync(`${files.db}-wal`).size / PAGE_BYTES;
+    const { files, faults, receiver, walPages } = await startFaulty();
     const taken: SignalEvent[] = [];
     const sendMany = async (): Promise<void> => {
       const answers = await sendAll(receiver.port, someOf(100_000, 10));

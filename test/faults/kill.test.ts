@@ -35,6 +35,20 @@ function missing(acknowledged: Iterable<string>, found: Iterable<string>): strin
 
 const idOf = ({ event_id }: Row): string => event_id;
 
+/** What was stored, in the end and each repeat flagged. */
+function expectAllHandedOff(files: { db: string; log: string }, stored: readonly Row[], hint: string): void {
+  const begun = readLog(files.log);
+  const begunIds = begun.map(({ id }) => id);
+  expect(missing(stored.map(idOf), begunIds), hint).toEqual([]);
+  expect(unflaggedRepeats(begun), hint).toEqual([]);
+  expect(new Set(readRows(files.db).map(({ state }) => state)), hint).toEqual(new Set(["done"]));
+  // Without an event in hand at a kill the test would show nothing.
+  expect(
+    begun.some(({ possiblyRepeated }) => possiblyRepeated),
+    hint,
+  ).toBe(true);
+}
+
 test("a receiver killed eight times under load loses no acknowledged event and flags every repeat", async () => {
   const files = inboxFiles();
   const acknowledged = await killUnderLoad(files, 8);
@@ -49,21 +63,7 @@ test("a receiver killed eight times under load loses no acknowledged event and f
   receiver.kill("SIGTERM");
   expect(await receiver.exited, hint).toBe(0);
 
-  const begun = readLog(files.log);
-  expect(
-    missing(
-      stored.map(idOf),
-      begun.map(({ id }) => id),
-    ),
-    hint,
-  ).toEqual([]);
-  expect(unflaggedRepeats(begun), hint).toEqual([]);
-  expect(new Set(readRows(files.db).map(({ state }) => state)), hint).toEqual(new Set(["done"]));
-  // Without an event in hand at a kill the test would show nothing.
-  expect(
-    begun.some(({ possiblyRepeated }) => possiblyRepeated),
-    hint,
-  ).toBe(true);
+  expectAllHandedOff(files, stored, hint);
 });
 
 test("the same check catches a store that acknowledges before it commits", async () => {
@@ -107,14 +107,5 @@ test("two processes that share a file, each killed at random under load, lose no
   last.kill("SIGTERM");
   expect(await last.exited, hint).toBe(0);
 
-  const begun = readLog(files.log);
-  const begunIds = begun.map(({ id }) => id);
-  expect(missing(stored.map(idOf), begunIds), hint).toEqual([]);
-  expect(unflaggedRepeats(begun), hint).toEqual([]);
-  expect(new Set(readRows(files.db).map(({ state }) => state)), hint).toEqual(new Set(["done"]));
-  // Without an event in hand at a kill the test would show nothing.
-  expect(
-    begun.some(({ possiblyRepeated }) => possiblyRepeated),
-    hint,
-  ).toBe(true);
+  expectAllHandedOff(files, stored, hint);
 });

@@ -1,26 +1,31 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { areHandedOff, idsOf, startChild, startReceiver } from "./child-process.js";
+import { areHandedOff, idsOf, startChild, startReceiver, type Child } from "./child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats } from "./inbox-file.js";
 import { eventThat, isAcknowledged, send, sendUntilRefused, type Fate } from "./sender.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-test("SIGTERM and close() under load lose nothing, give back what runs, and the process ends by itself", async () => {
-  const files = inboxFiles();
-  const receiver = await startReceiver(files);
+/** Of its callbacks every third has this fate. @returns the ids that were acknowledged, to a SIGTERM in between and after */
+async function sendUntilStopped(receiver: Child, third: Fate): Promise<string[]> {
   const acknowledged: string[] = [];
-  const fates: Fate[] = ["fine", "fine", "slow"];
   await sendUntilRefused(
     receiver.port,
     32,
-    () => fates[acknowledged.length % 3] ?? "fine",
+    () => (acknowledged.length % 3 === 2 ? third : "fine"),
     (id) => {
       acknowledged.push(id);
       if (acknowledged.length === 300) receiver.kill("SIGTERM");
     },
   );
+  return acknowledged;
+}
+
+test("SIGTERM and close() under load lose nothing, give back what runs, and the process ends by itself", async () => {
+  const files = inboxFiles();
+  const receiver = await startReceiver(files);
+  const acknowledged = await sendUntilStopped(receiver, "slow");
   expect(await receiver.exited).toBe(0);
   expect(receiver.lines).toContainEqual({ say: "closed" });
 
@@ -73,17 +78,7 @@ test("a second SIGTERM ends the process at once, and nothing acknowledged is los
   const files = inboxFiles();
   // With this grace the first alone would not end it.
   const receiver = await startReceiver({ ...files, graceMs: 3_600_000 });
-  const acknowledged: string[] = [];
-  const fates: Fate[] = ["fine", "fine", "hangs"];
-  await sendUntilRefused(
-    receiver.port,
-    32,
-    () => fates[acknowledged.length % 3] ?? "fine",
-    (id) => {
-      acknowledged.push(id);
-      if (acknowledged.length === 300) receiver.kill("SIGTERM");
-    },
-  );
+  const acknowledged = await sendUntilStopped(receiver, "hangs");
   expect(receiver.lines).not.toContainEqual({ say: "closed" });
   receiver.kill("SIGTERM");
   expect(await receiver.exited).toBe("SIGTERM");

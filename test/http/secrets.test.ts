@@ -61,7 +61,7 @@ const FAILING: { what: string; secrets: () => unknown }[] = [
     },
   },
   { what: "rejects", secrets: () => Promise.reject(new Error(`cannot get ${SECRET}`)) },
-  // eslint-disable-next-line typescript/prefer-promise-reject-errors -- what a careless source does
+  // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a careless source does
   { what: "rejects with nothing", secrets: () => Promise.reject() },
   { what: "gives undefined", secrets: () => undefined },
   { what: "gives null", secrets: () => null },

@@ -40,7 +40,7 @@ test("a README without a place for the figures is refused", async () => {
 test("a terminal's columns stand under each other, colours or not", () => {
   const tables = tablesOf(RESULT);
   const plain = renderTerminal(tables, false);
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
   expect(renderTerminal(tables, true).replaceAll(/\u001b\[\d+m/g, "")).toBe(plain);
   expect(plain).not.toContain("\u001b");
   for (const table of tables) {
