@@ -33,7 +33,9 @@ async function stateOf(db: string, id: string): Promise<unknown> {
 test("ls prints a table, oldest first, with readable ages", async () => {
   const run = await runCli(["inbox", "ls", "--db", await mixedInbox()]);
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(run.lines.map((line) => line.split(/ {2,}/))).toEqual([
+  // However long the machine took.
+  const lines = run.lines.map((line) => line.replace(/\b[1-9]\d* s ago/, "0 s ago"));
+  expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
     ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED"],
     ["1", "done", "webhook.test", "evt_done", "0", "2 d ago"],
     ["2", "ready", "signal.published", "evt_ready", "0", "0 s ago"],
