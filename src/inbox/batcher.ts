@@ -64,7 +64,7 @@ interface WaitingSettlement {
 /**
  * Stands between receiver, dispatcher and store: what arrives while a commit is in flight is the next batch.
  * No timer makes anybody wait for company: the first event of an idle inbox is committed at the end of the
- * event loop's turn that brought it, together with all others of that turn.
+ * event loop's turn that brought it, together with the others of that turn; past a few dozen, at once.
  */
 export interface Batcher {
   /** Whether another body of this size fits; ask before reading one. */
@@ -110,9 +110,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   });
 
   function schedule(): void {
-    if (inFlight !== null) return;
-    if (accepts.length >= EARLY_ACCEPTS) void run();
-    else commitSoon();
+    if (inFlight === null) commitSoon();
   }
 
   function isWaiting(): boolean {
@@ -168,9 +166,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     release(waiting.accepts);
     waiting.settlements.forEach((entry, index) => {
       // One that a failed commit carried before may have been applied then: its token was current once, and that is it.
-      const applied = result.settlements[index] === true || unknown.has(entry);
-      // In a place of its own: what a foreign logger throws there must not keep the others from their results.
-      queueMicrotask(() => entry.settled(applied));
+      tell(entry, result.settlements[index] === true || unknown.has(entry));
     });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
@@ -182,13 +178,13 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     for (const entry of waiting.accepts) entry.reject(error);
     waiting.claim?.reject(error);
     if (isRowError(error)) {
-      for (const entry of waiting.settlements) entry.settled(null);
+      for (const entry of waiting.settlements) tell(entry, null);
       return;
     }
     failing = true;
     onHealth(error);
     if (closed && waiting.accepts.length === 0) {
-      for (const entry of waiting.settlements) entry.settled(null);
+      for (const entry of waiting.settlements) tell(entry, null);
       return;
     }
     // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
@@ -219,7 +215,8 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       queuedBytes += item.body.byteLength;
       return new Promise((resolve, reject) => {
         accepts.push({ item, resolve, reject });
-        schedule();
+        if (accepts.length >= EARLY_ACCEPTS && inFlight === null) void run();
+        else schedule();
       });
     },
     settle(item, settled) {
@@ -242,6 +239,15 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       while (inFlight !== null || isWaiting()) await (inFlight ?? run());
     },
   };
+}
+
+/** What a foreign logger throws there must not keep the others from their results. */
+function tell({ settled }: WaitingSettlement, applied: boolean | null): void {
+  try {
+    settled(applied);
+  } catch (error) {
+    void Promise.reject(error);
+  }
 }
 
 interface WaitingBatch {

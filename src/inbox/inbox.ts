@@ -92,19 +92,22 @@ export function createInbox(config: InboxConfig): RunningInbox {
   let stopRetention: (() => void) | undefined;
 
   function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
-    const leased = fate.kind === "handOff" && dispatcher.reserve();
+    const bodyHash = sha256(body);
+    const keptHeaders = JSON.stringify(headers);
     const now = clock.now();
     const leaseUntil = dispatcher.leaseUntil();
+    // From here on nothing throws before the slot is given back.
+    const leased = fate.kind === "handOff" && dispatcher.reserve();
     const accepted = batcher.accept({
       endpoint,
       eventId,
       type,
       receivedAt: now,
       body,
-      headers: JSON.stringify(headers),
+      headers: keptHeaders,
       state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
       dueAt: leased ? leaseUntil : now,
-      bodyHash: sha256(body),
+      bodyHash,
       reason: fate.kind === "quarantine" ? fate.reason : null,
     });
     return accepted.then(

@@ -6,10 +6,12 @@ import type { BodyLimits, BodyReading, ReadBody } from "./delivery.js";
 /** How the receiver reads the body of a request of `node:http`, and so of Express. */
 export function readRequestBody(request: IncomingMessage, headers: IncomingHttpHeaders): ReadBody {
   return (limits) => {
-    if (request.readable && !request.readableDidRead) return readStream(request, headers["content-length"], limits);
+    const captured = capturedRawBody(request);
+    if (captured === undefined && request.readable && !request.readableDidRead) {
+      return readStream(request, headers["content-length"], limits);
+    }
     if (request.readableAborted) return Promise.resolve({ ok: false, reason: "client_gone" });
     // Somebody else took bytes out of the stream: what they did not keep cannot be had back.
-    const captured = capturedRawBody(request);
     if (captured === undefined) return Promise.resolve({ ok: false, reason: "body_unavailable" });
     const tooLarge = captured.byteLength > limits.maxBytes;
     return Promise.resolve(tooLarge ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: captured });
@@ -22,6 +24,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
   if (announced !== null && announced > maxBytes) return Promise.resolve({ ok: false, reason: "body_too_large" });
 
   return new Promise((resolve) => {
+    let body: Uint8Array | null = null;
     let pieces: BodyBuffer | null = null;
     let received = 0;
     let isOver = false;
@@ -30,6 +33,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
       isOver = true;
       timeout.cancel();
       // The listeners live as long as the request, and the bytes must not.
+      body = null;
       pieces = null;
       resolve(reading);
     };
@@ -45,29 +49,28 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
       received += chunk.byteLength;
       if (received > maxBytes) return fail("body_too_large");
       // A body that nobody will look at is counted and not kept: a flood of them costs no memory.
-      if (!keep) {
-        if (received === announced) end({ ok: true, bytes: NO_BYTES });
+      if (!keep) return;
+      // One that is whole at once, the common one, is on its way before anybody else could want its room.
+      if (chunk.byteLength === announced) {
+        body = chunk;
         return;
       }
-      // One that is whole at once, the common one, is on its way before anybody else could want its room.
-      if (chunk.byteLength === announced) return end({ ok: true, bytes: chunk });
       pieces ??= createBodyBuffer(announced ?? maxBytes);
       if (received !== announced && !hold(pieces.capacityWith(chunk), giveWay)) return giveWay();
       pieces.append(chunk);
-      if (received === announced) end({ ok: true, bytes: pieces.take() });
     };
+    // Not with its last byte, though its length is known: an answer that goes out before the end of the request has been
+    // seen is out of order for the host.
     const onEnd = (): void => {
-      if (!isOver) end({ ok: true, bytes: pieces?.take() ?? NO_BYTES });
+      if (isOver) return;
+      if (announced !== null && received !== announced) fail("body_unavailable");
+      else end({ ok: true, bytes: body ?? pieces?.take() ?? NO_BYTES });
     };
-    // Of a whole body too. One that ended and is not whole was changed on its way here.
-    const onClose = (): void => {
-      if (!isOver) fail(request.readableEnded ? "body_unavailable" : "client_gone");
-    };
+    const onClose = (): void => fail("client_gone");
 
     const timeout = startTimeout(() => fail("body_timeout"));
     request.on("data", onData);
-    // A body with a length ends with its last byte.
-    if (announced === null || announced === 0) request.on("end", onEnd);
+    request.on("end", onEnd);
     // Whatever goes wrong, a request closes. `once` would cost every delivery.
     request.on("close", onClose);
   });

@@ -6,9 +6,9 @@ import type { DispatcherObserver } from "../inbox/dispatcher-observer.js";
 import type { QueuedEvent } from "../inbox/dispatcher.js";
 import { createInbox, type Inbox, type InboxVitals } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
+import { createHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { countDeliveries, type DeliveryCounts } from "./delivery-counts.js";
-import { HandoffOf } from "./handoff-of.js";
 import { createLogThrottle } from "./log-throttle.js";
 import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
@@ -144,7 +144,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: LazyAbort): unknown {
     const known = parsed ?? readBack(event);
-    const handoff = new HandoffOf(event, attempt, abort, endpoint, logger);
+    const handoff = createHandoff(event, attempt, abort, endpoint, logger);
     if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
     return event.type === "webhook.test" ? config.onTest?.(known as TestEvent, handoff) : undefined;
   }

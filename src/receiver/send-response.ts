@@ -23,6 +23,8 @@ export function isClosing(request: IncomingMessage): boolean {
 /** Answers once. A client that is gone, or a response that somebody else ended, is left alone. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
   if (response.headersSent || response.destroyed) return;
+  // A hook of the host's may write behind the end, and a response, unlike a request, emits `error` to nobody as well.
+  response.on("error", ignore);
   response.writeHead(answer.status, answer.headers);
   if (request.complete || request.readableEnded) {
     response.end(answer.body);
@@ -77,3 +79,5 @@ function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void 
   // Once it is answered, node tells a request nothing of the end of its connection. The timer would keep both in memory.
   socket.once("close", over);
 }
+
+function ignore(): void {}

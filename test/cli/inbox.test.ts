@@ -30,11 +30,15 @@ async function stateOf(db: string, id: string): Promise<unknown> {
   return ndjson(await inbox(db, "show", id, "--json"))[0]?.["state"];
 }
 
+/** However long the machine took. */
+function asIfAtOnce(line: string): string {
+  return line.replace(/\b[1-9]\d* s\b/, "0 s");
+}
+
 test("ls prints a table, oldest first, with readable ages", async () => {
   const run = await runCli(["inbox", "ls", "--db", await mixedInbox()]);
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  // However long the machine took.
-  const lines = run.lines.map((line) => line.replace(/\b[1-9]\d* s ago/, "0 s ago"));
+  const lines = run.lines.map(asIfAtOnce);
   expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
     ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED"],
     ["1", "done", "webhook.test", "evt_done", "0", "2 d ago"],
@@ -189,7 +193,13 @@ test("prune forgets what is old and done, all of it, and nothing else", async ()
 test("stats counts the states and says how long the oldest has waited", async () => {
   const db = await mixedInbox();
   const run = await runCli(["inbox", "stats", "--db", db]);
-  expect(run.lines.map((line) => line.trim().split(/\s{2,}/))).toEqual([
+  expect(
+    run.lines.map((line) =>
+      asIfAtOnce(line)
+        .trim()
+        .split(/\s{2,}/),
+    ),
+  ).toEqual([
     ["ready", "1", "the oldest has been due for 0 s"],
     ["leased", "0"],
     ["done", "1"],

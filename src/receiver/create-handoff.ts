@@ -1,0 +1,50 @@
+import type { Logger } from "pino";
+import type { LazyAbort } from "../inbox/abort-handle.js";
+import type { Handoff } from "../inbox/handoff.js";
+import type { ClaimedEvent } from "../inbox/store.js";
+import { deliveryKeyOf } from "./receiver-events.js";
+
+/** Of a hand-off, what its getters need. Behind a symbol and no private field, so that proxies and heirs have it too. */
+const LAZY = Symbol("signalbox.handoff");
+
+interface LazyHandoff extends Handoff {
+  [LAZY]: { abort: LazyAbort; parent: Logger; logger: Logger | null };
+}
+
+// One function for all of them, and not a literal's own for each: that would cost every attempt several times as much.
+const ABORT_SIGNAL: PropertyDescriptor & ThisType<LazyHandoff> = {
+  enumerable: true,
+  get() {
+    return this[LAZY].abort.signal;
+  },
+};
+const LOGGER: PropertyDescriptor & ThisType<LazyHandoff> = {
+  enumerable: true,
+  get() {
+    const { deliveryKey, attempt, [LAZY]: lazy } = this;
+    return (lazy.logger ??= lazy.parent.child({ deliveryKey, attempt }));
+  },
+};
+
+/** What `onSignal` gets beside the event. What most callbacks never ask for is made when it is asked for, or copied. */
+export function createHandoff(
+  event: ClaimedEvent,
+  attempt: number,
+  abort: LazyAbort,
+  endpoint: string,
+  parent: Logger,
+): Handoff {
+  const handoff: Omit<Handoff, "abortSignal" | "logger"> = {
+    deliveryKey: deliveryKeyOf(endpoint, event.eventId),
+    endpoint,
+    attempt,
+    replayed: event.replayed,
+    possiblyRepeated: event.possiblyRepeated,
+    receivedAt: new Date(event.receivedAt),
+    rawBody: event.body,
+  };
+  Object.defineProperty(handoff, LAZY, { value: { abort, parent, logger: null } });
+  Object.defineProperty(handoff, "abortSignal", ABORT_SIGNAL);
+  Object.defineProperty(handoff, "logger", LOGGER);
+  return handoff as Handoff;
+}
