@@ -36,7 +36,8 @@ function summaryOf(body: unknown): string | undefined {
   return isOurs ? Object.keys(body).at(-1) : undefined;
 }
 
-function jsonOf(text: string): unknown {
+/** `undefined` for what is no JSON. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

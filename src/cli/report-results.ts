@@ -2,6 +2,7 @@ import { describeAnswer, describeExpectation } from "./compare-answer.js";
 import type { Delivery } from "./delivery-schema.js";
 import { printable } from "./printable.js";
 import type { DeliveryResult } from "./run-deliveries.js";
+import type { Answer } from "./send-delivery.js";
 import { formatTable, type Cell } from "./table.js";
 import type { Terminal } from "./terminal.js";
 
@@ -70,6 +71,11 @@ function nameOf(name: string, sending: number, sendings: number): string {
 }
 
 function jsonOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult): object {
-  const { kind: _kind, ...actual } = answer;
-  return { name, sending, sendings, expected, actual, ok };
+  return { name, sending, sendings, expected, actual: actualOf(answer), ok };
+}
+
+function actualOf(answer: Answer): object {
+  if (answer.kind === "answer") return { status: answer.status, body: answer.body, ms: answer.ms };
+  const { kind: _kind, ...failure } = answer;
+  return failure;
 }

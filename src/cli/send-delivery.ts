@@ -12,7 +12,7 @@ export interface OutgoingDelivery {
 }
 
 export type Answer =
-  | { kind: "answer"; status: number; body: string; ms: number }
+  | { kind: "answer"; status: number; headers: http.IncomingHttpHeaders; body: string; ms: number }
   /** No connection came about. */
   | { kind: "unreachable"; code: string }
   /** There was a connection, and no whole answer. */
@@ -24,6 +24,15 @@ export interface SendOptions {
   signal: AbortSignal;
   /** Keeps connections; without one each delivery has a connection of its own, so that none can spoil the next. */
   agent?: http.Agent;
+  /** Keeps the last byte of the body back, so that many deliveries can be completed in the same moment. */
+  hold?: Hold;
+}
+
+export interface Hold {
+  /** All but the last byte is on its way. */
+  onHeld(): void;
+  /** Settles when the last byte may go. */
+  release: Promise<void>;
 }
 
 /** What is read of an answer's body; the receiver's own have a few hundred bytes. */
@@ -68,10 +77,12 @@ export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: Send
       response.on("end", () => {
         clearTimeout(timer);
         const body = Buffer.concat(chunks).toString("utf8");
-        resolve({ kind: "answer", status: response.statusCode ?? 0, body, ms: ms() });
+        const { statusCode: status = 0, headers } = response;
+        resolve({ kind: "answer", status, headers, body, ms: ms() });
       });
     });
-    writeBody(request, delivery);
+    if (options.hold === undefined) writeBody(request, delivery);
+    else writeHeld(request, delivery.body, options.hold);
   });
 }
 
@@ -94,6 +105,11 @@ function writeBody(request: http.ClientRequest, { body, isChunked }: OutgoingDel
   const size = Math.max(1, Math.min(16 * 1024, Math.ceil(body.length / 3)));
   for (let start = 0; start < body.length; start += size) request.write(body.subarray(start, start + size));
   request.end();
+}
+
+function writeHeld(request: http.ClientRequest, body: Buffer, { onHeld, release }: Hold): void {
+  request.write(body.subarray(0, -1), onHeld);
+  void release.then(() => request.end(body.subarray(-1)));
 }
 
 function codeOf(error: Error): string {

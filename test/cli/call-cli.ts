@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Readable, Writable } from "node:stream";
 import { runCli } from "../../src/cli/run-cli.js";
 import { createTerminal } from "../../src/cli/terminal.js";
@@ -11,11 +12,14 @@ export async function callCli(args: readonly string[], { input = "", env = {} }:
   const stdout = collector();
   const stderr = collector();
   const variables = { SIGNALS_SECRET: SECRET, ...env };
+  const { signal } = new AbortController();
+  // As in a process of its own: one listener for each request in flight is no leak.
+  setMaxListeners(0, signal);
   const exitCode = await runCli(args, {
     env: variables,
     stdin: Readable.from([Buffer.from(input)]) as NodeJS.ReadStream,
     terminal: createTerminal(stdout.stream, stderr.stream, variables),
-    signal: new AbortController().signal,
+    signal,
   });
   const text = stdout.text();
   return { exitCode, stdout: text, stderr: stderr.text(), lines: text.split("\n").filter((line) => line !== "") };
