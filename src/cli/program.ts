@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, type CommanderError } from "commander";
+import { addCheckCommand } from "./check/check-command.js";
 import type { Cli, Outcome } from "./cli.js";
 import { commandPath, firstExampleOf } from "./define-command.js";
 import { addDemoCommand } from "./demo-command.js";
@@ -17,6 +18,7 @@ Start here:
   $ export SIGNALS_SECRET=…                                         the secret of your webhook
   $ signalbox send test --url http://localhost:3000/webhooks/signals
   $ signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
+  $ signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
   $ signalbox inbox ls --db signals.db --state dead
 
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
@@ -41,6 +43,7 @@ export function createProgram(cli: Cli): { program: Command; outcome: Outcome } 
   addVerifyCommand(program, add);
   addSendCommand(program, add);
   addReplayCommand(program, add);
+  addCheckCommand(program, add);
   addInboxCommand(program, add);
   explainWrongUsage(program, outcome);
   return { program, outcome };

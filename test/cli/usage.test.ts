@@ -38,6 +38,19 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["replay"], /'--url <url>' not specified/],
   [["replay", "a", "b", ...URL_FLAG], /too many arguments/],
   [["replay", ...URL_FLAG, "--concurrency", "1000"], /Expected a whole number from 1 to 256/],
+  [["check"], /missing required argument 'url'/],
+  [["check", "localhost:3000/x"], /Expected an address like http/],
+  [["check", "http://127.0.0.1:1/x", "b"], /too many arguments/],
+  [
+    ["check", "http://127.0.0.1:1/x", "--only", "nonsense"],
+    /--only nonsense: no check matches; try --only signature\./,
+  ],
+  [["check", "http://127.0.0.1:1/x", "--skip", "nonsense"], /--skip nonsense: no check matches/],
+  [["check", "http://127.0.0.1:1/x", "--skip", "*"], /--skip leaves nothing to check/],
+  [["check", "http://127.0.0.1:1/x", "--ack-limit", "soon"], /Expected a number of at least 0/],
+  [["check", "http://127.0.0.1:1/x", "--restart-timeout", "0"], /Expected a whole number from 1/],
+  [["check", "http://127.0.0.1:1/x", "--concurrency", "0"], /Expected a whole number from 1/],
+  [["check", "http://127.0.0.1:1/x", "--timeout", "x"], /Expected a whole number from 1/],
   [["inbox"], /say what to do: ls, show/],
   [["inbox", "list"], /unknown command 'list'/],
   [["inbox", "ls"], /'--db <file>' not specified/],
@@ -78,6 +91,7 @@ const COMMANDS = [
   ["verify"],
   ["send"],
   ["replay"],
+  ["check"],
   ...["ls", "show", "retry", "discard", "export", "prune", "stats"].map((name) => ["inbox", name]),
 ];
 

@@ -1,0 +1,170 @@
+import { checkBounds } from "./age-bounds.js";
+import { checkManner, MANNERS } from "./answer-manners.js";
+import { checkAnswerTimes } from "./answer-times.js";
+import type { Check } from "./check.js";
+import { checkRepeatsTold } from "./duplicates.js";
+
+/** What the service's document leaves open, and signalbox does itself. */
+export const ADVISED_CHECKS: readonly Check[] = [
+  {
+    id: "events.json-forms",
+    kind: "advised",
+    title: "A byte order mark before the JSON, and escapes of half a character, are acknowledged.",
+    hint: "Skip a byte order mark when you parse, and keep the bytes: not every database holds such text.",
+    cases: [["accepted", "byte-order-mark", "escaped-nul-and-surrogate"]],
+  },
+  {
+    id: "signature.form",
+    kind: "advised",
+    title: "A header of any other form than the documented one is refused, though its digest is right.",
+    hint: "Match the header as a whole, and refuse it when it comes twice: a lenient parser is a way round the check.",
+    cases: [
+      [
+        "refused",
+        "two-v1",
+        "right-v1-after-wrong-v1",
+        "two-t",
+        "header-twice",
+        "upper-case-hex",
+        "blank-after-comma",
+        "blank-around-equals",
+        "v0-only",
+        "additional-scheme",
+        "65-hex-digits",
+        "swapped-order",
+        "trailing-comma",
+        "plus-t",
+        "fractional-t",
+        "capital-keys",
+        "leading-zero-t",
+      ],
+    ],
+  },
+  {
+    id: "age.exactly-300-old",
+    kind: "advised",
+    title: "A signature of exactly 300 s ago is accepted.",
+    hint:
+      "Compare whole seconds. With fractions of a second 300 s ago is always a little more, which the document lets you " +
+      "refuse.",
+    after: ["age.past"],
+    run: (context) => checkBounds([[-300, "accepted"]], context),
+  },
+  {
+    id: "dedupe.conflict",
+    kind: "advised",
+    title: "Another body under a known id is acknowledged as a duplicate.",
+    hint: "Keep the first body, answer 2xx, and log it: an error makes the sender try again for nothing.",
+    cases: [["accepted", "same-id-other-body"]],
+  },
+  {
+    id: "dedupe.told",
+    kind: "advised",
+    title: "The answer tells a repeat from a first sight.",
+    hint: 'Add "duplicate": true to the answer for a known id: it costs nothing and shows what the receiver does.',
+    run: checkRepeatsTold,
+  },
+  {
+    id: "bodies.unusable",
+    kind: "advised",
+    title: "What is signed rightly and cannot be used is kept and acknowledged.",
+    hint:
+      "Keep the bytes where a person finds them and answer 2xx: a 4xx or 5xx counts as a failure of your webhook for what " +
+      "sending it again cannot mend.",
+    cases: [
+      [
+        "accepted",
+        "not-json",
+        "cut-off-json",
+        "text-after-json",
+        "json-array",
+        "json-null",
+        "signed-empty-body",
+        "missing-id",
+        "id-is-a-number",
+        "empty-id",
+        "id-too-long",
+        "missing-type",
+        "other-version",
+        "missing-challenge",
+        "challenge-is-an-object",
+        "signal-data-is-text",
+        "signal-without-product",
+        "signal-change-is-text",
+        "latin-1",
+        "encoded-surrogate",
+        "utf-16",
+      ],
+    ],
+  },
+  {
+    id: "bodies.chunked",
+    kind: "advised",
+    title: "A body in chunks, without a Content-Length, is acknowledged.",
+    hint: "Read chunked bodies: the document does not say how the service sends, and a proxy may change it.",
+    cases: [["accepted", "new-signal-chunked", "exactly-the-limit-chunked"]],
+  },
+  {
+    id: "bodies.large",
+    kind: "advised",
+    title: "A body of 256 KiB is acknowledged.",
+    hint: "Raise the limit of the parser or the proxy (express.json takes 100 kB unless told otherwise).",
+    cases: [["accepted", "exactly-the-limit"]],
+  },
+  {
+    id: "bodies.limit",
+    kind: "advised",
+    title: "A body of more than 256 KiB is refused with 413, signed or not.",
+    hint: "Stop reading at a limit: without one, anybody can fill your memory without a signature.",
+    cases: [["listed", "one-byte-too-many", "one-byte-too-many-chunked", "too-many-bytes-unsigned"]],
+  },
+  {
+    id: "bodies.compressed",
+    kind: "advised",
+    title: "A compressed body is refused with 415.",
+    hint: "Do not inflate: the signature is over the bytes as sent, and a small body can inflate to a huge one.",
+    cases: [["listed", "gzip", "gzip-unsigned"]],
+  },
+  {
+    id: "methods.other",
+    kind: "advised",
+    title: "Methods other than POST get 405.",
+    hint: "Answer 405 with Allow: POST; the service sends POST alone.",
+    cases: [["listed", "get", "put", "delete", "options"]],
+  },
+  {
+    id: "answers.unauthorized",
+    kind: "advised",
+    title: "What is refused for its signature is refused with 401.",
+    hint: "Verify before you parse: a 400 for a forged body says that somebody looked into it first.",
+    run: (context) => checkManner(MANNERS.unauthorized, context),
+  },
+  {
+    id: "answers.error-envelope",
+    kind: "advised",
+    title: "A refusal has the service's own error envelope.",
+    hint: 'Answer {"error":{"code","message"},"request_id"}, with fixed texts that repeat nothing of the request.',
+    run: (context) => checkManner(MANNERS.errorEnvelope, context),
+  },
+  {
+    id: "answers.json",
+    kind: "advised",
+    title: "An answer says that it is JSON.",
+    hint: "Set Content-Type: application/json.",
+    run: (context) => checkManner(MANNERS.json, context),
+  },
+  {
+    id: "answers.nosniff",
+    kind: "advised",
+    title: "An answer forbids to guess its type.",
+    hint: "Set X-Content-Type-Options: nosniff: the challenge is text that somebody else chose.",
+    run: (context) => checkManner(MANNERS.nosniff, context),
+  },
+  {
+    id: "answers.time",
+    kind: "advised",
+    title: "Acknowledgements come within --ack-limit.",
+    hint: "Store the event, answer, and do the work afterwards. The document names no time-out; signalbox gives itself 3 s.",
+    run: checkAnswerTimes,
+  },
+];

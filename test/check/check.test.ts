@@ -1,0 +1,334 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createReceiver, type Receiver } from "../../src/index.js";
+import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { callCli } from "../cli/call-cli.js";
+import { ndjson, outcomeOf, runWithSecret, SECRET, startCli } from "../cli/run-cli.js";
+import { listen, serveReceiver, serveRecorder } from "../cli/serve-requests.js";
+import { tempFiles } from "../cli/temp-files.js";
+import { runCheck } from "./run-check.js";
+import { serveProcess } from "./serve-process.js";
+
+/** What a proxy does, as far as these tests need it. */
+async function passOn(url: string, from: IncomingHttpHeaders, body: Buffer, response: ServerResponse): Promise<void> {
+  const headers = Object.entries(from).filter(([name]) => /^(content-type|x-)/.test(name)) as [string, string][];
+  const answer = await fetch(url, { method: "POST", headers, body });
+  response.writeHead(answer.status).end(await answer.text());
+}
+
+const fetching = (url: string): string =>
+  `"${process.execPath}" -e 'fetch("${url}").then(async (answer) => console.log(await answer.text()))'`;
+
+test("signalbox's own receiver passes everything, advice and a restart included", async () => {
+  const path = join(tempFiles(), "signals.db");
+  const open = async (): Promise<Receiver> => {
+    const store = sqliteStore(path);
+    const opened = createReceiver({ secrets: SECRET, store, onSignal: () => undefined, logger: false });
+    await opened.start();
+    return opened;
+  };
+  let receiver = await open();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const url = await listen((request, response) => nodeHandler(receiver)(request, response));
+  const control = await listen((_request, response) => {
+    void receiver
+      .close({ graceMs: 0 })
+      .then(open)
+      .then((opened) => {
+        receiver = opened;
+        response.end("restarted");
+      });
+  });
+  const { run, failed, advice, skipped, rows } = await runCheck(
+    url,
+    "--strict",
+    "--restart-command",
+    fetching(control),
+  );
+  expect({ failed, advice, skipped }).toEqual({ failed: [], advice: [], skipped: [] });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.every(({ probes }) => probes.length > 0)).toBe(true);
+});
+
+test("without a restart command nothing is said of restarts, and that is no failure", async () => {
+  const { url } = await serveReceiver();
+  const { run, skipped, rows } = await runCheck(url, "--only", "dedupe.*");
+  expect(skipped).toEqual(["dedupe.restart"]);
+  expect(rows.find(({ id }) => id === "dedupe.restart")?.reason).toBe("give --restart-command to see it");
+  expect(run.exitCode).toBe(0);
+});
+
+test("where neither answers nor a count tell, nothing is concluded but from the status", async () => {
+  const { url } = await serveProcess("node", "silent");
+  const { run, skipped, rows, failed } = await runCheck(url, "--only", "dedupe.");
+  expect(skipped).toEqual(["dedupe.once", "dedupe.restart"]);
+  expect(failed).toEqual([]);
+  const simultaneous = rows.find(({ id }) => id === "dedupe.simultaneous");
+  expect(simultaneous?.note).toMatch(/^the status alone was looked at: .*--accepted-command/);
+  expect(simultaneous?.probes.map(({ name }) => name)).toEqual(["acknowledged"]);
+  expect(run.exitCode).toBe(0);
+});
+
+test("an advice that is not followed is exit 1 with --strict alone", async () => {
+  const { url } = await serveProcess("node", "lenient-header");
+  const args = ["--only", "signature.form"];
+  expect((await runCheck(url, ...args)).run.exitCode).toBe(0);
+  expect((await runCheck(url, ...args, "--strict")).run.exitCode).toBe(1);
+});
+
+test("the text shows both kinds apart, and of a failure what was sent, expected, came, and how to mend it", async () => {
+  const { url } = await serveProcess("node", "no-signature-check");
+  const run = await callCli(["check", url, "--only", "signature."]);
+  expect(run.exitCode).toBe(1);
+  const lines = run.stdout.split("\n");
+  expect(lines.filter((line) => /^\S/.test(line))).toEqual([
+    "REQUIRED by the service's document",
+    "ADVISED by signalbox; the document leaves it open",
+  ]);
+  const at = lines.findIndex((line) => line.includes("FAILED"));
+  expect(lines.slice(at, at + 5)).toEqual([
+    "    FAILED  signature.forged       A signature that the secret does not make of these bytes is refused.",
+    "            wrong-secret",
+    "              sent      POST signals/price_increased, signed with another secret",
+    "              expected  4xx",
+    '              came      200 {"received":true}',
+  ]);
+  expect(run.stdout).toMatch(/\n {12}and 3 more: byte-changed, truncated, emptied\n/);
+  expect(run.stdout).toMatch(/\n {12}mend {6}Compute HMAC-SHA256 over t, a dot/);
+  expect(run.stdout).toMatch(
+    /\n {4}skipped signature\.raw-bytes .*\n +\(signature\.forged failed, so this says nothing more\)/,
+  );
+  expect(run.stdout).toMatch(/\n {4}advice {2}signature\.form /);
+  expect(run.stderr.split("\n")).toEqual([
+    expect.stringMatching(
+      /^acknowledgements: half of 7 within [\d.]+ ms, 99% within [\d.]+ ms, the slowest [\d.]+ ms$/,
+    ),
+    "required: 2 passed, 1 failed, 1 skipped; advised: 0 passed, 1 not followed, 0 skipped",
+    "",
+  ]);
+});
+
+test("of twenty at once one is accepted, by the answers", async () => {
+  const { url, receiver } = await serveReceiver();
+  const { rows, failed } = await runCheck(url, "--only", "dedupe.simultaneous");
+  expect(failed).toEqual([]);
+  expect(rows[0]?.probes).toMatchObject([
+    { sent: "one signal 20 times at once", came: "2xx each" },
+    { expected: "accepted once", came: "accepted 1 × (by the answers without duplicate)" },
+  ]);
+  // One more is sent twice, to see whether this receiver tells a repeat.
+  expect(receiver.health().deliveries).toMatchObject({ accepted: 2, duplicate: 20 });
+});
+
+test("times of acknowledgements are told, and judged against --ack-limit", async () => {
+  const { url } = await serveReceiver();
+  const { rows, advice, summary } = await runCheck(url, "--only", "answers.time", "--ack-limit", "0");
+  expect(advice).toEqual(["answers.time"]);
+  expect(rows[0]?.note).toMatch(/^half of 20 within [\d.]+ ms, 99% within [\d.]+ ms, the slowest [\d.]+ ms$/);
+  const times = summary.acknowledgements;
+  expect(times).toMatchObject({ count: 20 });
+  expect(times?.p50Ms).toBeLessThanOrEqual(times?.p99Ms ?? 0);
+  expect(times?.p99Ms).toBeLessThanOrEqual(times?.maxMs ?? 0);
+});
+
+test("an answer that never comes is a failure, not a wait without end", async () => {
+  const url = await listen(() => undefined);
+  const { failed, rows } = await runCheck(url, "--only", "events.test", "--timeout", "1");
+  expect(failed).toEqual(["events.test"]);
+  expect(rows[0]?.probes[0]).toMatchObject({ came: "no answer (timeout)", ok: false });
+});
+
+test("--only and --skip take parts of ids and patterns", async () => {
+  const { url } = await serveReceiver();
+  const ids = async (...args: string[]): Promise<string[]> => (await runCheck(url, ...args)).rows.map(({ id }) => id);
+  expect(await ids("--only", "age.past", "--only", "*.test")).toEqual(["events.test", "age.past"]);
+  expect(await ids("--only", "signature.", "--skip", "*.form", "--skip", "bytes")).toEqual([
+    "signature.missing",
+    "signature.forged",
+    "signature.unreadable",
+  ]);
+});
+
+test("the NDJSON has an object for each check and a summary, and nothing else is on stdout", async () => {
+  const { url } = await serveProcess("node", "takes-unsigned");
+  const run = await runWithSecret(["check", url, "--json", "--only", "signature.missing", "--only", "methods."]);
+  expect(run).toMatchObject({ exitCode: 1, stderr: "" });
+  const [missing, methods, last] = ndjson(run);
+  expect(missing).toMatchObject({
+    id: "signature.missing",
+    kind: "required",
+    outcome: "failed",
+    hint: expect.stringContaining("401"),
+    probes: [
+      {
+        name: "signature-missing",
+        sent: "POST signals/price_increased, no signature",
+        expected: "4xx",
+        came: '200 {"received":true}',
+        ok: false,
+      },
+      { name: "signature-missing-not-json", ok: false },
+    ],
+  });
+  expect(methods).toMatchObject({ id: "methods.other", kind: "advised", outcome: "passed" });
+  expect(last).toEqual({
+    summary: {
+      ok: false,
+      complete: true,
+      strict: false,
+      required: { passed: 0, failed: 1, skipped: 0 },
+      advised: { passed: 1, failed: 0, skipped: 0 },
+      acknowledgements: expect.objectContaining({ count: 2 }),
+      clockOffsetMs: 0,
+    },
+  });
+});
+
+test("no secret is printed, even where the receiver quotes it", async () => {
+  const { url } = await serveRecorder((_request, response) => {
+    response.statusCode = 418;
+    response.end(`wanted a digest made with ${SECRET}`);
+  });
+  const junit = join(tempFiles(), "check.xml");
+  for (const args of [[], ["--json"]]) {
+    const run = await callCli(["check", url, "--skip", "age.bounds", "--junit", junit, ...args]);
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout).toContain("418 wanted a digest made with [the secret]");
+    expect(run.stdout + run.stderr + readFileSync(junit, "utf8")).not.toContain(SECRET);
+  }
+});
+
+test("what a receiver answers cannot steer the terminal", async () => {
+  const { url } = await serveRecorder((_request, response) => {
+    response.setHeader("Content-Type", "text/\u009b31m").writeHead(500).end("\u001b[31mboom");
+  });
+  const run = await callCli(["check", url, "--only", "events.test", "--only", "answers.json"]);
+  expect(run.stdout).toContain("500 \\u001b[31mboom");
+  expect(run.stdout).toContain("Content-Type: text/\\u009b31m");
+  for (const control of ["\u001b", "\u009b"]) expect(run.stdout).not.toContain(control);
+});
+
+test("nobody to send to is exit 3 with one line", async () => {
+  const run = await runWithSecret(["check", "http://127.0.0.1:1/x", "--json"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe(
+    "signalbox check: nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED): is the receiver running?\n",
+  );
+});
+
+test("a receiver that goes away is exit 3, after what was seen of it", async () => {
+  let left = 5;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.end("{}");
+      left -= 1;
+      if (left === 0) server.close();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const junit = join(tempFiles(), "check.xml");
+  const run = await callCli(["check", url, "--only", "events.test", "--only", "signature.", "--junit", junit]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toMatch(/FAILED +signature\.missing/);
+  expect(run.stderr).toMatch(/\nnot finished; required: 1 passed, 1 failed, 0 skipped; .*\n/);
+  expect(run.stderr).toMatch(/\nsignalbox check: nothing can be reached at .* \(ECONNREFUSED\)/);
+  expect(readFileSync(junit, "utf8")).toContain('name="signature.missing"');
+});
+
+test("Ctrl-C ends a check with 130, though no answer comes", async () => {
+  let arrived = (): void => undefined;
+  const arrival = new Promise<void>((resolve) => (arrived = resolve));
+  const url = await listen(() => arrived());
+  const child = startCli(["check", url], { env: { SIGNALS_SECRET: SECRET } });
+  const outcome = outcomeOf(child);
+  await arrival;
+  child.kill("SIGINT");
+  expect(await outcome).toMatchObject({ exitCode: 130, stdout: "", stderr: "" });
+});
+
+test("Ctrl-C ends a restart command that does not end, too", async () => {
+  const { url } = await serveReceiver();
+  const folder = tempFiles();
+  const [started, ended] = [join(folder, "started"), join(folder, "ended")];
+  let arrived = (): void => undefined;
+  const arrival = new Promise<void>((resolve) => (arrived = resolve));
+  const control = await listen(() => arrived());
+  const command = `trap 'echo > "${ended}"; exit 1' TERM; echo > "${started}"; ${fetching(control)}`;
+  const child = startCli(["check", url, "--only", "dedupe.restart", "--restart-command", command], {
+    env: { SIGNALS_SECRET: SECRET },
+  });
+  const outcome = outcomeOf(child);
+  await arrival;
+  child.kill("SIGINT");
+  expect(await outcome).toMatchObject({ exitCode: 130, stderr: "" });
+  await expect.poll(() => existsSync(ended)).toBe(true);
+  expect(existsSync(started)).toBe(true);
+});
+
+test.each([
+  ["fails", "echo no such service >&2; exit 4", "--restart-command ended with 4: no such service"],
+  ["does not return", "exec sleep 600", "--restart-command did not end within 1 s: it must return while the receiver"],
+])("a restart command that %s is exit 3 with one line", async (_what, command, words) => {
+  const { url } = await serveReceiver();
+  const args = ["--only", "dedupe.", "--restart-command", command, "--restart-timeout", "1"];
+  const run = await callCli(["check", url, ...args]);
+  expect(run.exitCode).toBe(3);
+  const [last] = run.stderr.trimEnd().split("\n").slice(-1);
+  expect(last).toContain(`signalbox check: ${words}`);
+  // What came before is not lost.
+  expect(run.stdout).toContain("dedupe.simultaneous");
+});
+
+test("a receiver that does not come back from its restart is exit 3", async () => {
+  const { url } = await serveReceiver();
+  const gone = join(tempFiles(), "gone");
+  const front = await listen((request, response) => {
+    if (existsSync(gone)) response.writeHead(502).end();
+    else {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => void passOn(url, request.headers, Buffer.concat(chunks), response));
+    }
+  });
+  const args = ["--only", "dedupe.restart", "--restart-command", `echo > '${gone}'`, "--restart-timeout", "1"];
+  const run = await callCli(["check", front, ...args]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe("signalbox check: nothing answers 1 s after --restart-command was begun\n");
+});
+
+test.each([
+  ["prints no number", "echo many", "must print how many events were accepted, a whole number; it printed many"],
+  ["fails", "exit 1", "--accepted-command ended with 1"],
+])("an accepted command that %s is exit 3", async (_what, command, words) => {
+  const { url } = await serveReceiver();
+  const run = await callCli(["check", url, "--only", "dedupe.once", "--accepted-command", command]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toContain(words);
+});
+
+test("a receiver that a restart command leaves running is not waited for", async () => {
+  const { url } = await serveReceiver();
+  const pid = join(tempFiles(), "pid");
+  onTestFinished(() => void process.kill(Number(readFileSync(pid, "utf8"))));
+  // It keeps the command's output open, as a receiver started with & does.
+  const command = `sleep 600 & echo $! > '${pid}'`;
+  const run = await runWithSecret(["check", url, "--only", "dedupe.restart", "--restart-command", command]);
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toMatch(/ok +dedupe\.restart/);
+  expect(process.kill(Number(readFileSync(pid, "utf8")), 0)).toBe(true);
+});
+
+test("a JUnit file that cannot be written is exit 3, before anything is sent", async () => {
+  const { url, requests } = await serveRecorder();
+  const run = await callCli(["check", url, "--junit", "/no/such/folder/check.xml"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe("signalbox check: cannot write /no/such/folder/check.xml (ENOENT)\n");
+  expect(requests).toEqual([]);
+});
