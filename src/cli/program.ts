@@ -4,6 +4,7 @@ import { addCheckCommand } from "./check/check-command.js";
 import type { Cli, Outcome } from "./cli.js";
 import { commandPath, firstExampleOf } from "./define-command.js";
 import { addDemoCommand } from "./demo-command.js";
+import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { EXIT, usageError } from "./exit.js";
 import { addInboxCommand } from "./inbox/inbox-command.js";
 import { echoed } from "./printable.js";
@@ -19,6 +20,7 @@ Start here:
   $ signalbox send test --url http://localhost:3000/webhooks/signals
   $ signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
   $ signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
+  $ signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and the mend
   $ signalbox inbox ls --db signals.db --state dead
 
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
@@ -44,6 +46,7 @@ export function createProgram(cli: Cli): { program: Command; outcome: Outcome } 
   addSendCommand(program, add);
   addReplayCommand(program, add);
   addCheckCommand(program, add);
+  addDoctorCommand(program, add);
   addInboxCommand(program, add);
   explainWrongUsage(program, outcome);
   return { program, outcome };

@@ -51,6 +51,9 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["check", "http://127.0.0.1:1/x", "--restart-timeout", "0"], /Expected a whole number from 1/],
   [["check", "http://127.0.0.1:1/x", "--concurrency", "0"], /Expected a whole number from 1/],
   [["check", "http://127.0.0.1:1/x", "--timeout", "x"], /Expected a whole number from 1/],
+  [["doctor"], /'--url <url>' not specified/],
+  [["doctor", ...URL_FLAG, "--timeout", "soon"], /Expected a whole number from 1/],
+  [["doctor", ...URL_FLAG, "extra"], /too many arguments/],
   [["inbox"], /say what to do: ls, show/],
   [["inbox", "list"], /unknown command 'list'/],
   [["inbox", "ls"], /'--db <file>' not specified/],
@@ -92,6 +95,7 @@ const COMMANDS = [
   ["send"],
   ["replay"],
   ["check"],
+  ["doctor"],
   ...["ls", "show", "retry", "discard", "export", "prune", "stats"].map((name) => ["inbox", name]),
 ];
 

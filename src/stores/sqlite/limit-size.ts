@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
 /** Left free on the disk, so that pruning, which writes before it frees, still works when the rest is full. */
-const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
+export const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
 
 /** To this the WAL's file is cut when it grew longer and begins anew. */
 export const MOST_WAL_BYTES = 64 * 1024 * 1024;

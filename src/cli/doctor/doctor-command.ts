@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import { runs, withExamples, type CommandContext } from "../define-command.js";
+import { EXIT, type ExitCode } from "../exit.js";
+import { httpUrl, wholeNumber } from "../parse-option.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
+import { reportOutcomes } from "./report-outcomes.js";
+import { runExaminations, type Outcome } from "./run-examinations.js";
+
+interface DoctorOptions extends SecretOptions {
+  url: URL;
+  db?: string;
+  testEvent?: true;
+  timeout: number;
+  json?: true;
+}
+
+export function addDoctorCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("doctor")
+    .description(
+      "Say what is wrong with a receiver that runs, and with what is around it, and how to mend it. It sends " +
+        "webhook.verification events alone, which a receiver answers and neither stores nor hands off.",
+    )
+    .requiredOption("--url <url>", "where the receiver listens, as it was registered or will be", httpUrl);
+  addSecretOptions(command)
+    .option("--db <file>", "look at the inbox's SQLite file too")
+    .option("--test-event", "send one webhook.test event as well: it is stored, and goes to onTest where there is one")
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox doctor --url http://localhost:3000/webhooks/signals", "A receiver on this machine"],
+    ["signalbox doctor --url https://example.com/webhooks/signals", "As the service reaches it, with what is between"],
+    ["signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db", "Its inbox too"],
+    [
+      "signalbox doctor --url https://example.com/webhooks/signals --json | jq 'select(.level == \"problem\")'",
+      "For a monitor",
+    ],
+  ]);
+  runs(command, context, (options: DoctorOptions) => doctor(options, context));
+}
+
+async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { url, db, timeout, testEvent = false, json = false } = options;
+  const secrets = readSecrets(options, cli);
+  const report = reportOutcomes(cli.terminal, json);
+  const input = { url, secrets, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };
+  const outcomes = await runExaminations({ ...input, ...(db !== undefined && { db }) }, (outcome) => {
+    report.add(outcome);
+    cli.terminal.progress(`${outcome.examination.name} looked at`);
+  });
+  report.summarise();
+  return exitCodeOf(outcomes);
+}
+
+const REACHING = new Set(["host", "connection"]);
+
+/** Unreachable is no failed check but a look that was not to be had, unless there was something else to be found. */
+function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
+  const problems = outcomes.flatMap((outcome) => {
+    const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
+    return found.map(({ blocks = false }) => ({ isUnreachable: blocks && REACHING.has(outcome.examination.name) }));
+  });
+  if (problems.length === 0) return EXIT.ok;
+  return problems.every(({ isUnreachable }) => isUnreachable) ? EXIT.environment : EXIT.failed;
+}

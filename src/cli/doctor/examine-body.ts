@@ -1,0 +1,96 @@
+import { gzipSync } from "node:zlib";
+import { describeAnswer } from "../compare-answer.js";
+import { bodyChanges, type BodyChange } from "./body-changes.js";
+import type { Subject } from "./examination.js";
+import { blocker, ok, warning, type Finding } from "./finding.js";
+import { verdictOf, verificationEvent, type Reply } from "./probe.js";
+import { spellings, type Spelling } from "./spellings.js";
+
+/** Each is sent for every spelling that was changed. */
+const MOST_SUSPECTS = 12;
+
+const MEND =
+  "Let the receiver see the bytes as they were sent: mount it before every parser, and turn off whatever rewrites bodies " +
+  "in the proxy or function before it.";
+
+/** Does a body arrive byte for byte? If not: what is done to it? */
+export async function examineBody(subject: Subject): Promise<Finding[]> {
+  const key = subject.facts.key as string | Buffer;
+  const sent: Tried[] = [];
+  for (const spelling of spellings()) {
+    sent.push({ ...spelling, reply: await subject.send({ body: spelling.body, key }) });
+  }
+  const changed = sent.filter(({ reply }) => verdictOf(reply) === "mismatched");
+  const kept = sent.filter(({ reply }) => verdictOf(reply) === "matched");
+  const refused = sent.filter(({ reply }) => verdictOf(reply) === "unclear");
+  const found = changed.length === 0 ? [] : [await explain(subject, changed, kept)];
+  const all = [...found, ...refused.map(refusal), ...(await inflation(subject))];
+  return all.length > 0 ? all : [ok("bytes_kept", `${sent.length} spellings of a body arrived byte for byte`)];
+}
+
+interface Tried extends Spelling {
+  reply: Reply;
+}
+
+async function explain(subject: Subject, changed: readonly Tried[], kept: readonly Tried[]): Promise<Finding> {
+  // What is at work changes all of these, and none of those.
+  const suspects = bodyChanges().filter(
+    ({ apply }) =>
+      changed.every(({ body }) => !apply(body).equals(body)) && kept.every(({ body }) => apply(body).equals(body)),
+  );
+  for (const suspect of distinct(suspects, changed).slice(0, MOST_SUSPECTS)) {
+    if (await isAtWork(subject, suspect, changed)) {
+      const what =
+        suspect.id === "json_rewritten"
+          ? `the JSON of the body is parsed and written again: ${suspect.words}`
+          : `the body is changed on its way: ${suspect.words}`;
+      return blocker(suspect.id, what, MEND);
+    }
+  }
+  const names = changed.map(({ name }) => name).join(", ");
+  return blocker("body_changed", `the body is changed on its way, where it has ${names}`, MEND);
+}
+
+/** One of each group that makes the same of all these bodies. */
+function distinct(suspects: readonly BodyChange[], changed: readonly Tried[]): BodyChange[] {
+  const byResult = new Map<string, BodyChange>();
+  for (const suspect of suspects) {
+    const result = changed.map(({ body }) => suspect.apply(body).toString("latin1")).join("\0");
+    if (!byResult.has(result)) byResult.set(result, suspect);
+  }
+  return [...byResult.values()];
+}
+
+/** Signs what would arrive: if that verifies, it does arrive. */
+async function isAtWork({ send, facts }: Subject, { apply }: BodyChange, changed: readonly Tried[]): Promise<boolean> {
+  for (const { body } of changed) {
+    const reply = await send({ body, signed: apply(body), key: facts.key as string | Buffer });
+    if (verdictOf(reply) !== "matched") return false;
+  }
+  return true;
+}
+
+function refusal({ name, reply }: Tried): Finding {
+  const mend = "See which parser or firewall answers that: the receiver gives every authentic body a 2xx.";
+  return warning("body_refused", `a body with ${name} is answered ${describeAnswer(reply.answer, false)}`, mend);
+}
+
+async function inflation({ send, facts }: Subject): Promise<Finding[]> {
+  const signed = Buffer.from(JSON.stringify(verificationEvent()));
+  const headers = [["Content-Encoding", "gzip"]] as const;
+  const reply = await send({ body: gzipSync(signed), signed, headers, key: facts.key as string | Buffer });
+  if (verdictOf(reply) !== "matched") return [];
+  const mend = "Turn that off, or the signature of a delivery that is sent compressed will never match.";
+  return [warning("body_inflated", "a compressed body is inflated on its way", mend)];
+}
+
+const LARGE_BYTES = 200 * 1024;
+
+export async function examineLargeBody({ send, facts }: Subject): Promise<Finding[]> {
+  const body = Buffer.from(JSON.stringify(verificationEvent({ padding: "x".repeat(LARGE_BYTES) })));
+  const reply = await send({ body, key: facts.key as string | Buffer });
+  if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is taken")];
+  const mend =
+    'Raise the limit of the parser or proxy that answers so (express.json({ limit: "256kb" }), client_max_body_size).';
+  return [warning("large_body_refused", `a body of 200 KiB is answered ${describeAnswer(reply.answer, false)}`, mend)];
+}

@@ -1,0 +1,36 @@
+import { realpathSync, statSync } from "node:fs";
+import { loadDriver } from "../../stores/sqlite/load-driver.js";
+import { isBusy } from "../../stores/sqlite/store-error.js";
+import type { Subject } from "./examination.js";
+import { ok, warning, type Finding } from "./finding.js";
+import { lockHolders } from "./lock-holders.js";
+
+/** Who has the inbox open tells so by a lock on the file `-owner`. */
+export function examineInboxOwner({ db = "" }: Subject): Finding[] {
+  const lockFile = `${realpathSync(db)}-owner`;
+  const holders = lockHolders(lockFile) ?? [];
+  if (holders.length > 0) {
+    const names = holders.length === 1 ? `process ${holders[0]} has` : `processes ${holders.join(", ")} have`;
+    return [ok("inbox_owner", `${names} the inbox open`)];
+  }
+  // Of another container, or on another system: whether it is locked is to be had all the same.
+  if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
+  const mend =
+    "Start the receiver. If it runs, it has another file: compare its sqliteStore(…) path with --db, seen from its working folder.";
+  return [warning("inbox_not_owned", "no process on this machine has the inbox open", mend)];
+}
+
+/** A glance: it ends before a receiver that starts at this moment would give up. */
+function isLocked(lockFile: string): boolean {
+  if (statSync(lockFile, { throwIfNoEntry: false }) === undefined) return false;
+  const driver = loadDriver();
+  const lock = new driver(lockFile, { timeout: 0, readonly: true });
+  try {
+    lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    return isBusy(error);
+  } finally {
+    lock.close();
+  }
+}

@@ -1,0 +1,96 @@
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { callCli } from "./call-cli.js";
+import { ndjson, runWithSecret, SECRET } from "./run-cli.js";
+import { listen, serveReceiver } from "./serve-requests.js";
+import { tempFile } from "./temp-files.js";
+
+interface Row {
+  level: string;
+  id: string | null;
+  examination: string;
+  group: string;
+  found: string;
+  mend: string | null;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test("a healthy receiver: exit 0, grouped findings on stdout, the sum on stderr", async () => {
+  const { url } = await serveReceiver();
+  const run = await runWithSecret(["doctor", "--url", url]);
+  expect(run.exitCode).toBe(0);
+  expect(run.stderr).toBe("no problems, 2 warnings\n");
+  const headings = run.lines.filter((line) => !line.startsWith(" "));
+  expect(headings).toEqual(["This installation", "Inbox file", "Address", "Connection", "Signature", "Body", "Pace"]);
+  expect(run.stdout).toContain(
+    "  skipped  inbox-file, inbox-disk, inbox-owner, inbox-content: no --db FILE was given\n",
+  );
+  expect(run.stdout).toMatch(/^ {2}ok {7}the receiver knows the secret \[secret\]$/m);
+  expect(run.stdout).toMatch(/^ {2}warning {2}http is good .* \[url_not_https\]\n {11}→ Register an https address/m);
+  expect(run.stdout).not.toContain(SECRET);
+});
+
+test("a problem: exit 1, and its mend", async () => {
+  const url = await listen((request, response) => void request.resume().on("end", () => response.writeHead(404).end()));
+  const run = await callCli(["doctor", "--url", url]);
+  expect(run.exitCode).toBe(1);
+  expect(run.stderr).toBe("1 problem, 2 warnings: path_not_found\n");
+  expect(run.stdout).toMatch(/problem {2}404: nothing is mounted on this path \[path_not_found\]\n {11}→ Compare/);
+  expect(run.stdout).toMatch(/skipped {2}forgery, secret, staleness: it makes no sense until path_not_found is mended/);
+});
+
+test("--json: one object a line, and nothing else on stdout", async () => {
+  const { url } = await serveReceiver({ secrets: "another" });
+  const run = await callCli(["doctor", "--url", url, "--json"]);
+  expect(run.exitCode).toBe(1);
+  const rows = ndjson<Row>(run);
+  expect(rows.filter(({ level }) => level === "problem")).toMatchObject([
+    { id: "secret_unknown", examination: "secret", group: "Signature" },
+  ]);
+  for (const { level, mend, id } of rows) {
+    expect(["ok", "warning", "problem", "skipped"]).toContain(level);
+    expect(mend === null).toBe(level === "ok" || level === "skipped");
+    expect(id === null).toBe(level === "skipped");
+  }
+});
+
+test("unreachable is exit 3, unless something else is wrong as well", async () => {
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const run = await callCli(["doctor", "--url", url]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toContain("[connection_refused]");
+  const withFile = await callCli(["doctor", "--url", url, "--db", tempFile("a letter", "letter.db")]);
+  expect(withFile.exitCode).toBe(1);
+});
+
+test("wrong usage is one line", async () => {
+  for (const [args, says] of [
+    [["doctor", "--url", "localhost:3000"], /Expected an address like http/],
+    [["doctor", "--url", "http://127.0.0.1:1/", "--timeout", "0"], /Expected a whole number from 1/],
+    [["doctor", "--url", "http://127.0.0.1:1/", "--secret", "a", "--secret-file", "b"], /not both/],
+  ] as const) {
+    const run = await callCli(args);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr.trimEnd()).not.toContain("\n");
+  }
+  const run = await callCli(["doctor", "--url", "http://127.0.0.1:1/"], { env: { SIGNALS_SECRET: "" } });
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+});
+
+test("secrets come from a file too, one a line, and none is printed", async () => {
+  const { url } = await serveReceiver({ secrets: "first_secret" });
+  const file = tempFile("first_secret\nsecond_secret\n", "secrets");
+  const run = await callCli(["doctor", "--url", url, "--secret-file", file]);
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toContain("does not know secret 2 of 2");
+  expect(run.stdout + run.stderr).not.toMatch(/first_secret|second_secret/);
+});

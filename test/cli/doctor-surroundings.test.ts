@@ -1,0 +1,258 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { addressKind } from "../../src/cli/doctor/address-kind.js";
+import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
+import { formatBytes } from "../../src/cli/doctor/format-bytes.js";
+import { holdersIn } from "../../src/cli/doctor/lock-holders.js";
+import type { Surroundings } from "../../src/cli/doctor/surroundings.js";
+import { noConnection } from "../../src/cli/doctor/transport-failures.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { examine } from "./examine.js";
+import { fillInbox } from "./fill-inbox.js";
+import { serveReceiver } from "./serve-requests.js";
+import { tempFile, tempFiles } from "./temp-files.js";
+
+const GIB = 2 ** 30;
+
+/** On a disk that is no matter of the test. */
+const sound: Partial<Surroundings> = { fileSystemOf: () => ({ type: 0xef53, freeBytes: 100 * GIB }) };
+
+const INSTALLATIONS: readonly (readonly [id: FindingId, surroundings: Partial<Surroundings>, words: string])[] = [
+  ["node_too_old", { nodeVersion: "20.18.3" }, "20.19 or later"],
+  ["node_too_old", { nodeVersion: "18.20.4" }, "20.19 or later"],
+  ["driver_missing", { driverVersion: () => null }, "not installed"],
+  ["driver_crashes", { driverVersion: () => "13.2.0", nodeVersion: "20.20.2" }, "better-sqlite3 13.2.0 crashes"],
+  [
+    "driver_broken",
+    {
+      sqliteVersion: () => {
+        throw Object.assign(new Error("other NODE_MODULE_VERSION"), { code: "ERR_DLOPEN_FAILED" });
+      },
+    },
+    "ERR_DLOPEN_FAILED",
+  ],
+  ["sqlite_too_old", { sqliteVersion: () => "3.51.2" }, "SQLite 3.51.2"],
+];
+
+test.each(INSTALLATIONS)("an installation that will not do: %s, %j", async (id, surroundings, words) => {
+  const { url } = await serveReceiver();
+  const examined = await examine(url, {}, surroundings);
+  expect(examined.problems).toEqual([id]);
+  expect(examined.find(id)?.found).toContain(words);
+  expect(examined.find(id)?.mend).not.toBe("");
+});
+
+test("an installation that will do is told with its versions", async () => {
+  const { url } = await serveReceiver();
+  const { find } = await examine(url, {}, { nodeVersion: "22.1.0", sqliteVersion: () => "3.60.0" });
+  expect(find("node_version")?.found).toBe("Node 22.1.0; 20.19 or later is needed");
+  expect(find("sqlite_version")?.found).toBe("SQLite 3.60.0");
+  expect(find("driver_version")?.found).toMatch(/^better-sqlite3 \d+\./);
+});
+
+const DISKS: readonly (readonly [ids: FindingId[], surroundings: Partial<Surroundings>])[] = [
+  [["disk_full"], { fileSystemOf: () => ({ type: 0xef53, freeBytes: 63 * 2 ** 20 }) }],
+  [["inbox_not_writable"], { ...sound, isWritable: () => false }],
+  [["inbox_not_writable"], { ...sound, isWritable: (path) => path.endsWith(".db") }],
+];
+
+test.each(DISKS)("a disk that takes no event: %j", async (ids, surroundings) => {
+  const { url } = await serveReceiver();
+  const examined = await examine(url, { db: await fillInbox([]) }, surroundings);
+  expect(examined.problems).toEqual(ids);
+});
+
+test.skipIf(process.platform !== "linux").each<[level: "problems" | "warnings", id: FindingId, type: number]>([
+  ["problems", "inbox_on_network", 0x6969],
+  ["warnings", "inbox_in_memory", 0x01021994],
+  ["warnings", "inbox_in_container", 0x794c7630],
+])("a file system that is not for an inbox: %s %s", async (level, id, type) => {
+  const { url } = await serveReceiver();
+  const fileSystemOf = () => ({ type, freeBytes: 100 * GIB });
+  const examined = await examine(url, { db: await fillInbox([]) }, { fileSystemOf });
+  expect(examined[level]).toContain(id);
+  expect(examined.problems).toEqual(level === "problems" ? [id] : []);
+});
+
+test("little room, and a long log, are warnings", async () => {
+  const { url } = await serveReceiver();
+  const db = await fillInbox([]);
+  writeFileSync(`${db}-wal`, "");
+  truncateSync(`${db}-wal`, 65 * 2 ** 20);
+  const examined = await examine(url, { db }, { fileSystemOf: () => ({ type: 0xef53, freeBytes: GIB / 2 }) });
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toEqual(expect.arrayContaining(["disk_low", "wal_large"]));
+});
+
+test("no file, no inbox, somebody else's file, a newer one", async () => {
+  const { url } = await serveReceiver();
+  const problemsOf = async (db: string) => (await examine(url, { db }, sound)).problems;
+  const missing = join(tempFiles(), "none.db");
+  expect(await problemsOf(missing)).toEqual(["inbox_missing"]);
+  expect(existsSync(missing)).toBe(false);
+  expect(await problemsOf(tempFiles())).toEqual(["inbox_not_ours"]);
+  expect(await problemsOf(tempFile("a letter to the reader", "letter.db"))).toEqual(["inbox_not_ours"]);
+  const theirs = tempFile("", "theirs.db");
+  const db = new Database(theirs);
+  db.exec("CREATE TABLE customers (name TEXT)");
+  db.close();
+  expect(await problemsOf(theirs)).toEqual(["inbox_not_ours"]);
+  const newer = await fillInbox([]);
+  const opened = new Database(newer);
+  opened.pragma("user_version = 99");
+  opened.close();
+  const examined = await examine(url, { db: newer }, sound);
+  expect(examined.problems).toEqual(["inbox_not_ours"]);
+  expect(examined.find("inbox_not_ours")?.mend).toContain("Upgrade");
+});
+
+// Root may read everything.
+test.skipIf(process.getuid?.() === 0)("a file that may not be read", async () => {
+  const { url } = await serveReceiver();
+  const db = await fillInbox([]);
+  chmodSync(db, 0);
+  expect((await examine(url, { db }, sound)).problems).toEqual(["inbox_not_readable"]);
+});
+
+test("a damaged file", async () => {
+  const { url } = await serveReceiver();
+  const db = await fillInbox([{ eventId: "one", body: "x".repeat(200_000) }]);
+  const bytes = readFileSync(db);
+  bytes.fill(0x5a, 4096, 12_288);
+  writeFileSync(db, bytes);
+  const examined = await examine(url, { db }, sound);
+  expect(examined.problems).toEqual(["inbox_damaged"]);
+});
+
+test("an inbox that nobody has open is told, and is as it was", async () => {
+  const { url } = await serveReceiver();
+  const db = await fillInbox([{ eventId: "one" }]);
+  const before = readFileSync(db);
+  const examined = await examine(url, { db }, sound);
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toContain("inbox_not_owned");
+  expect(examined.find("inbox_sound")?.level).toBe("ok");
+  expect(examined.find("inbox_durability")?.found).toContain("wal-fdatasync");
+  expect(readFileSync(db).equals(before)).toBe(true);
+  const left = readdirSync(dirname(db)).filter((name) => name.endsWith("-wal"));
+  expect(left.filter((name) => statSync(join(dirname(db), name)).size > 0)).toEqual([]);
+  // Its receiver starts as if nothing had been.
+  const store = sqliteStore(db);
+  await store.open({ endpoint: "default" });
+  await store.close("default");
+});
+
+const OWNER = `
+  import { sqliteStore } from ${JSON.stringify(new URL("../../dist/stores/sqlite/sqlite-store.js", import.meta.url).href)};
+  const store = sqliteStore({ path: process.argv[1], shared: process.argv[2] === "shared" });
+  await store.open({ endpoint: "default" });
+  console.log("open");
+  setInterval(() => {}, 1000);
+`;
+
+test.each(["alone", "shared"])("an inbox that a process has open, %s, names the process", async (role) => {
+  const { url } = await serveReceiver();
+  const db = await fillInbox([]);
+  const owner = spawn(process.execPath, ["--input-type=module", "--eval", OWNER, db, role]);
+  onTestFinished(() => void owner.kill());
+  await once(owner.stdout, "data");
+  const examined = await examine(url, { db }, sound);
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).not.toContain("inbox_not_owned");
+  const who = process.platform === "linux" ? `process ${owner.pid} has the inbox open` : "a process has the inbox open";
+  expect(examined.find("inbox_owner")?.found).toBe(who);
+  expect(examined.find("inbox_sound")?.level).toBe("ok");
+});
+
+test("of the table of locks those of SQLite on the one file count", () => {
+  const table = [
+    "1: POSIX  ADVISORY  WRITE 4242 fe:00:393231 1073741824 1073742335",
+    "2: POSIX  ADVISORY  READ 4243 fe:00:393231 1073741826 1073742335",
+    "2: -> POSIX  ADVISORY  WRITE 4247 fe:00:393231 1073741826 1073742335",
+    "3: POSIX  ADVISORY  WRITE 4244 fe:01:393231 1073741824 1073742335",
+    "4: POSIX  ADVISORY  WRITE 4245 fe:00:393232 1073741824 1073742335",
+    "5: FLOCK  ADVISORY  WRITE 4246 fe:00:393231 0 EOF",
+    "6: POSIX  ADVISORY  WRITE 4242 fe:00:393231 1073741825 1073741825",
+  ].join("\n");
+  expect(holdersIn(table, { dev: 0xfe00, ino: 393231 })).toEqual([4242, 4243]);
+});
+
+const PUBLIC: Partial<Surroundings> = { resolve: () => Promise.resolve(["93.184.216.34"]) };
+
+test("the rules for a URL", async () => {
+  const { url } = await serveReceiver();
+  // By this address a server on this machine is reached, and its name does not say so.
+  const plain = await examine(url.replace("127.0.0.1", "0.0.0.0"), {}, PUBLIC);
+  expect([plain.problems, plain.warnings]).toEqual([["url_not_https"], []]);
+  const long = await examine(`${url}?${"x".repeat(2048)}`, {}, PUBLIC);
+  expect([long.problems, long.warnings]).toEqual([["url_too_long"], ["url_not_https"]]);
+  const odd = await examine(`${url.replace("//", "//user:word@")}#part`, {}, PUBLIC);
+  expect(odd.warnings).toEqual(["url_not_https", "url_has_credentials", "url_has_fragment"]);
+  expect(JSON.stringify(odd.findings)).not.toContain("word@");
+});
+
+test.each(["10.1.2.3", "192.168.1.1", "169.254.169.254", "169.254.7.7", "fd12::1", "fe80::1", "203.0.113.9"])(
+  "a host whose address is out of the service's reach: %s",
+  async (address) => {
+    const { url } = await serveReceiver();
+    const resolve = () => Promise.resolve(["93.184.216.34", address]);
+    const examined = await examine(url, {}, { resolve });
+    expect(examined.problems).toEqual(["address_private"]);
+    expect(examined.find("address_private")?.found).toContain(address);
+  },
+);
+
+test.each([
+  ["93.184.216.34", "public"],
+  ["2606:2800:220:1::1", "public"],
+  ["172.15.255.255", "public"],
+  ["172.16.0.1", "private"],
+  ["172.31.255.255", "private"],
+  ["172.32.0.0", "public"],
+  ["100.64.0.1", "private"],
+  ["127.9.9.9", "this machine"],
+  ["::1", "this machine"],
+  ["::ffff:127.0.0.1", "this machine"],
+  ["::ffff:10.0.0.1", "private"],
+  ["0.0.0.0", "this machine"],
+  ["169.254.169.254", "metadata"],
+  ["fd00:ec2::254", "metadata"],
+  ["fe80::1%eth0", "link-local"],
+  ["169.254.0.1", "link-local"],
+  ["240.0.0.1", "reserved"],
+  ["224.0.0.1", "reserved"],
+  ["2001:db8::1", "reserved"],
+])("%s is %s", (address, kind) => {
+  expect(addressKind(address)).toBe(kind);
+});
+
+test.each<[code: string, id: FindingId]>([
+  ["ECONNREFUSED", "connection_refused"],
+  ["timeout", "connection_timed_out"],
+  ["EHOSTUNREACH", "connection_timed_out"],
+  ["CERT_HAS_EXPIRED", "tls_failed"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls_failed"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "tls_failed"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tls_failed"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "tls_failed"],
+  ["EPROTO", "tls_failed"],
+  ["EMFILE", "connection_failed"],
+])("%s is called %s", (code, id) => {
+  expect(noConnection(code)).toMatchObject({ level: "problem", id, blocks: true });
+  expect(noConnection(code).found).toContain(code);
+});
+
+test("sizes are told in their largest unit", () => {
+  expect([0, 1023, 1024, 1536, 10 * 2 ** 20, 3 * GIB].map(formatBytes)).toEqual([
+    "0 bytes",
+    "1023 bytes",
+    "1.0 KiB",
+    "1.5 KiB",
+    "10 MiB",
+    "3.0 GiB",
+  ]);
+});

@@ -1,0 +1,335 @@
+import { createServer } from "node:https";
+import { createServer as createNetServer, type AddressInfo } from "node:net";
+import { gzipSync, gunzipSync } from "node:zlib";
+import express from "express";
+import express4 from "express4";
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/clock.js";
+import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
+import { captureRawBody, createReceiver, type Receiver, type ReceiverOptions } from "../../src/index.js";
+import { expressHandler } from "../../src/receiver/express-handler.js";
+import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { examine, serveProxy } from "./examine.js";
+import { SECRET } from "./run-cli.js";
+import { listen, serveReceiver } from "./serve-requests.js";
+
+const PATH = "/webhooks/signals";
+/** What is said of each receiver that listens on this machine by http. */
+const LOCAL: FindingId[] = ["url_not_https", "address_local"];
+
+async function startReceiver(options: Partial<ReceiverOptions> = {}): Promise<Receiver> {
+  const onSignal = (): void => undefined;
+  const receiver = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal, logger: false, ...options });
+  await receiver.start();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  return receiver;
+}
+
+const HEALTHY: readonly (readonly [what: string, mount: (receiver: Receiver) => Parameters<typeof listen>[0]])[] = [
+  ["on node:http", nodeHandler],
+  ["on Express 5", (receiver) => express().use(PATH, expressHandler(receiver)).use(express.json())],
+  ["on Express 4", (receiver) => express4().use(PATH, expressHandler(receiver)) as Parameters<typeof listen>[0]],
+  [
+    "behind a parser that keeps the bytes",
+    (receiver) => express().use(express.json({ verify: captureRawBody, limit: "256kb" }), expressHandler(receiver)),
+  ],
+  [
+    "behind express.raw()",
+    (receiver) => express().use(express.raw({ type: () => true, limit: "256kb" }), expressHandler(receiver)),
+  ],
+];
+
+test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it: %s", async (_what, mount) => {
+  const receiver = await startReceiver();
+  const examined = await examine(await listen(mount(receiver)));
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toEqual(LOCAL);
+  expect(examined.find("bytes_kept")).toBeDefined();
+  expect(examined.skipped).toEqual(["inbox-file", "inbox-disk", "inbox-owner", "inbox-content", "test-event"]);
+  const { accepted, duplicate, quarantined } = receiver.health().deliveries;
+  expect([accepted, duplicate, quarantined]).toEqual([0, 0, 0]);
+});
+
+const rewrite = (body: Buffer): Buffer => Buffer.from(JSON.stringify(JSON.parse(body.toString())));
+
+/** As Go's encoding/json writes a map: sorted, and markup escaped. */
+function rewriteAsGo(body: Buffer): Buffer {
+  const sorted = JSON.stringify(JSON.parse(body.toString()), (_key, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return Buffer.from(sorted.replaceAll(/[<>&]/g, escape));
+}
+
+const CHANGES: readonly (readonly [id: FindingId, what: string, change: (body: Buffer) => Buffer, words: string])[] = [
+  ["json_rewritten", "JSON.stringify", rewrite, "as JSON.stringify writes"],
+  ["json_rewritten", "Go", rewriteAsGo, "<, > and & escaped, numbers as JavaScript and Go write them, keys sorted"],
+  [
+    "json_rewritten",
+    "indented",
+    (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
+    "indented by 2",
+  ],
+  ["json_rewritten", "with a line end", (body) => Buffer.concat([rewrite(body), Buffer.from("\n")]), "with a line end"],
+  ["line_end_added", "LF", (body) => Buffer.concat([body, Buffer.from("\n")]), "LF"],
+  ["line_end_added", "CRLF", (body) => Buffer.concat([body, Buffer.from("\r\n")]), "CRLF"],
+  ["blanks_trimmed", "on both sides", (body) => Buffer.from(body.toString("latin1").trim(), "latin1"), "around it"],
+  ["blanks_trimmed", "at the end", (body) => Buffer.from(body.toString("latin1").trimEnd(), "latin1"), "at its end"],
+  ["bom_dropped", "decoded", (body) => Buffer.from(new TextDecoder().decode(body)), "byte order mark"],
+  [
+    "line_ends_changed",
+    "to LF",
+    (body) => Buffer.from(body.toString("latin1").replaceAll("\r\n", "\n"), "latin1"),
+    "CRLF become LF",
+  ],
+  ["text_recoded", "Latin-1", (body) => Buffer.from(body.toString("latin1"), "utf8"), "Latin-1"],
+];
+
+test.each(CHANGES)("a proxy that changes bytes is seen through: %s, %s", async (id, _what, change, words) => {
+  const { receiver, url } = await serveReceiver();
+  const proxy = await serveProxy(url, ({ body }) => ({ body: change(body) }));
+  const examined = await examine(proxy);
+  expect(examined.problems).toEqual([id]);
+  expect(examined.find(id)?.found).toContain(words);
+  expect(examined.skipped).toContain("large-body");
+  const { accepted, quarantined } = receiver.health().deliveries;
+  expect([accepted, quarantined]).toEqual([0, 0]);
+});
+
+test("a change that nobody thought of is named by what it touches", async () => {
+  const { url } = await serveReceiver();
+  const reverse = (text: string): string => text.replace("测试", "试测");
+  const proxy = await serveProxy(url, ({ body }) => ({ body: Buffer.from(reverse(body.toString())) }));
+  const examined = await examine(proxy);
+  expect(examined.problems).toEqual(["body_changed"]);
+  expect(examined.find("body_changed")?.found).toMatch(/where it has text beyond ASCII$/);
+});
+
+test("a server that is down", async () => {
+  const server = createNetServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const examined = await examine(`http://127.0.0.1:${port}${PATH}`);
+  expect(examined.problems).toEqual(["connection_refused"]);
+  expect(examined.skipped).toEqual(expect.arrayContaining(["answer", "clock", "secret", "body", "pace"]));
+});
+
+test("a name that does not exist", async () => {
+  const error = Object.assign(new Error("no"), { code: "ENOTFOUND" });
+  const examined = await examine(`https://nobody.example${PATH}`, {}, { resolve: () => Promise.reject(error) });
+  expect(examined.problems).toEqual(["name_not_found"]);
+  expect(examined.skipped).toContain("connection");
+});
+
+test("https where no TLS is spoken, and TLS without a certificate", async () => {
+  const { url } = await serveReceiver();
+  expect((await examine(url.replace("http:", "https:"))).problems).toEqual(["tls_failed"]);
+  const bare = createServer(() => undefined).listen(0, "127.0.0.1");
+  await new Promise((resolve) => bare.once("listening", resolve));
+  onTestFinished(() => void bare.close());
+  const { port } = bare.address() as AddressInfo;
+  expect((await examine(`https://127.0.0.1:${port}/`)).problems).toEqual(["tls_failed"]);
+});
+
+test("a wrong path", async () => {
+  const receiver = await startReceiver();
+  const url = await listen(express().use(PATH, expressHandler(receiver)));
+  expect((await examine(`${url}-of-another`)).problems).toEqual(["path_not_found"]);
+});
+
+const OTHER_ANSWERS: readonly (readonly [
+  id: FindingId,
+  status: number,
+  headers: Record<string, string>,
+  found: string,
+])[] = [
+  ["path_takes_no_post", 405, { Allow: "GET" }, "405"],
+  ["redirected", 301, { Location: "https://user:pw@example.com/there?token=1" }, "to https://example.com/there"],
+  ["redirected", 308, {}, "308"],
+  ["login_required", 401, { "WWW-Authenticate": "Basic" }, "401"],
+  ["login_required", 403, {}, "403"],
+  ["challenge_missing", 200, {}, "200"],
+  ["gateway_failed", 502, {}, "502"],
+  ["answer_unexpected", 500, {}, "500"],
+];
+
+test.each(OTHER_ANSWERS)("what answers is no receiver: %s, %d", async (id, status, headers, found) => {
+  const url = await listen((request, response) => {
+    request.resume().on("end", () => response.writeHead(status, headers).end("{}"));
+  });
+  const examined = await examine(url);
+  expect(examined.problems).toEqual([id]);
+  expect(examined.find(id)?.found).toContain(found);
+  expect(examined.find(id)?.found).not.toMatch(/pw|token/);
+  expect(examined.skipped).toEqual(expect.arrayContaining(["forgery", "secret", "body"]));
+});
+
+test("a server that hangs up, and one that never answers", async () => {
+  const url = await listen((request) => request.socket.destroy());
+  expect((await examine(url)).problems).toEqual(["connection_broken"]);
+  const silent = await listen(() => undefined);
+  expect((await examine(silent, { timeoutMs: 50 })).problems).toEqual(["no_answer"]);
+});
+
+const EMBEDDED = 'a"b';
+
+const SECRETS: readonly (readonly [id: FindingId, given: string, has: string, side: string])[] = [
+  ["secret_unknown", SECRET, "another", "not the receiver's"],
+  ["secret_has_blanks", SECRET, `${SECRET} `, "the receiver's secret has a blank after it"],
+  ["secret_has_blanks", SECRET, `${SECRET}\n`, "the receiver's secret has a line end"],
+  ["secret_has_blanks", `${SECRET} `, SECRET, "given here"],
+  ["secret_has_quotes", SECRET, `"${SECRET}"`, "the receiver's secret stands in quotes"],
+  ["secret_has_quotes", `'${SECRET}'`, SECRET, "given here"],
+  ["secret_is_line", SECRET, `SIGNALS_SECRET=${SECRET}`, "the receiver's secret is a whole line"],
+  ["secret_is_line", `SIGNALS_SECRET=${SECRET}`, SECRET, "given here"],
+  ["secret_is_list", `${EMBEDDED},${SECRET}`, SECRET, "several"],
+  ["secret_lacks_prefix", SECRET, SECRET.slice("whsec_".length), "the receiver's secret lacks"],
+  ["secret_lacks_prefix", SECRET.slice("whsec_".length), SECRET, "given here"],
+];
+
+test.each(SECRETS)("a secret that is not the receiver's: %s, %j", async (id, given, has, side) => {
+  const { receiver, url } = await serveReceiver({ secrets: has });
+  const examined = await examine(url, { secrets: [given] });
+  expect(examined.problems).toEqual([id]);
+  expect(examined.find(id)?.found).toContain(side);
+  // Once the slip is known the rest can be looked at.
+  expect(examined.find("bytes_kept") !== undefined).toBe(id !== "secret_unknown");
+  expect(JSON.stringify(examined.findings)).not.toContain(SECRET.slice("whsec_".length));
+  const { accepted, quarantined } = receiver.health().deliveries;
+  expect([accepted, quarantined]).toEqual([0, 0]);
+});
+
+test("one of several secrets that the receiver does not know", async () => {
+  const { url } = await serveReceiver({ secrets: ["first", SECRET] });
+  const examined = await examine(url, { secrets: ["first", "second", SECRET] });
+  expect(examined.problems).toEqual([]);
+  expect(examined.find("secret_partly_known")?.found).toBe("the receiver does not know secret 2 of 3");
+  expect((await examine(url, { secrets: ["first", SECRET] })).warnings).toEqual(LOCAL);
+});
+
+test("express.json() first", async () => {
+  const receiver = await startReceiver();
+  const url = await listen(express().use(express.json()).use(PATH, expressHandler(receiver)));
+  const examined = await examine(url);
+  expect(examined.problems).toEqual(["body_parsed_first"]);
+  expect(examined.find("body_parsed_first")?.mend).toContain("before express.json()");
+});
+
+test("a parser with a small limit first", async () => {
+  const receiver = await startReceiver();
+  const url = await listen(express().use(express.json({ verify: captureRawBody }), expressHandler(receiver)));
+  const examined = await examine(url);
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toEqual([...LOCAL, "large_body_refused"]);
+});
+
+test("a proxy that compresses, one that inflates, one that drops the signature and one that doubles it", async () => {
+  const { url } = await serveReceiver();
+  const zipping = await serveProxy(url, ({ headers, body }) => ({
+    headers: { ...headers, "content-encoding": "gzip" },
+    body: gzipSync(body),
+  }));
+  expect((await examine(zipping)).problems).toEqual(["body_compressed"]);
+  const inflating = await serveProxy(url, ({ headers: { "content-encoding": encoding, ...headers }, body }) => ({
+    headers,
+    body: encoding === "gzip" ? gunzipSync(body) : body,
+  }));
+  const inflated = await examine(inflating);
+  expect(inflated.problems).toEqual([]);
+  expect(inflated.warnings).toContain("body_inflated");
+  const dropping = await serveProxy(url, ({ headers: { "x-service-signature": _dropped, ...headers } }) => ({
+    headers,
+  }));
+  expect((await examine(dropping)).problems).toEqual(["signature_lost"]);
+  const doubling = await serveProxy(url, ({ headers }) => {
+    const signature = String(headers["x-service-signature"]);
+    return { headers: { ...headers, "x-service-signature": `${signature}, ${signature}` } };
+  });
+  expect((await examine(doubling)).problems).toEqual(["signature_changed"]);
+});
+
+test.each([
+  [600_000, "10 min ahead of"],
+  [-600_000, "10 min behind"],
+])("a receiver whose clock is %d ms off", async (offMs, words) => {
+  const clock = { ...systemClock, now: () => systemClock.now() + offMs };
+  const handle = nodeHandler(await startReceiver({ clock }));
+  const url = await listen((request, response) => {
+    response.setHeader("Date", new Date(clock.now()).toUTCString());
+    handle(request, response);
+  });
+  const examined = await examine(url);
+  expect(examined.problems).toEqual(["clock_skewed"]);
+  expect(examined.find("clock_skewed")?.found).toContain(words);
+  // A digest is judged before its age, so the rest is to be had all the same.
+  expect(examined.find("bytes_kept")).toBeDefined();
+  expect(examined.find("secret")).toBeDefined();
+});
+
+test("a clock that is a minute off is a warning, and so is a Date header that the receiver does not go by", async () => {
+  const { url } = await serveReceiver();
+  const ahead = (ms: number) => examine(url, {}, { now: () => Date.now() - ms });
+  const minute = await ahead(60_000);
+  expect([minute.problems, minute.warnings]).toEqual([[], [...LOCAL, "clock_skewed"]]);
+  const handle = nodeHandler(await startReceiver());
+  const lying = await listen((request, response) => {
+    response.setHeader("Date", "Sat, 01 Jan 2000 00:00:00 GMT");
+    handle(request, response);
+  });
+  const examined = await examine(lying);
+  expect([examined.problems, examined.warnings]).toEqual([[], [...LOCAL, "clock_skewed"]]);
+});
+
+test("a receiver that tolerates what is too old, and one that verifies nothing", async () => {
+  const { url } = await serveReceiver({ toleranceSeconds: 3600 });
+  const tolerant = await examine(url);
+  expect([tolerant.problems, tolerant.warnings]).toEqual([[], [...LOCAL, "stale_accepted"]]);
+  const trusting = await listen((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const event = JSON.parse(Buffer.concat(chunks).toString()) as { data: { challenge: string } };
+      response.end(JSON.stringify({ challenge: event.data.challenge }));
+    });
+  });
+  expect((await examine(trusting)).problems).toEqual(["forgery_accepted"]);
+});
+
+test.each([
+  [4000, "problem"],
+  [1500, "warning"],
+  [900, "ok"],
+])("a receiver that takes %d ms for each answer", async (ms, level) => {
+  const handle = nodeHandler(await startReceiver());
+  let time = 0;
+  const url = await listen((request, response) => {
+    time += ms;
+    handle(request, response);
+  });
+  const examined = await examine(url, {}, { monotonicMs: () => time });
+  const found = examined.find("answers_slow");
+  expect(found?.level ?? "ok").toBe(level);
+  expect(examined.problems).toEqual(level === "problem" ? ["answers_slow"] : []);
+});
+
+test("a receiver that was not started, and one whose secrets are not to be had", async () => {
+  const idle = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined, logger: false });
+  onTestFinished(() => idle.close());
+  expect((await examine(await listen(nodeHandler(idle)))).problems).toEqual(["store_unavailable"]);
+  const { url } = await serveReceiver({ secrets: () => Promise.reject(new Error("vault is sealed")) });
+  expect((await examine(url)).problems).toEqual(["secret_unavailable"]);
+});
+
+test("with --test-event one event is stored, and a store that fails is named", async () => {
+  const { receiver, url } = await serveReceiver();
+  const examined = await examine(url, { sendsTestEvent: true });
+  expect([examined.problems, examined.find("event_stored")?.level]).toEqual([[], "ok"]);
+  expect(receiver.health().deliveries.accepted).toBe(1);
+  const store = { ...memoryStore(), commit: () => Promise.reject(new Error("disk full")) };
+  const failing = await serveReceiver({ store });
+  expect((await examine(failing.url, { sendsTestEvent: true })).problems).toEqual(["event_not_stored"]);
+});

@@ -1,0 +1,85 @@
+import { request } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { DoctorInput } from "../../src/cli/doctor/examination.js";
+import type { Finding } from "../../src/cli/doctor/finding.js";
+import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
+import { runExaminations, type Outcome } from "../../src/cli/doctor/run-examinations.js";
+import { SURROUNDINGS, type Surroundings } from "../../src/cli/doctor/surroundings.js";
+import { SECRET } from "./run-cli.js";
+import { serveRecorder } from "./serve-requests.js";
+
+export interface Examined {
+  outcomes: Outcome[];
+  findings: Finding[];
+  /** Their ids. */
+  problems: FindingId[];
+  warnings: FindingId[];
+  /** Names of the examinations that were not done. */
+  skipped: string[];
+  /** The finding with this id. */
+  find: (id: FindingId) => Finding | undefined;
+}
+
+/** What the doctor says of a receiver, in surroundings that may be sick. */
+export async function examine(
+  url: string,
+  input: Partial<Omit<DoctorInput, "url">> = {},
+  surroundings: Partial<Surroundings> = {},
+): Promise<Examined> {
+  const outcomes = await runExaminations(
+    {
+      secrets: [SECRET],
+      timeoutMs: 20_000,
+      sendsTestEvent: false,
+      signal: new AbortController().signal,
+      ...input,
+      url: new URL(url),
+    },
+    () => undefined,
+    { ...SURROUNDINGS, ...surroundings },
+  );
+  const findings = outcomes.flatMap((outcome) => ("findings" in outcome ? outcome.findings : []));
+  const idsOf = (level: Finding["level"]): FindingId[] =>
+    findings.filter((finding) => finding.level === level).map(({ id }) => id);
+  return {
+    outcomes,
+    findings,
+    problems: idsOf("problem"),
+    warnings: idsOf("warning"),
+    skipped: outcomes.flatMap((outcome) => ("skipped" in outcome ? [outcome.examination.name] : [])),
+    find: (id) => findings.find((finding) => finding.id === id),
+  };
+}
+
+interface Passed {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** A proxy in front of a receiver that does something to each request. @returns its address */
+export async function serveProxy(target: string, change: (passed: Passed) => Partial<Passed>): Promise<string> {
+  const { url } = await serveRecorder(({ method, headers, body }, response) => {
+    let passed: Passed;
+    try {
+      passed = { headers, body, ...change({ headers, body }) };
+    } catch {
+      response.writeHead(400).end();
+      return;
+    }
+    forward(target, method, passed, response);
+  });
+  return url;
+}
+
+function forward(target: string, method: string, { headers, body }: Passed, response: ServerResponse): void {
+  const onward = request(
+    target,
+    { method, headers: { ...headers, "content-length": String(body.byteLength) }, agent: false },
+    (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    },
+  );
+  onward.on("error", () => response.destroy());
+  onward.end(body);
+}
