@@ -64,9 +64,29 @@ function rewriteAsGo(body: Buffer): Buffer {
   return Buffer.from(sorted.replaceAll(/[<>&]/g, escape));
 }
 
+/** As Python's json.dumps writes it, and keeps numbers that JSON.parse loses. */
+function rewriteAsPython(body: Buffer): Buffer {
+  const write = (value: unknown): string => {
+    if (Array.isArray(value)) return `[${value.map(write).join(", ")}]`;
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    const members = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${write(each)}`);
+    return `{${members.join(", ")}}`;
+  };
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const text = write(JSON.parse(body.toString().replace(/^\ufeff/, "")));
+  const numbers = "[1.0, 100.0, 0.1, 9007199254740993]";
+  return Buffer.from(text.replace(/\[1, .*?\]/, numbers).replaceAll(/[\u007f-\uffff]/g, escape));
+}
+
 const CHANGES: readonly (readonly [id: FindingId, what: string, change: (body: Buffer) => Buffer, words: string])[] = [
   ["json_rewritten", "JSON.stringify", rewrite, "as JSON.stringify writes"],
   ["json_rewritten", "Go", rewriteAsGo, "<, > and & escaped, numbers as JavaScript and Go write them, keys sorted"],
+  [
+    "json_rewritten",
+    "Python",
+    rewriteAsPython,
+    "as Python writes, text beyond ASCII escaped, numbers as Python and PHP write them",
+  ],
   [
     "json_rewritten",
     "indented",
@@ -97,6 +117,14 @@ test.each(CHANGES)("a proxy that changes bytes is seen through: %s, %s", async (
   expect(examined.skipped).toContain("large-body");
   const { accepted, quarantined } = receiver.health().deliveries;
   expect([accepted, quarantined]).toEqual([0, 0]);
+});
+
+test("what a known change leaves unexplained is told with it", async () => {
+  const { url } = await serveReceiver();
+  const rounding = (body: Buffer): Buffer => Buffer.from(rewrite(body).toString().replace("9007199254740992", "9e15"));
+  const examined = await examine(await serveProxy(url, ({ body }) => ({ body: rounding(body) })));
+  expect(examined.problems).toEqual(["json_rewritten"]);
+  expect(examined.find("json_rewritten")?.found).toMatch(/what becomes of unusual numbers is not known here$/);
 });
 
 test("a change that nobody thought of is named by what it touches", async () => {
@@ -201,6 +229,15 @@ test.each(SECRETS)("a secret that is not the receiver's: %s, %j", async (id, giv
   expect(JSON.stringify(examined.findings)).not.toContain(SECRET.slice("whsec_".length));
   const { accepted, quarantined } = receiver.health().deliveries;
   expect([accepted, quarantined]).toEqual([0, 0]);
+});
+
+test("a wrong secret and a changed body at once are both named", async () => {
+  const { url } = await serveReceiver({ secrets: `${SECRET} ` });
+  const indented = ({ body }: { body: Buffer }): { body: Buffer } => {
+    return { body: body.length === 0 ? body : Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 4)) };
+  };
+  const examined = await examine(await serveProxy(url, indented));
+  expect(examined.problems).toEqual(["secret_has_blanks", "json_rewritten"]);
 });
 
 test("one of several secrets that the receiver does not know", async () => {

@@ -6,9 +6,6 @@ import { blocker, ok, warning, type Finding } from "./finding.js";
 import { verdictOf, verificationEvent, type Reply } from "./probe.js";
 import { spellings, type Spelling } from "./spellings.js";
 
-/** Each is sent for every spelling that was changed. */
-const MOST_SUSPECTS = 12;
-
 const MEND =
   "Let the receiver see the bytes as they were sent: mount it before every parser, and turn off whatever rewrites bodies " +
   "in the proxy or function before it.";
@@ -34,40 +31,45 @@ interface Tried extends Spelling {
 
 async function explain(subject: Subject, changed: readonly Tried[], kept: readonly Tried[]): Promise<Finding> {
   // What is at work changes all of these, and none of those.
-  const suspects = bodyChanges().filter(
+  let suspects = bodyChanges().filter(
     ({ apply }) =>
       changed.every(({ body }) => !apply(body).equals(body)) && kept.every(({ body }) => apply(body).equals(body)),
   );
-  for (const suspect of distinct(suspects, changed).slice(0, MOST_SUSPECTS)) {
-    if (await isAtWork(subject, suspect, changed)) {
-      const what =
-        suspect.id === "json_rewritten"
-          ? `the JSON of the body is parsed and written again: ${suspect.words}`
-          : `the body is changed on its way: ${suspect.words}`;
-      return blocker(suspect.id, what, MEND);
-    }
+  const unexplained: string[] = [];
+  for (const { name, body } of changed) {
+    const left = await thoseAtWork(subject, body, suspects);
+    if (left.length > 0) suspects = left;
+    else unexplained.push(name);
   }
-  const names = changed.map(({ name }) => name).join(", ");
-  return blocker("body_changed", `the body is changed on its way, where it has ${names}`, MEND);
+  const [change] = suspects;
+  if (change === undefined || unexplained.length === changed.length) {
+    const names = changed.map(({ name }) => name).join(", ");
+    return blocker("body_changed", `the body is changed on its way, where it has ${names}`, MEND);
+  }
+  const what =
+    change.id === "json_rewritten"
+      ? "the JSON of the body is parsed and written again"
+      : "the body is changed on its way";
+  const more = unexplained.length === 0 ? "" : `; what becomes of ${unexplained.join(", ")} is not known here`;
+  return blocker(change.id, `${what}: ${change.words}${more}`, MEND);
 }
 
-/** One of each group that makes the same of all these bodies. */
-function distinct(suspects: readonly BodyChange[], changed: readonly Tried[]): BodyChange[] {
-  const byResult = new Map<string, BodyChange>();
+/** Signs what would arrive: what verifies does arrive. Those that make the same of this body are told apart by others. */
+async function thoseAtWork(
+  { send, facts }: Subject,
+  body: Buffer,
+  suspects: readonly BodyChange[],
+): Promise<BodyChange[]> {
+  const byResult = new Map<string, BodyChange[]>();
   for (const suspect of suspects) {
-    const result = changed.map(({ body }) => suspect.apply(body).toString("latin1")).join("\0");
-    if (!byResult.has(result)) byResult.set(result, suspect);
+    const result = suspect.apply(body).toString("latin1");
+    byResult.set(result, [...(byResult.get(result) ?? []), suspect]);
   }
-  return [...byResult.values()];
-}
-
-/** Signs what would arrive: if that verifies, it does arrive. */
-async function isAtWork({ send, facts }: Subject, { apply }: BodyChange, changed: readonly Tried[]): Promise<boolean> {
-  for (const { body } of changed) {
-    const reply = await send({ body, signed: apply(body), key: facts.key as string | Buffer });
-    if (verdictOf(reply) !== "matched") return false;
+  for (const [result, group] of byResult) {
+    const reply = await send({ body, signed: Buffer.from(result, "latin1"), key: facts.key as string | Buffer });
+    if (verdictOf(reply) === "matched") return group;
   }
-  return true;
+  return [];
 }
 
 function refusal({ name, reply }: Tried): Finding {

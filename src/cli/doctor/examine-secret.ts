@@ -35,7 +35,7 @@ async function explainMismatch(subject: Subject): Promise<Finding> {
   }
   for (const secret of secrets) {
     for (const { key, id, found, mend } of secretGuesses(secret)) {
-      if (key.length === 0 || !(await isKeyOf(subject, key))) continue;
+      if (key.length === 0 || !((await isKeyForNothing(subject, key)) || (await isKeyOf(subject, key)))) continue;
       facts.key = key;
       return problem(id, found, mend);
     }
@@ -65,7 +65,7 @@ async function isKeyOf({ send }: Subject, key: string | Buffer): Promise<boolean
 }
 
 /** An empty body has nothing to change. */
-async function isKeyForNothing({ send }: Subject, key: string): Promise<boolean> {
+async function isKeyForNothing({ send }: Subject, key: string | Buffer): Promise<boolean> {
   return verdictOf(await send({ body: Buffer.alloc(0), key })) === "matched";
 }
 
