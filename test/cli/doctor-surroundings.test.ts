@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,6 +19,7 @@ import { formatBytes } from "../../src/cli/doctor/format-bytes.js";
 import { holdersIn } from "../../src/cli/doctor/lock-holders.js";
 import type { Surroundings } from "../../src/cli/doctor/surroundings.js";
 import { noConnection } from "../../src/cli/doctor/transport-failures.js";
+import { canMount, smallDisk } from "../faults/small-disk.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { examine } from "./examine.js";
 import { fillInbox } from "./fill-inbox.js";
@@ -128,6 +138,44 @@ test("a damaged file", async () => {
   expect(examined.problems).toEqual(["inbox_damaged"]);
 });
 
+test("a file without a log, one too large to be checked, and one that is held", async () => {
+  const { url } = await serveReceiver();
+  const plain = await fillInbox([]);
+  const changed = new Database(plain);
+  changed.pragma("journal_mode = DELETE");
+  changed.close();
+  expect((await examine(url, { db: plain }, sound)).problems).toEqual(["inbox_not_wal"]);
+  const large = await fillInbox([]);
+  truncateSync(large, 257 * 2 ** 20);
+  const examined = await examine(url, { db: large }, sound);
+  expect([examined.problems, examined.find("inbox_sound")]).toEqual([[], undefined]);
+  expect(examined.find("inbox_not_checked")?.found).toContain("257 MiB");
+  const held = await fillInbox([]);
+  const holder = new Database(held);
+  onTestFinished(() => void holder.close());
+  holder.pragma("locking_mode = EXCLUSIVE");
+  holder.exec("BEGIN IMMEDIATE; COMMIT");
+  const busy = await examine(url, { db: held }, sound);
+  expect(busy.problems).toEqual([]);
+  expect(busy.find("inbox_not_checked")?.found).toContain("busy");
+});
+
+const testOnSmallDisk = test.skipIf(!canMount && process.env["CI"] === undefined);
+
+testOnSmallDisk("a disk that is full, and one that is read-only", async () => {
+  const { url } = await serveReceiver();
+  const disk = smallDisk(80);
+  const db = join(disk.folder, "signals.db");
+  copyFileSync(await fillInbox([]), db);
+  expect((await examine(url, { db })).problems).toEqual([]);
+  disk.fill();
+  expect((await examine(url, { db })).problems).toEqual(["disk_full"]);
+  disk.setReadOnly(true);
+  const examined = await examine(url, { db });
+  expect(examined.problems).toEqual(["inbox_not_writable"]);
+  expect(examined.skipped).toEqual(expect.arrayContaining(["inbox-disk", "inbox-owner", "inbox-content"]));
+});
+
 test("an inbox that nobody has open is told, and is as it was", async () => {
   const { url } = await serveReceiver();
   const db = await fillInbox([{ eventId: "one" }]);
@@ -188,6 +236,9 @@ test("the rules for a URL", async () => {
   // By this address a server on this machine is reached, and its name does not say so.
   const plain = await examine(url.replace("127.0.0.1", "0.0.0.0"), {}, PUBLIC);
   expect([plain.problems, plain.warnings]).toEqual([["url_not_https"], []]);
+  const right = await examine(url.replace("http://127.0.0.1", "https://0.0.0.0"), {}, PUBLIC);
+  expect([right.problems, right.warnings]).toEqual([["tls_failed"], []]);
+  expect([right.find("url_form")?.level, right.find("address_public")?.level]).toEqual(["ok", "ok"]);
   const long = await examine(`${url}?${"x".repeat(2048)}`, {}, PUBLIC);
   expect([long.problems, long.warnings]).toEqual([["url_too_long"], ["url_not_https"]]);
   const odd = await examine(`${url.replace("//", "//user:word@")}#part`, {}, PUBLIC);

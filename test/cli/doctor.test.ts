@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { gzipSync, gunzipSync } from "node:zlib";
@@ -45,7 +46,11 @@ test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it
   const examined = await examine(await listen(mount(receiver)));
   expect(examined.problems).toEqual([]);
   expect(examined.warnings).toEqual(LOCAL);
-  expect(examined.find("bytes_kept")).toBeDefined();
+  const fine = examined.findings.filter(({ level }) => level === "ok").map(({ id }) => id);
+  expect(fine).toEqual([
+    ...(["node_version", "driver_version", "sqlite_version", "connected", "receiver_answers", "clock"] as const),
+    ...(["forgery_refused", "secret", "stale_refused", "bytes_kept", "large_body", "answers_fast"] as const),
+  ]);
   expect(examined.skipped).toEqual(["inbox-file", "inbox-disk", "inbox-owner", "inbox-content", "test-event"]);
   const { accepted, duplicate, quarantined } = receiver.health().deliveries;
   expect([accepted, duplicate, quarantined]).toEqual([0, 0, 0]);
@@ -351,6 +356,65 @@ test.each([
   const found = examined.find("answers_slow");
   expect(found?.level ?? "ok").toBe(level);
   expect(examined.problems).toEqual(level === "problem" ? ["answers_slow"] : []);
+});
+
+const BUSY: readonly (readonly [id: FindingId, status: number, code: string])[] = [
+  ["receiver_busy", 503, "overloaded"],
+  ["receiver_busy", 503, "closing"],
+  ["receiver_busy", 503, "ack_timeout"],
+  ["body_cut", 408, "body_timeout"],
+  ["answer_unexpected", 400, "constructor"],
+];
+
+test.each(BUSY)("a receiver that cannot take anything now: %s, %d %s", async (id, status, code) => {
+  const body = JSON.stringify({ error: { code, message: "…" }, request_id: "req_1" });
+  const url = await listen((request, response) => {
+    request.resume().on("end", () => response.writeHead(status).end(body));
+  });
+  expect((await examine(url)).problems).toEqual([id]);
+});
+
+test("a receiver that takes small bodies alone, and a parser that chokes on a byte order mark", async () => {
+  const { url } = await serveReceiver({ bodyLimitBytes: 10 });
+  expect((await examine(url)).problems).toEqual(["body_cut"]);
+  const healthy = await serveReceiver();
+  const choosy = await serveProxy(healthy.url, ({ body }) => {
+    if (body[0] === 0xef) throw new Error("no JSON");
+    return {};
+  });
+  const examined = await examine(choosy);
+  expect([examined.problems, examined.warnings]).toEqual([[], [...LOCAL, "body_refused"]]);
+  expect(examined.find("body_refused")?.found).toBe("a body with a byte order mark is answered 400");
+});
+
+/** A receiver of somebody who decodes the secret first. */
+function decodingReceiver(key: Buffer): Parameters<typeof listen>[0] {
+  return (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      const [, t, v1] = /^t=(\d+),v1=(.*)$/.exec(String(request.headers["x-service-signature"])) ?? [];
+      const isRight = createHmac("sha256", key).update(`${t}.`).update(body).digest("hex") === v1;
+      if (!isRight || Math.abs(Number(t) - Date.now() / 1000) > 300) return void response.writeHead(401).end();
+      const { challenge } = (JSON.parse(body.toString()) as { data: { challenge: string } }).data;
+      response.end(JSON.stringify({ challenge }));
+    });
+  };
+}
+
+test.each(["base64", "hex"] as const)("a receiver that decodes its secret from %s", async (encoding) => {
+  const key = Buffer.from("a key of some length");
+  const url = await listen(decodingReceiver(key));
+  const examined = await examine(url, { secrets: [`whsec_${key.toString(encoding)}`] });
+  expect(examined.problems).toEqual(["secret_decoded"]);
+  expect(examined.find("secret_decoded")?.found).toContain(encoding);
+});
+
+test("an interrupted look ends", async () => {
+  const interruption = new AbortController();
+  const url = await listen(() => interruption.abort());
+  await expect(examine(url, { signal: interruption.signal })).rejects.toMatchObject({ exitCode: 130 });
 });
 
 test("a receiver that was not started, and one whose secrets are not to be had", async () => {

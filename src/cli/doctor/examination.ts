@@ -23,6 +23,8 @@ export interface Subject extends DoctorInput {
 export interface Facts {
   /** Of the first probe. */
   contact?: Reply;
+  /** It answers with our codes. */
+  isSignalbox?: boolean;
   /** What signs for this receiver. */
   key?: string | Buffer;
   /** How long each answer took, in milliseconds. */

@@ -14,7 +14,7 @@ const MEND =
 export async function examineBody(subject: Subject): Promise<Finding[]> {
   const key = subject.facts.key as string | Buffer;
   const sent: Tried[] = [];
-  for (const spelling of spellings()) {
+  for (const spelling of spellings(subject.facts.isSignalbox === true)) {
     sent.push({ ...spelling, reply: await subject.send({ body: spelling.body, key }) });
   }
   const changed = sent.filter(({ reply }) => verdictOf(reply) === "mismatched");

@@ -5,9 +5,10 @@ import { isSuccess, verificationEvent } from "./probe.js";
 
 const TEN_MINUTES_AGO_SECONDS = -600;
 
-export async function examineForgery({ send }: Subject): Promise<Finding[]> {
+export async function examineForgery({ send, facts }: Subject): Promise<Finding[]> {
   const body = Buffer.from(JSON.stringify(verificationEvent()));
-  const { answer } = await send({ body, key: randomBytes(32) });
+  const { answer, code } = await send({ body, key: randomBytes(32) });
+  facts.isSignalbox = code === "signature_mismatch";
   if (!isSuccess(answer)) return [ok("forgery_refused", "a forged signature is refused")];
   const mend =
     "Take no delivery whose signature was not verified over its raw bytes: expressHandler(receiver) does so.";

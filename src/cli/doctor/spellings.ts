@@ -6,7 +6,8 @@ export interface Spelling {
   body: Buffer;
 }
 
-export function spellings(): Spelling[] {
+/** @param isSignalbox whether the receiver is known to read what strictly is no JSON; another might break at it */
+export function spellings(isSignalbox: boolean): Spelling[] {
   const plain = JSON.stringify(verificationEvent());
   const { id, version, type, created_at, data } = verificationEvent();
   const indented = JSON.stringify(verificationEvent(), null, 2);
@@ -21,7 +22,7 @@ export function spellings(): Spelling[] {
     "a line end after it": `${plain}\n`,
     "blanks around it": ` ${plain}  `,
     "CRLF line ends": indented.replaceAll("\n", "\r\n"),
-    "a byte order mark": `\ufeff${plain}`,
+    ...(isSignalbox && { "a byte order mark": `\ufeff${plain}` }),
   }).map(([name, text]) => ({ name, body: Buffer.from(text) }));
 }
 
