@@ -1,6 +1,8 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { exitCodeOf } from "../../src/cli/doctor/doctor-command.js";
+import { blocker, problem, warning, type Finding } from "../../src/cli/doctor/finding.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, runWithSecret, SECRET } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
@@ -69,6 +71,25 @@ test("unreachable is exit 3, unless something else is wrong as well", async () =
   expect(run.stdout).toContain("[connection_refused]");
   const withFile = await callCli(["doctor", "--url", url, "--db", tempFile("a letter", "letter.db")]);
   expect(withFile.exitCode).toBe(1);
+});
+
+test.each<[exitCode: number, found: readonly (readonly [examination: string, finding: Finding])[]]>([
+  [0, [["url", warning("url_has_fragment", "", "")]]],
+  [3, [["host", blocker("name_not_found", "", "")]]],
+  [3, [["connection", blocker("tls_failed", "", "")]]],
+  [1, [["answer", blocker("redirected", "", "")]]],
+  [
+    1,
+    [
+      ["host", problem("address_private", "", "")],
+      ["connection", blocker("connection_timed_out", "", "")],
+    ],
+  ],
+])("the exit code is %d for %j", (exitCode, found) => {
+  const outcomes = found.map(([name, finding]) => {
+    return { examination: { name, group: "", needs: [], run: () => [] }, findings: [finding] };
+  });
+  expect(exitCodeOf(outcomes)).toBe(exitCode);
 });
 
 test("wrong usage is one line", async () => {

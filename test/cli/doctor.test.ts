@@ -132,6 +132,15 @@ test("what a known change leaves unexplained is told with it", async () => {
   expect(examined.find("json_rewritten")?.found).toMatch(/what becomes of unusual numbers is not known here$/);
 });
 
+test("what some bodies alone suffer has not the name of what would change all", async () => {
+  const { url } = await serveReceiver();
+  const addToLong = ({ body }: { body: Buffer }): { body: Buffer } => {
+    return { body: body.includes("\n") ? Buffer.concat([body, Buffer.from("\n")]) : body };
+  };
+  const examined = await examine(await serveProxy(url, addToLong));
+  expect(examined.problems).toEqual(["body_changed"]);
+});
+
 test("a change that nobody thought of is named by what it touches", async () => {
   const { url } = await serveReceiver();
   const reverse = (text: string): string => text.replace("测试", "试测");
@@ -312,6 +321,12 @@ test.each([
   expect(examined.find("secret")).toBeDefined();
 });
 
+test("a clock is told by the Date header alone where the secret is another", async () => {
+  const { url } = await serveReceiver({ secrets: "another" });
+  const examined = await examine(url, {}, { now: () => Date.now() - 600_000 });
+  expect(examined.problems).toEqual(["clock_skewed", "secret_unknown"]);
+});
+
 test("a clock that is a minute off is a warning, and so is a Date header that the receiver does not go by", async () => {
   const { url } = await serveReceiver();
   const ahead = (ms: number) => examine(url, {}, { now: () => Date.now() - ms });
@@ -396,7 +411,10 @@ function decodingReceiver(key: Buffer): Parameters<typeof listen>[0] {
       const body = Buffer.concat(chunks);
       const [, t, v1] = /^t=(\d+),v1=(.*)$/.exec(String(request.headers["x-service-signature"])) ?? [];
       const isRight = createHmac("sha256", key).update(`${t}.`).update(body).digest("hex") === v1;
-      if (!isRight || Math.abs(Number(t) - Date.now() / 1000) > 300) return void response.writeHead(401).end();
+      if (!isRight || Math.abs(Number(t) - Date.now() / 1000) > 300) {
+        response.writeHead(401).end();
+        return;
+      }
       const { challenge } = (JSON.parse(body.toString()) as { data: { challenge: string } }).data;
       response.end(JSON.stringify({ challenge }));
     });

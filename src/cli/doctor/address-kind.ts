@@ -65,7 +65,8 @@ const LISTS = RANGES.map(([kind, ranges]) => {
 
 /** Who can reach an address. IPv4 written as IPv6 (`::ffff:10.0.0.1`) is what it stands for. */
 export function addressKind(address: string): AddressKind {
-  const plain = address.replace(/%.*$/, "").replace(/^::ffff:(?=\d+\.)/i, "");
+  // A BlockList reads `::ffff:` by itself, and knows no zone.
+  const plain = address.replace(/%.*$/, "");
   return LISTS.find(([, list]) => list.check(plain, familyOf(plain)))?.[0] ?? "public";
 }
 

@@ -55,7 +55,7 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
 const REACHING = new Set(["host", "connection"]);
 
 /** Unreachable is no failed check but a look that was not to be had, unless there was something else to be found. */
-function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
+export function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const problems = outcomes.flatMap((outcome) => {
     const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
     return found.map(({ blocks = false }) => ({ isUnreachable: blocks && REACHING.has(outcome.examination.name) }));
