@@ -24,8 +24,6 @@ export interface SendOptions {
   signal: AbortSignal;
   /** Keeps connections; without one each delivery has a connection of its own, so that none can spoil the next. */
   agent?: http.Agent;
-  /** Told the headers of the answer, before its body is read. */
-  onHeaders?: (headers: http.IncomingHttpHeaders) => void;
   /** Keeps the last byte of the body back, so that many deliveries can be completed in the same moment. */
   hold?: Hold;
 }
@@ -69,7 +67,6 @@ export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: Send
     // Also after the answer, when a server that had enough of a body hangs up: the promise is settled by then.
     request.on("error", (error) => fail(codeOf(error)));
     request.on("response", (response) => {
-      options.onHeaders?.(response.headers);
       const chunks: Buffer[] = [];
       let length = 0;
       response.on("data", (chunk: Buffer) => {

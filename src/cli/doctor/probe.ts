@@ -70,7 +70,6 @@ export function createProbes(
     const skew = mayBeStored || isVerification(signed) ? skewSeconds : LONG_AGO_SECONDS;
     const timestamp = String(Math.max(0, Math.floor(now() / 1000) + skew));
     const v1 = createHmac("sha256", key).update(`${timestamp}.`).update(signed).digest("hex");
-    let received: IncomingHttpHeaders = {};
     const wallBefore = now();
     const before = monotonicMs();
     const answer = await sendDelivery(
@@ -81,7 +80,7 @@ export function createProbes(
         body,
         isChunked: false,
       },
-      { timeoutMs, signal, onHeaders: (found) => (received = found) },
+      { timeoutMs, signal },
     );
     throwIfInterrupted(signal);
     const ms = monotonicMs() - before;
@@ -91,7 +90,7 @@ export function createProbes(
     const code = isJsonObject(error) ? error["code"] : undefined;
     return {
       answer,
-      headers: received,
+      headers: answer.kind === "answer" ? answer.headers : {},
       code: typeof code === "string" ? code : null,
       isVerified: isSuccess(answer) && isJsonObject(json) && json["challenge"] === CHALLENGE,
       ms,
