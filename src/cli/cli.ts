@@ -6,6 +6,8 @@ export interface Cli {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
   terminal: Terminal;
+  /** Where a person is asked; all that is printed goes through `terminal`. */
+  stderr: NodeJS.WriteStream;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
 }

@@ -7,6 +7,7 @@ import { addDemoCommand } from "./demo-command.js";
 import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { EXIT, usageError } from "./exit.js";
 import { addInboxCommand } from "./inbox/inbox-command.js";
+import { addInitCommand } from "./init/init-command.js";
 import { echoed } from "./printable.js";
 import { addReplayCommand } from "./replay-command.js";
 import { addSendCommand } from "./send-command.js";
@@ -16,6 +17,7 @@ import { addVerifyCommand } from "./verify-command.js";
 const EXAMPLES = `
 Start here:
   $ signalbox demo                                                  see a receiver at work, no set-up
+  $ signalbox init my-receiver                                      a new receiver of your own
   $ export SIGNALS_SECRET=…                                         the secret of your webhook
   $ signalbox send test --url http://localhost:3000/webhooks/signals
   $ signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
@@ -40,6 +42,7 @@ export function createProgram(cli: Cli): { program: Command; outcome: Outcome } 
     })
     .addHelpText("after", EXAMPLES);
   const add = { cli, outcome };
+  addInitCommand(program, add);
   addDemoCommand(program, add);
   addSignCommand(program, add);
   addVerifyCommand(program, add);

@@ -23,6 +23,7 @@ export async function runProcess(): Promise<void> {
   process.exitCode = await runCli(process.argv.slice(2), {
     env,
     stdin,
+    stderr,
     terminal: createTerminal(stdout, stderr, env),
     signal: interruption.signal,
   });

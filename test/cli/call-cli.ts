@@ -18,6 +18,7 @@ export async function callCli(args: readonly string[], { input = "", env = {} }:
   const exitCode = await runCli(args, {
     env: variables,
     stdin: Readable.from([Buffer.from(input)]) as NodeJS.ReadStream,
+    stderr: stderr.stream as unknown as NodeJS.WriteStream,
     terminal: createTerminal(stdout.stream, stderr.stream, variables),
     signal,
   });

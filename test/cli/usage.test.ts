@@ -10,7 +10,7 @@ const URL_FLAG = ["--url", "http://127.0.0.1:1/x"];
 const DB_FLAG = ["--db", "/no/such.db"];
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [[], /say what to do: demo, sign/],
+  [[], /say what to do: init, demo, sign/],
   [["sgn"], /unknown command 'sgn' \(Did you mean sign\?\)/],
   [["--nonsense"], /unknown option '--nonsense'/],
   [["demo", "extra"], /too many arguments/],
@@ -89,6 +89,7 @@ test("the process exits with 2, without a stack trace", async () => {
 });
 
 const COMMANDS = [
+  ["init"],
   ["demo"],
   ["sign"],
   ["verify"],

@@ -6,7 +6,7 @@ import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const PUBLISHED = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "fixtures", "package.json"];
+const PUBLISHED = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "fixtures", "package.json", "templates"];
 
 test("the tarball holds what a user needs and nothing else", () => {
   const { paths } = pack();

@@ -1,0 +1,40 @@
+import type { Cli } from "../cli.js";
+import { CliError, EXIT } from "../exit.js";
+import type { Template } from "./templates.js";
+
+/** Questions to the person at the terminal. Each of them throws when it is answered with Ctrl-C: exit code 130. */
+export interface Asker {
+  folder(suggestion: string): Promise<string>;
+  /** Gives back the name of one of them. */
+  template(templates: readonly Template[]): Promise<string>;
+  isFine(question: string): Promise<boolean>;
+}
+
+/** A person sees what is asked, and can answer. */
+export function canAsk({ stdin, stderr }: Cli): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
+/** Asks on stderr: stdout is for data. */
+export async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker> {
+  // Most runs ask nothing and start faster without.
+  const { confirm, isCancel, select, text } = await import("@clack/prompts");
+  const common = { input: stdin, output: stderr, signal };
+  const answered = <Answer>(answer: Answer): Exclude<Answer, symbol> => {
+    if (isCancel(answer)) throw new CliError(EXIT.interrupted, "interrupted; nothing was written");
+    return answer as Exclude<Answer, symbol>;
+  };
+  return {
+    async folder(suggestion) {
+      const options = { message: "Which folder shall it be in?", placeholder: suggestion, defaultValue: suggestion };
+      return answered(await text({ ...common, ...options }));
+    },
+    async template(templates) {
+      const options = templates.map(({ name, description }) => ({ value: name, label: name, hint: description }));
+      return answered(await select({ ...common, message: "Which template?", options }));
+    },
+    async isFine(question) {
+      return answered(await confirm({ ...common, message: question, initialValue: false }));
+    },
+  };
+}

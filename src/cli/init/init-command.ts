@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Option, type Command } from "commander";
+import type { Cli } from "../cli.js";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../define-command.js";
+import { EXIT, usageError, type ExitCode } from "../exit.js";
+import { echoed } from "../printable.js";
+import { formatTable } from "../table.js";
+import { choose, type Choices } from "./choose.js";
+import { makeProject, type ProjectOptions } from "./make-project.js";
+import { PACKAGE_MANAGERS } from "./package-manager.js";
+import { TEMPLATES, type AddOnTemplate } from "./templates.js";
+import { writeFiles } from "./write-files.js";
+
+interface InitOptions extends ProjectOptions {
+  template?: string;
+  force?: true;
+}
+
+export function addInitCommand(program: Command, context: CommandContext): void {
+  const names = TEMPLATES.map(({ name }) => name);
+  const command = program
+    .command("init")
+    .description(
+      "Write a new receiver into a folder, install its dependencies and make a git repository. On a terminal it asks " +
+        "for what is not given.",
+    )
+    .argument("[dir]", "the folder; it is made if it is not there")
+    .addOption(
+      new Option("--template <name>", `what to write (default where nobody is asked: ${names[0]})`).choices(names),
+    )
+    .option("--force", "write into a folder that is not empty, and replace files of the same name; never a .env")
+    .option("--no-install", "do not install the dependencies")
+    .option("--no-git", "do not make a git repository")
+    .addOption(
+      new Option("--package-manager <name>", "which one is used (default: the one that runs this, or npm)").choices(
+        PACKAGE_MANAGERS,
+      ),
+    )
+    .option(
+      "--signalbox <spec>",
+      "the version of signalbox that it depends on, or a tarball or folder (default: the one that runs this)",
+    )
+    .option("--json", "print one JSON document that lists what was written, and ask nothing");
+  const list = formatTable(TEMPLATES.map(({ name, description }) => [{ text: `  ${name}` }, { text: description }]));
+  command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
+  withExamples(command, [
+    ["npx signalbox init my-receiver", "A new receiver, by answering questions"],
+    ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "The same without a question"],
+    ["npx signalbox init . --force --no-install --no-git", "Into this folder, the files alone"],
+    ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "With a signalbox that is in no registry"],
+  ]);
+  runs(command, context, (folder: string | undefined, options: InitOptions) => init(folder, options, context));
+}
+
+async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { template: wished, force = false, json = false } = options;
+  const choices = await choose({ folder, template: wished, force, json }, cli);
+  throwIfInterrupted(cli.signal);
+  const { template } = choices;
+  if (template.kind === "project") return makeProject({ ...choices, template }, options, cli);
+  return addToApp({ ...choices, template }, json, cli);
+}
+
+/** Writes an add-on's files, and prints what is to be done by hand. */
+async function addToApp(
+  { template, directory, replace }: Choices & { template: AddOnTemplate },
+  json: boolean,
+  { terminal }: Cli,
+): Promise<ExitCode> {
+  const { files, nextSteps } = await template.plan(directory);
+  const existing = files.find(({ path }) => existsSync(join(directory, path)));
+  if (existing !== undefined && !replace) {
+    throw usageError(`${echoed(existing.path)} is there already: move it away, or give --force to replace it`);
+  }
+  const replaced = writeFiles(directory, files, { replace });
+  const paths = files.map(({ path }) => path);
+  if (json) terminal.printJson({ template: template.name, directory, files: paths, replaced, nextSteps });
+  else {
+    terminal.note(`wrote ${paths.join(", ")}`);
+    for (const line of nextSteps) terminal.print(line);
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,71 @@
+export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
+
+export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
+
+/** The one that runs us, as it says of itself (`pnpm/10.4.0 npm/? node/v22.1.0 linux x64`); npm for all others. */
+export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
+  const [name] = (env["npm_config_user_agent"] ?? "").split("/");
+  return PACKAGE_MANAGERS.find((known) => known === name) ?? "npm";
+}
+
+/** How to run a command of an installed package. */
+const EXEC: Readonly<Record<PackageManager, string>> = {
+  npm: "npx",
+  pnpm: "pnpm exec",
+  yarn: "yarn",
+  bun: "bunx",
+};
+
+/** What a Dockerfile says for npm, and what for the others. Yarn 1 and later ones agree on no way to prune. */
+const IN_DOCKER: Readonly<Record<PackageManager, readonly (readonly [npm: string, own: string])[]>> = {
+  npm: [],
+  pnpm: [
+    ["package.json package-lock.json", "package.json pnpm-lock.yaml pnpm-workspace.yaml"],
+    ["npm ci", "npm install --global pnpm && pnpm install --frozen-lockfile"],
+    ["npm prune --omit=dev", "CI=true pnpm prune --prod"],
+  ],
+  yarn: [
+    ["package.json package-lock.json", "package.json yarn.lock .yarnrc.yml"],
+    ["npm ci", "yarn install --frozen-lockfile"],
+    [" && npm prune --omit=dev", ""],
+  ],
+  bun: [
+    ["package.json package-lock.json", "package.json bun.lock"],
+    ["npm ci", "npm install --global bun && bun install --frozen-lockfile"],
+    ["npm prune --omit=dev", "bun install --production --frozen-lockfile"],
+  ],
+};
+
+/** What a template says in the words of npm, in those of another package manager. */
+export function inWordsOf(packageManager: PackageManager, text: string): string {
+  if (packageManager === "npm") return text;
+  const inDocker = IN_DOCKER[packageManager].reduce((said, [npm, own]) => said.replaceAll(npm, own), text);
+  return (
+    inDocker
+      .replaceAll("npx signalbox", `${EXEC[packageManager]} signalbox`)
+      // `run` for all of them: `bun test` is something else.
+      .replaceAll(/\bnpm (test|start)\b/g, `${packageManager} run $1`)
+      .replaceAll(/\bnpm (run \w+) -- /g, `${packageManager} $1 `)
+      .replaceAll(/\bnpm (run|install)\b(?! --global)/g, `${packageManager} $1`)
+  );
+}
+
+/** `better-sqlite3` has an install script, and each package manager wants to be told that it may run. */
+export function allowBuildIn(
+  packageManager: PackageManager,
+  manifest: Record<string, unknown>,
+): readonly { path: string; content: string }[] {
+  if (packageManager === "npm") return [];
+  // npm's own; the others would pass it over in silence.
+  delete manifest["allowScripts"];
+  if (packageManager === "pnpm") {
+    const content = "# pnpm 10 reads the first, later ones the second.\nonlyBuiltDependencies:\n  - better-sqlite3\n";
+    return [{ path: "pnpm-workspace.yaml", content: `${content}allowBuilds:\n  better-sqlite3: true\n` }];
+  }
+  if (packageManager === "bun") {
+    manifest["trustedDependencies"] = ["better-sqlite3"];
+    return [];
+  }
+  manifest["dependenciesMeta"] = { "better-sqlite3": { built: true } };
+  return [{ path: ".yarnrc.yml", content: "nodeLinker: node-modules\n" }];
+}

@@ -1,0 +1,26 @@
+import { readdirSync, statSync } from "node:fs";
+import { environmentError, usageError } from "../exit.js";
+import { echoed } from "../printable.js";
+
+/** What a folder may hold and still count as empty: a repository somebody made first, and what a file manager leaves. */
+const NOTHING = new Set([".git", ".DS_Store"]);
+
+/**
+ * Whether there is something in the folder already; a folder that is not there is empty.
+ *
+ * @throws CliError when it is a file, or cannot be read
+ */
+export function isTaken(directory: string): boolean {
+  try {
+    const found = statSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) return false;
+    if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
+    return readdirSync(directory).some((name) => !NOTHING.has(name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    // A path that goes through a file.
+    if (code === "ENOTDIR") throw usageError(`${echoed(directory)} leads through a file: name another folder`);
+    throw environmentError(`cannot look into ${echoed(directory)} (${code})`);
+  }
+}

@@ -1,0 +1,43 @@
+import type { Plan } from "./plan.js";
+
+/** A whole new receiver, out of one or more folders of `templates/`. */
+export interface ProjectTemplate {
+  kind: "project";
+  name: string;
+  description: string;
+  /**
+   * The folders, each laid over the one before: a file of the same path takes its place, and a `package.json` is merged
+   * into it. So a template holds only what is its own.
+   */
+  layers: readonly [string, ...string[]];
+}
+
+/** New files for an app that exists. No dependencies are installed and no repository is made there. */
+export interface AddOnTemplate {
+  kind: "add-on";
+  name: string;
+  description: string;
+  /**
+   * @param appDir the app's folder, which exists
+   * @throws CliError when nothing sensible can be written there
+   */
+  plan(appDir: string): Plan | Promise<Plan>;
+}
+
+export type Template = ProjectTemplate | AddOnTemplate;
+
+/** The first one is what is taken where nobody chooses. */
+export const TEMPLATES: readonly [Template, ...Template[]] = [
+  {
+    kind: "project",
+    name: "express",
+    description: "a new receiver: Express 5, an SQLite inbox, Docker, tests",
+    layers: ["express"],
+  },
+  {
+    kind: "project",
+    name: "bullmq",
+    description: "the same with a hand-off into BullMQ on Redis, and a worker process",
+    layers: ["express", "bullmq"],
+  },
+];

@@ -1,0 +1,36 @@
+import { Queue } from "bullmq";
+import type { Logger } from "pino";
+import type { Signal } from "signalbox";
+
+export const QUEUE_NAME = "signals";
+
+export interface SignalJob {
+  /** The same in every hand-off of the signal. */
+  deliveryKey: string;
+  signal: Signal;
+}
+
+export type SignalQueue = Queue<SignalJob, void, string>;
+
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** @param name a test has one of its own. @default "signals" */
+export function createSignalQueue(redisUrl: string, logger: Logger, name: string = QUEUE_NAME): SignalQueue {
+  const queue: SignalQueue = new Queue(name, {
+    // While Redis is away `add` fails at once, and the inbox keeps the signal until it is back.
+    connection: { url: redisUrl, enableOfflineQueue: false },
+    defaultJobOptions: {
+      attempts: 10,
+      backoff: { type: "exponential", delay: 5000 },
+      // A repeat is recognised while the job is there; signalbox tries for three days.
+      removeOnComplete: { age: 4 * DAY_SECONDS },
+    },
+  });
+  queue.on("error", (error) => logger.warn({ err: error }, "Redis"));
+  return queue;
+}
+
+/** BullMQ takes no `:` in an id. Different keys stay different. */
+export function jobIdOf(deliveryKey: string): string {
+  return deliveryKey.replaceAll("%", "%25").replaceAll(":", "%3A");
+}

@@ -1,0 +1,69 @@
+import { DelayedError, UnrecoverableError, Worker, type Job } from "bullmq";
+import { Redis } from "ioredis";
+import type { Logger } from "pino";
+import { PermanentFailure, RetryLater, type Signal } from "signalbox";
+import type { WorkerConfig } from "./config.js";
+import { handledKeysIn } from "./handled-keys.js";
+import type { HandlingContext } from "./handle-signal.js";
+import { QUEUE_NAME, type SignalJob } from "./signal-queue.js";
+
+export interface RunningWorker {
+  worker: Worker<SignalJob, void, string>;
+  /** Waits for the jobs in hand. */
+  close(): Promise<void>;
+}
+
+/** How long one job may take. */
+const JOB_TIMEOUT_MS = 30_000;
+
+/**
+ * Takes jobs and handles each signal once, as far as that can be done: what was handled is passed over. After a crash
+ * between the effect and the note of it the signal is handled again, with the same `deliveryKey`.
+ *
+ * @param queueName a test has one of its own. @default "signals"
+ */
+export async function startWorker(
+  config: Pick<WorkerConfig, "REDIS_URL" | "WORKER_CONCURRENCY">,
+  logger: Logger,
+  handle: (signal: Signal, context: HandlingContext) => Promise<void>,
+  queueName: string = QUEUE_NAME,
+): Promise<RunningWorker> {
+  const redis = new Redis(config.REDIS_URL, { maxRetriesPerRequest: null });
+  redis.on("error", (error: Error) => logger.warn({ err: error }, "Redis"));
+  const handled = handledKeysIn(redis, queueName);
+
+  async function work(job: Job<SignalJob, void, string>, token?: string): Promise<void> {
+    const { deliveryKey, signal } = job.data;
+    if (await handled.has(deliveryKey)) {
+      logger.info({ deliveryKey }, "handled before");
+      return;
+    }
+    try {
+      await handle(signal, { deliveryKey, abortSignal: AbortSignal.timeout(JOB_TIMEOUT_MS) });
+    } catch (error) {
+      if (error instanceof PermanentFailure) throw new UnrecoverableError(error.message);
+      if (!(error instanceof RetryLater)) throw error;
+      // No attempt is used up: nothing is broken.
+      await job.moveToDelayed(Date.now() + error.delayMs, token);
+      throw new DelayedError();
+    }
+    await handled.add(deliveryKey);
+  }
+
+  const worker = new Worker<SignalJob, void, string>(queueName, work, {
+    connection: { url: config.REDIS_URL },
+    concurrency: config.WORKER_CONCURRENCY,
+  });
+  worker.on("error", (error) => logger.warn({ err: error }, "Redis"));
+  worker.on("failed", (job, error) => {
+    logger.error({ deliveryKey: job?.data.deliveryKey, attempts: job?.attemptsMade, err: error }, "a job failed");
+  });
+  logger.info({ queue: queueName }, "worker started");
+  return {
+    worker,
+    async close() {
+      await worker.close();
+      redis.disconnect();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { pino, type Logger } from "pino";
+
+/**
+ * Runs until SIGTERM or SIGINT, then closes and ends with 0. A mistake in the environment ends it at once, and is told in
+ * plain words.
+ *
+ * @param readConfig throws when the environment is not right
+ * @param start starts the work and gives back how to stop it
+ */
+export async function runProcess<Config extends { LOG_LEVEL: string }>(
+  readConfig: (env: NodeJS.ProcessEnv) => Config,
+  start: (config: Config, logger: Logger) => Promise<() => Promise<void>>,
+): Promise<void> {
+  let config: Config;
+  try {
+    if (existsSync(".env")) process.loadEnvFile(".env");
+    config = readConfig(process.env);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const logger = pino({ level: config.LOG_LEVEL });
+  const stop = new Promise<NodeJS.Signals>((resolve) => {
+    // For good, and not once: npm passes a Ctrl-C on, so that it comes twice.
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, resolve);
+  });
+  try {
+    const close = await start(config, logger);
+    logger.info(`${await stop}: closing`);
+    await close();
+    process.exit(0);
+  } catch (error) {
+    logger.fatal({ err: error }, "cannot go on");
+    process.exit(1);
+  }
+}

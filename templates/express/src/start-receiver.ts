@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "pino";
+import { createReceiver, type HandoffCallback, type Signal } from "signalbox";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { createApp } from "./app.js";
+import type { Config } from "./config.js";
+
+export interface RunningReceiver {
+  port: number;
+  /** Takes no more deliveries, lets callbacks finish, closes the inbox. What is not handed off stays in it. */
+  close(): Promise<void>;
+}
+
+export async function startReceiver(
+  config: Config,
+  logger: Logger,
+  onSignal: HandoffCallback<Signal>,
+): Promise<RunningReceiver> {
+  const secrets = [config.SIGNALS_SECRET, config.SIGNALS_SECRET_NEXT].filter((secret) => secret !== undefined);
+  const store = sqliteStore(config.INBOX_PATH);
+  const receiver = createReceiver({ secrets, store, onSignal, logger });
+  receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal was given up"));
+  await receiver.start();
+  const close = (): Promise<void> => receiver.close({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000 });
+
+  const server = createApp(receiver, logger).listen(config.PORT);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  logger.info(`listening on http://localhost:${port}/webhooks/signals`);
+  return {
+    port,
+    async close() {
+      server.close();
+      await close();
+      // Callers that keep their connection open would keep the process alive.
+      server.closeAllConnections();
+    },
+  };
+}

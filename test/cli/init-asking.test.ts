@@ -1,0 +1,90 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { MAIN } from "./run-cli.js";
+import { tempFiles } from "./temp-files.js";
+
+const hasScript = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
+const isCi = process.env["CI"] !== undefined;
+const testOnTerminal = test.skipIf(!hasScript && !isCi);
+
+const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+const ENTER = "\r";
+const DOWN = "\u001b[B";
+const CTRL_C = "\u0003";
+
+interface Session {
+  /** Waits until this was shown, then types. */
+  answer(shown: string, typed: string): Promise<void>;
+  end: Promise<number | null>;
+  seen: () => string;
+}
+
+/** Runs the command line with a terminal, which `script` of util-linux lends. */
+function onTerminal(args: readonly string[], cwd: string): Session {
+  const line = [process.execPath, MAIN, ...args].map(quote).join(" ");
+  const env = { PATH: process.env["PATH"], TERM: "xterm", HOME: process.env["HOME"] };
+  const child: ChildProcess = spawn("script", ["-qec", line, "/dev/null"], { cwd, env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let seen = "";
+  const end = new Promise<number | null>((resolve) => child.once("close", resolve));
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (seen += stripVTControlCharacters(text)));
+  const isShown = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (seen.includes(text)) resolve();
+      };
+      child.stdout?.on("data", look);
+      child.once("close", () => reject(new Error(`it ended without "${text}":\n${seen}`)));
+      look();
+    });
+  return {
+    async answer(shown, typed) {
+      await isShown(shown);
+      child.stdin?.write(typed);
+    },
+    end,
+    seen: () => seen,
+  };
+}
+
+const FILES_ONLY = ["--no-install", "--no-git"];
+
+testOnTerminal("on a terminal it asks for what is not given", async () => {
+  const folder = tempFiles();
+  const { answer, end, seen } = onTerminal(["init", ...FILES_ONLY], folder);
+  await answer("Which folder", `trial${ENTER}`);
+  await answer("Which template", `${DOWN}${ENTER}`);
+  expect(await end).toBe(0);
+  expect(seen()).toContain("wrote the");
+  expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
+});
+
+testOnTerminal("what is given is not asked for", async () => {
+  const folder = tempFiles();
+  const { end, seen } = onTerminal(["init", "trial", "--template", "express", ...FILES_ONLY], folder);
+  expect(await end).toBe(0);
+  expect(seen()).not.toContain("Which");
+});
+
+testOnTerminal("a folder that is not empty is asked about, and no is the answer where nothing is said", async () => {
+  const folder = tempFiles({ "notes.txt": "mine" });
+  const { answer, end, seen } = onTerminal(["init", ".", "--template", "express", ...FILES_ONLY], folder);
+  await answer("is not empty", ENTER);
+  expect(await end).toBe(2);
+  expect(seen()).toContain("--force");
+  expect(readdirSync(folder)).toEqual(["notes.txt"]);
+});
+
+testOnTerminal("Ctrl-C in a question is 130, and nothing is written", async () => {
+  const folder = tempFiles();
+  for (const given of [[], ["trial"]]) {
+    const { answer, end, seen } = onTerminal(["init", ...given, ...FILES_ONLY], folder);
+    await answer("Which", CTRL_C);
+    expect(await end).toBe(130);
+    expect(seen()).not.toContain("    at ");
+    expect(readdirSync(folder)).toEqual([]);
+  }
+});

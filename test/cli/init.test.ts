@@ -1,0 +1,302 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, test } from "vitest";
+import { REPOSITORY } from "../package/installed.js";
+import { callCli } from "./call-cli.js";
+import { runCli } from "./run-cli.js";
+import { tempFiles } from "./temp-files.js";
+
+interface Made {
+  template: string;
+  directory: string;
+  name: string;
+  packageManager: string;
+  signalbox: string;
+  files: string[];
+  replaced: string[];
+  git: boolean;
+  installed: boolean;
+  nextSteps: string[];
+  inSecondTerminal: string;
+}
+
+/** The files alone, so that nothing has to be installed. */
+const FILES_ONLY = ["--no-install", "--no-git"];
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+const jsonIn = <Content = Record<string, unknown>>(...path: string[]): Content =>
+  JSON.parse(readFileSync(join(...path), "utf8")) as Content;
+
+async function make(args: readonly string[], env: Record<string, string> = {}): Promise<Made> {
+  const run = await callCli(["init", ...args, ...FILES_ONLY, "--json"], { env });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(run.lines).toHaveLength(1);
+  return JSON.parse(run.stdout) as Made;
+}
+
+test("--json is one document that lists what was written, and nothing else is on stdout", async () => {
+  const folder = tempFiles();
+  const directory = join(folder, "my-receiver");
+  const made = await make([directory, "--signalbox", "^9.8.7"]);
+  expect(made).toMatchObject({
+    template: "express",
+    directory,
+    name: "my-receiver",
+    packageManager: "npm",
+    signalbox: "^9.8.7",
+    replaced: [],
+    git: false,
+    installed: false,
+    nextSteps: [expect.stringMatching(/^cd .*my-receiver$/), "npm install", "npm test", "npm start"],
+    inSecondTerminal: "npm run replay",
+  });
+  expect(made.files).toEqual(filesIn(directory));
+  expect(made.files).toEqual(
+    expect.arrayContaining([".gitignore", ".env", "Dockerfile", "compose.yaml", "src/main.ts"]),
+  );
+  expect(made.files.filter((path) => path.includes("_gitignore"))).toEqual([]);
+  expect(existsSync(join(directory, ".git"))).toBe(false);
+  expect(jsonIn(directory, "package.json")).toMatchObject({
+    name: "my-receiver",
+    dependencies: { signalbox: "^9.8.7" },
+    allowScripts: { "better-sqlite3": true },
+  });
+});
+
+test("each receiver gets a secret of its own, in a file that git does not take", async () => {
+  const folder = tempFiles();
+  const secrets = [];
+  for (const name of ["one", "two"]) {
+    await make([join(folder, name)]);
+    const [, secret = ""] = /^SIGNALS_SECRET=(\S{20,})$/m.exec(readFileSync(join(folder, name, ".env"), "utf8")) ?? [];
+    secrets.push(secret);
+    expect(readFileSync(join(folder, name, ".gitignore"), "utf8")).toMatch(/^\.env$/m);
+    expect(readFileSync(join(folder, name, ".env.example"), "utf8")).toMatch(/^SIGNALS_SECRET=$/m);
+  }
+  expect(secrets[0]).not.toBe("");
+  expect(secrets[0]).not.toBe(secrets[1]);
+});
+
+test("the template bullmq is that of express with its own files laid over it", async () => {
+  const folder = tempFiles();
+  const express = await make([join(folder, "a"), "--template", "express"]);
+  const bullmq = await make([join(folder, "b"), "--template", "bullmq"]);
+  expect(bullmq.files).toEqual(expect.arrayContaining([...express.files, "src/worker.ts"]));
+  expect(jsonIn(folder, "b", "package.json")).toMatchObject({
+    scripts: { start: "node dist/main.js", worker: "node dist/worker.js" },
+    dependencies: { bullmq: expect.any(String), express: expect.any(String) },
+    allowScripts: { "better-sqlite3": true, "msgpackr-extract": false },
+  });
+  const read = (...path: string[]): string => readFileSync(join(folder, ...path), "utf8");
+  expect(read("b", "src/app.ts")).toBe(read("a", "src/app.ts"));
+  expect(read("b", "src/on-signal.ts")).not.toBe(read("a", "src/on-signal.ts"));
+});
+
+test("nothing of a template is left unfilled", async () => {
+  const folder = tempFiles();
+  for (const template of ["express", "bullmq"]) {
+    const { directory, files } = await make([join(folder, template), "--template", template]);
+    const holding = files.filter((path) => /\{\{|signal-receiver/.test(readFileSync(join(directory, path), "utf8")));
+    expect(holding).toEqual([]);
+  }
+});
+
+const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [[], /name the folder to make, such as `signalbox init my-receiver`/],
+  [[" "], /name the folder to make/],
+  [["a", "b"], /too many arguments/],
+  [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],
+  [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
+  [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
+  [["a", "--instal"], /unknown option '--instal'/],
+  [["package.json"], /package\.json is a file: name a folder/],
+  [["package.json/a"], /leads through a file: name another folder/],
+  [["src"], /src is not empty: name another folder, or give --force/],
+];
+
+test.each(WRONG)("wrong use is one line that says what to type, and writes nothing: %j", async (args, says) => {
+  const before = filesIn(join(REPOSITORY, "src"));
+  const run = await callCli(["init", ...args, ...FILES_ONLY]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toMatch(says);
+  expect(run.stderr).toMatch(/^signalbox init: .+\n$/);
+  expect(filesIn(join(REPOSITORY, "src"))).toEqual(before);
+  expect(existsSync(join(REPOSITORY, "a"))).toBe(false);
+});
+
+test("a folder with nothing in it but a repository counts as empty", async () => {
+  const folder = tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" });
+  expect((await make([folder])).files).toContain("package.json");
+});
+
+test("--force replaces files of the same name, says which, and touches no other and no .env", async () => {
+  const mine = { "README.md": "mine", "notes.txt": "mine", ".env": "SIGNALS_SECRET=mine\n" };
+  const folder = tempFiles(mine);
+  const { files, replaced } = await make([folder, "--force"]);
+  expect(replaced).toEqual(["README.md"]);
+  expect(files).not.toContain(".env");
+  expect(readFileSync(join(folder, "README.md"), "utf8")).not.toBe("mine");
+  expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("mine");
+  expect(readFileSync(join(folder, ".env"), "utf8")).toBe(mine[".env"]);
+});
+
+test("when a file cannot be written, all is as it was", async () => {
+  // Where a template wants a folder there is a file, which comes late in the order of paths.
+  const folder = tempFiles({ "README.md": "mine", test: "a file" });
+  const run = await callCli(["init", folder, "--force", ...FILES_ONLY]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/^signalbox init: cannot write .*test.* \(\w+\); nothing was left behind\n$/);
+  expect(filesIn(folder)).toEqual(["README.md", "test"]);
+  expect(readdirSync(folder).sort()).toEqual(["README.md", "test"]);
+  expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
+});
+
+const NAMES = [
+  ["My Receiver", "my-receiver"],
+  ["Köln_2", "koln_2"],
+  ["__", "signal-receiver"],
+  ["-x-", "x"],
+  ["express", "express-receiver"],
+  ["signalbox", "signalbox-receiver"],
+  ["node_modules", "node_modules-receiver"],
+] as const;
+
+test.each(NAMES)("the folder %j makes the package %s", async (folder, name) => {
+  const made = await make([join(tempFiles(), folder)]);
+  expect(made.name).toBe(name);
+});
+
+const AGENTS = [
+  ["pnpm/10.4.0 npm/? node/v22.1.0 linux x64", "pnpm"],
+  ["yarn/1.22.22 npm/? node/v20.1.0 linux x64", "yarn"],
+  ["bun/1.2.0 npm/? node/v22.1.0", "bun"],
+  ["npm/11.0.0 node/v22.1.0 linux x64 workspaces/false", "npm"],
+  ["cnpm/9.0.0 npm/? node/v22.1.0", "npm"],
+] as const;
+
+test.each(AGENTS)("the package manager is the calling one: %s", async (agent, name) => {
+  const folder = tempFiles();
+  const made = await make([join(folder, "a")], { npm_config_user_agent: agent });
+  expect(made.packageManager).toBe(name);
+  expect(made.nextSteps.slice(1, 2)).toEqual([`${name} install`]);
+  const other = await make([join(folder, "b"), "--package-manager", "npm"], { npm_config_user_agent: agent });
+  expect(other.packageManager).toBe("npm");
+});
+
+const DIALECTS = [
+  ["pnpm", "pnpm run test", /onlyBuiltDependencies:\n {2}- better-sqlite3/, "pnpm-workspace.yaml"],
+  ["yarn", "yarn run test", /nodeLinker: node-modules/, ".yarnrc.yml"],
+  ["bun", "bun run test", /"trustedDependencies": \[\s*"better-sqlite3"/, "package.json"],
+] as const;
+
+test.each(DIALECTS)(
+  "for %s every command and the approval of the build are its own",
+  async (name, said, approval, file) => {
+    const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
+    expect(nextSteps).toContain(said);
+    expect(readFileSync(join(directory, file), "utf8")).toMatch(approval);
+    for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
+      const text = readFileSync(join(directory, path), "utf8");
+      expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
+    }
+  },
+);
+
+test("the next steps can be typed, whatever the path is", async () => {
+  const folder = tempFiles();
+  const directory = join(folder, "it's here");
+  const { exitCode, stdout } = await runCli(["init", "it's here", ...FILES_ONLY], { cwd: folder });
+  expect(exitCode).toBe(0);
+  const [, line = ""] = /^ {2}(cd .*)$/m.exec(stdout) ?? [];
+  expect(execFileSync("sh", ["-c", `${line} && pwd -P`], { cwd: folder, encoding: "utf8" }).trimEnd()).toBe(directory);
+  const { stdout: inIt } = await runCli(["init", ".", "--force", ...FILES_ONLY], { cwd: directory });
+  expect(inIt).not.toContain("cd ");
+});
+
+/** A program of this name that notes its arguments, ahead of any other. */
+function stubs(programs: Readonly<Record<string, string>>): { env: Record<string, string>; said: () => string } {
+  const files = Object.entries(programs).map(([name, script]) => [name, `#!/bin/sh\n${script}\n`]);
+  const bin = tempFiles(Object.fromEntries(files) as Record<string, string>);
+  for (const name of Object.keys(programs)) chmodSync(join(bin, name), 0o755);
+  const log = join(bin, "log");
+  writeFileSync(log, "");
+  return { env: { PATH: `${bin}${delimiter}${process.env["PATH"]}`, LOG: log }, said: () => readFileSync(log, "utf8") };
+}
+
+const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo chatter';
+
+test("it installs with the package manager and makes a repository, and their words are not on stdout", async () => {
+  const folder = tempFiles();
+  const { env, said } = stubs({ pnpm: NOTE, git: `${NOTE}; case $1 in rev-parse) exit 128;; esac` });
+  const args = ["init", join(folder, "x"), "--package-manager", "pnpm", "--json"];
+  const run = await runCli(args, { env });
+  expect(run.exitCode).toBe(0);
+  expect(said()).toBe("git rev-parse --is-inside-work-tree in x\ngit init --quiet in x\npnpm install in x\n");
+  const made = JSON.parse(run.stdout) as Made;
+  expect(made).toMatchObject({ git: true, installed: true });
+  expect(made.nextSteps).not.toContain("pnpm install");
+  expect(run.stderr).toContain("chatter");
+});
+
+test("inside of a repository no other is made", async () => {
+  const folder = tempFiles();
+  execFileSync("git", ["init", "--quiet"], { cwd: folder });
+  const { stdout } = await runCli(["init", "x", "--no-install", "--json"], { cwd: folder });
+  expect(JSON.parse(stdout)).toMatchObject({ git: false });
+  expect(existsSync(join(folder, "x", ".git"))).toBe(false);
+});
+
+test("git is asked for a real repository, and takes no secret", async () => {
+  const folder = tempFiles();
+  const { stdout } = await runCli(["init", "x", "--no-install", "--json"], { cwd: folder });
+  expect(JSON.parse(stdout)).toMatchObject({ git: true });
+  const untracked = execFileSync("git", ["ls-files", "--others", "--exclude-standard"], { cwd: join(folder, "x") });
+  expect(untracked.toString().split("\n")).toContain("package.json");
+  expect(untracked.toString().split("\n")).not.toContain(".env");
+});
+
+test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
+  const folder = tempFiles();
+  const { env } = stubs({ npm: "echo broken; exit 1" });
+  const failed = await runCli(["init", "x", "--no-git"], { cwd: folder, env });
+  expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  npm install\n") });
+  expect(failed.stderr).toMatch(/the files are written, .* not installed: `npm install` failed; run `npm install` in /);
+  expect(statSync(join(folder, "x", "package.json")).isFile()).toBe(true);
+
+  const args = ["init", "y", "--no-git", "--package-manager", "bun"];
+  const missing = await runCli(args, { cwd: folder, env: { PATH: tempFiles() } });
+  expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("there is no bun") });
+});
+
+test("the receiver depends on the signalbox that made it", async () => {
+  const folder = tempFiles();
+  // Here that is a clone.
+  const made = await make([join(folder, "a")]);
+  expect(made.signalbox).toMatch(/^file:\.\.\//);
+  expect(join(folder, "a", made.signalbox.slice("file:".length), "/")).toBe(REPOSITORY);
+  mkdirSync(join(folder, "b"));
+  const given = await make([join(folder, "c"), "--signalbox", `file:${join(folder, "b")}`]);
+  expect(given.signalbox).toBe("file:../b");
+});
+
+test("the templates ask for the versions that this package is tested with", () => {
+  interface Manifest {
+    engines?: Record<string, string>;
+    dependencies: Record<string, string>;
+    devDependencies?: Record<string, string>;
+  }
+  const own = jsonIn<Manifest>(REPOSITORY, "package.json");
+  const tested: Record<string, string> = { ...own.dependencies, ...own.devDependencies };
+  for (const template of ["express", "bullmq"]) {
+    const { dependencies, devDependencies = {} } = jsonIn<Manifest>(REPOSITORY, "templates", template, "package.json");
+    for (const [name, range] of Object.entries({ ...dependencies, ...devDependencies })) {
+      if (name !== "signalbox" && name in tested) expect(`${name}@${range}`).toBe(`${name}@${tested[name]}`);
+    }
+  }
+  expect(jsonIn<Manifest>(REPOSITORY, "templates", "express", "package.json").engines).toEqual(own.engines);
+});

@@ -1,0 +1,86 @@
+import { execFile, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+
+/** As in a shell of one's own: npm tells the programs it runs a lot about itself. */
+const ENV = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_)|NODE_ENV$|VITEST|SIGNALS_SECRET$)/i.test(name)),
+);
+
+export interface Printed {
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. Rejects with all it printed when it fails. */
+export async function run(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Printed> {
+  try {
+    const options = { cwd, env: { ...ENV, ...env }, maxBuffer: 64 * 1024 * 1024 };
+    return await promisify(execFile)(command, [...args], options);
+  } catch (error) {
+    const { stdout, stderr } = error as Printed;
+    const line = [command, ...args].join(" ");
+    throw new Error(`\`${line}\` failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
+}
+
+export interface Running {
+  /** Resolves with the lines so far that match, once there are `count` of them. Rejects when it ends first. */
+  linesWith(pattern: RegExp, count?: number): Promise<string[]>;
+  /** Sends SIGTERM to the command, as a supervisor does, and waits for all that it started. */
+  stop(): Promise<void>;
+}
+
+/** Starts a command that goes on; it is killed when the test is over. */
+export function start(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Running {
+  // A process group of its own, so that what npm started goes with it.
+  const child = spawn(command, args, { cwd, env: { ...ENV, ...env }, detached: true });
+  const lines: string[] = [];
+  const watchers = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on("line", (line) => {
+      lines.push(line);
+      for (const watcher of watchers) watcher();
+    });
+  }
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  onTestFinished(() => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It is gone.
+    }
+  });
+  return {
+    linesWith(pattern, count = 1) {
+      const found = new Promise<string[]>((resolve) => {
+        const look = (): void => {
+          const matching = lines.filter((line) => pattern.test(line));
+          if (matching.length >= count) resolve(matching);
+        };
+        watchers.add(look);
+        look();
+      });
+      const ended = closed.then(() => {
+        throw new Error(`\`${command} ${args.join(" ")}\` ended without ${pattern}:\n${lines.join("\n")}`);
+      });
+      ended.catch(() => undefined);
+      return Promise.race([found, ended]);
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await closed;
+    },
+  };
+}
