@@ -24,7 +24,8 @@ interface Session {
 
 /** Runs the command line with a terminal, which `script` of util-linux lends. */
 function onTerminal(args: readonly string[], cwd: string): Session {
-  const line = [process.execPath, MAIN, ...args].map(quote).join(" ");
+  // It has no size of its own.
+  const line = `stty cols 100 rows 30; ${[process.execPath, MAIN, ...args].map(quote).join(" ")}`;
   const env = { PATH: process.env["PATH"], TERM: "xterm", HOME: process.env["HOME"] };
   const child: ChildProcess = spawn("script", ["-qec", line, "/dev/null"], { cwd, env });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -12,7 +12,7 @@ export interface Asker {
 
 /** A person sees what is asked, and can answer. */
 export function canAsk({ stdin, stderr }: Cli): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
+  return stdin.isTTY && stderr.isTTY;
 }
 
 /** Asks on stderr: stdout is for data. */

@@ -25,8 +25,11 @@ export interface ProjectChoices {
 
 type Manifest = Record<string, unknown> & { dependencies?: Record<string, string> };
 
-/** Names that npm changes or leaves out when it packs. */
-const RENAMED: ReadonlyMap<string, string> = new Map([["_gitignore", ".gitignore"]]);
+/** Names that would have their effect already where the templates stand: on npm when it packs, on our own lint. */
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ["_gitignore", ".gitignore"],
+  ["_oxlintrc.json", ".oxlintrc.json"],
+]);
 /** What speaks of commands. */
 const SPEAKING = /(^|\/)(README\.md|Dockerfile|\.env\.example)$/;
 
