@@ -10,7 +10,7 @@ export interface SignalJob {
   signal: Signal;
 }
 
-export type SignalQueue = Queue<SignalJob, void, string>;
+export type SignalQueue = Queue<SignalJob, void>;
 
 const DAY_SECONDS = 24 * 60 * 60;
 

@@ -8,7 +8,7 @@ import type { HandlingContext } from "./handle-signal.js";
 import { QUEUE_NAME, type SignalJob } from "./signal-queue.js";
 
 export interface RunningWorker {
-  worker: Worker<SignalJob, void, string>;
+  worker: Worker<SignalJob, void>;
   /** Waits for the jobs in hand. */
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startWorker(
   redis.on("error", (error: Error) => logger.warn({ err: error }, "Redis"));
   const handled = handledKeysIn(redis, queueName);
 
-  async function work(job: Job<SignalJob, void, string>, token?: string): Promise<void> {
+  async function work(job: Job<SignalJob, void>, token?: string): Promise<void> {
     const { deliveryKey, signal } = job.data;
     if (await handled.has(deliveryKey)) {
       logger.info({ deliveryKey }, "handled before");
@@ -50,7 +50,7 @@ export async function startWorker(
     await handled.add(deliveryKey);
   }
 
-  const worker = new Worker<SignalJob, void, string>(queueName, work, {
+  const worker = new Worker<SignalJob, void>(queueName, work, {
     connection: { url: config.REDIS_URL },
     concurrency: config.WORKER_CONCURRENCY,
   });
