@@ -3,10 +3,12 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-/** As in a shell of one's own: npm tells the programs it runs a lot about itself. */
-const ENV = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_)|NODE_ENV$|VITEST|SIGNALS_SECRET$)/i.test(name)),
-);
+/** As in a shell of one's own: npm and vitest tell the programs that they run a lot about themselves. */
+const OF_OURS = /^(npm_(?!config_)|node_env$|vitest|force_color$|signals_secret$|redis_url$)/i;
+const ENV = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_OURS.test(name))),
+  NO_COLOR: "1",
+};
 
 export interface Printed {
   stdout: string;
@@ -33,7 +35,7 @@ export async function run(
 export interface Running {
   /** Resolves with the lines so far that match, once there are `count` of them. Rejects when it ends first. */
   linesWith(pattern: RegExp, count?: number): Promise<string[]>;
-  /** Sends SIGTERM to the command, as a supervisor does, and waits for all that it started. */
+  /** Sends SIGTERM to the command and all that it started, as a terminal does with Ctrl-C, and waits for their end. */
   stop(): Promise<void>;
 }
 
@@ -79,7 +81,8 @@ export function start(
       return Promise.race([found, ended]);
     },
     async stop() {
-      child.kill("SIGTERM");
+      // To the group: npm does not pass it on, since there is a shell between.
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
       await closed;
     },
   };
