@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
+import { approveBuilds, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
 import { REPOSITORY } from "../package/installed.js";
 import { callCli } from "./call-cli.js";
 import { runCli } from "./run-cli.js";
@@ -206,6 +207,35 @@ test.each(DIALECTS)(
     }
   },
 );
+
+const SCRIPTS = { "better-sqlite3": true, esbuild: false };
+const approved = (name: "npm" | "pnpm" | "yarn" | "bun", nodeMajor: number) => {
+  const manifest: ApprovableManifest = { allowScripts: { ...SCRIPTS } };
+  return { files: approveBuilds(name, manifest, nodeMajor), manifest };
+};
+
+test("each package manager is told which packages may be built, and on Node 20 takes a driver that works there", () => {
+  expect(approved("npm", 20)).toEqual({ files: [], manifest: { allowScripts: SCRIPTS } });
+  expect(approved("bun", 22)).toEqual({ files: [], manifest: { trustedDependencies: ["better-sqlite3"] } });
+  const pins = { "better-sqlite3": "^12.11.1" };
+  expect(approved("bun", 20).manifest).toMatchObject({ overrides: pins });
+  const dependenciesMeta = { "better-sqlite3": { built: true }, esbuild: { built: false } };
+  expect(approved("yarn", 22).manifest).toEqual({ dependenciesMeta });
+  expect(approved("yarn", 20).manifest).toMatchObject({ resolutions: pins });
+  const [settings] = approved("pnpm", 20).files;
+  expect(settings?.content.split("\n").slice(1, -1)).toEqual([
+    "onlyBuiltDependencies:",
+    "  - better-sqlite3",
+    "ignoredBuiltDependencies:",
+    "  - esbuild",
+    "allowBuilds:",
+    "  better-sqlite3: true",
+    "  esbuild: false",
+    "overrides:",
+    '  better-sqlite3: "^12.11.1"',
+  ]);
+  expect(approved("pnpm", 22).files[0]?.content).not.toContain("overrides");
+});
 
 test("the next steps can be typed, whatever the path is", async () => {
   const folder = tempFiles();

@@ -49,23 +49,3 @@ export function inWordsOf(packageManager: PackageManager, text: string): string 
       .replaceAll(/\bnpm (run|install)\b(?! --global)/g, `${packageManager} $1`)
   );
 }
-
-/** `better-sqlite3` has an install script, and each package manager wants to be told that it may run. */
-export function allowBuildIn(
-  packageManager: PackageManager,
-  manifest: Record<string, unknown>,
-): readonly { path: string; content: string }[] {
-  if (packageManager === "npm") return [];
-  // npm's own; the others would pass it over in silence.
-  delete manifest["allowScripts"];
-  if (packageManager === "pnpm") {
-    const content = "# pnpm 10 reads the first, later ones the second.\nonlyBuiltDependencies:\n  - better-sqlite3\n";
-    return [{ path: "pnpm-workspace.yaml", content: `${content}allowBuilds:\n  better-sqlite3: true\n` }];
-  }
-  if (packageManager === "bun") {
-    manifest["trustedDependencies"] = ["better-sqlite3"];
-    return [];
-  }
-  manifest["dependenciesMeta"] = { "better-sqlite3": { built: true } };
-  return [{ path: ".yarnrc.yml", content: "nodeLinker: node-modules\n" }];
-}

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allowBuildIn, inWordsOf, type PackageManager } from "./package-manager.js";
+import { approveBuilds, type ApprovableManifest } from "./approve-builds.js";
+import { inWordsOf, type PackageManager } from "./package-manager.js";
 import type { PlannedFile } from "./plan.js";
 import { projectNameOf } from "./project-name.js";
 import type { ProjectTemplate } from "./templates.js";
@@ -23,7 +24,7 @@ export interface ProjectChoices {
   signalbox: string;
 }
 
-type Manifest = Record<string, unknown> & { dependencies?: Record<string, string> };
+type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 
 /** Names that would have their effect already where the templates stand: on npm when it packs, on our own lint. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
@@ -48,7 +49,7 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });
   const name = projectNameOf(directory, Object.keys(manifest.dependencies));
   manifest["name"] = name;
-  const builds = allowBuildIn(packageManager, manifest);
+  const builds = approveBuilds(packageManager, manifest, Number.parseInt(process.versions.node, 10));
   contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   contents.set(".env", withSecret(contents.get(".env.example") ?? ""));
   for (const { path, content } of builds) contents.set(path, content);
