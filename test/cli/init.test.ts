@@ -3,9 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { approveBuilds, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
+import { installedFrom } from "../../src/cli/init/signalbox-spec.js";
 import { REPOSITORY } from "../package/installed.js";
 import { callCli } from "./call-cli.js";
-import { runCli } from "./run-cli.js";
+import { outcomeOf, runCli, startCli } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
 
 interface Made {
@@ -312,6 +313,39 @@ test("the receiver depends on the signalbox that made it", async () => {
   mkdirSync(join(folder, "b"));
   const given = await make([join(folder, "c"), "--signalbox", `file:${join(folder, "b")}`]);
   expect(given.signalbox).toBe("file:../b");
+});
+
+test("where an installed signalbox came from is what npm noted", () => {
+  const cameFrom = (resolved?: string): string | null => {
+    const packages = { "node_modules/signalbox": { version: "1.0.0", resolved } };
+    const folder = tempFiles({
+      "node_modules/signalbox/package.json": "{}",
+      "node_modules/.package-lock.json": JSON.stringify({ packages }),
+    });
+    return installedFrom(join(folder, "node_modules", "signalbox"))?.replace(folder, "") ?? null;
+  };
+  expect(cameFrom("file:packed/signalbox-1.0.0.tgz")).toBe("/packed/signalbox-1.0.0.tgz");
+  expect(cameFrom("https://registry.example/signalbox-1.0.0.tgz")).toBe(null);
+  // npm can be told to leave it out, and other package managers note nothing there.
+  expect(cameFrom()).toBe(null);
+  expect(installedFrom(join(tempFiles(), "node_modules", "signalbox"))).toBe(null);
+});
+
+test("Ctrl-C while it installs is 130, and says what is there and what is not", async () => {
+  const folder = tempFiles();
+  const { env } = stubs({ npm: "echo started; exec sleep 60" });
+  const child = startCli(["init", "x", "--no-git"], { cwd: folder, env });
+  const isStarted = new Promise<void>((resolve) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
+      if (chunk.toString().includes("started")) resolve();
+    });
+  });
+  const outcome = outcomeOf(child);
+  await isStarted;
+  child.kill("SIGINT");
+  const { exitCode, stderr } = await outcome;
+  expect(exitCode).toBe(130);
+  expect(stderr).toMatch(/the files are written, .* not installed: interrupted; run `npm install` in /);
 });
 
 test("the templates ask for the versions that this package is tested with", () => {

@@ -27,7 +27,7 @@ export function givenSignalbox(spec: string, directory: string): string {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
     throw usageError(`--signalbox ${echoed(spec)}: there is no such tarball or folder; give a version, such as ^1.0.0`);
   }
-  return fileSpec(resolve(path), directory);
+  return fileSpec(path, directory);
 }
 
 /** As npm writes it: relative to the project. */
