@@ -9,7 +9,7 @@ const MINUTES = 60_000;
 // better-sqlite3 may have to be compiled.
 test(
   "express: init, install, test, start and replay, with nothing but the tarball",
-  { timeout: 15 * MINUTES },
+  { timeout: 20 * MINUTES },
   async () => {
     const project = await scaffold("express");
     const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as {

@@ -43,26 +43,21 @@ export function approveBuilds(
 
 function pnpmSettings(scripts: Record<string, boolean>, pins: Record<string, string>): string {
   const names = Object.keys(scripts);
-  const list = (key: string, items: readonly string[]): string[] =>
-    items.length === 0 ? [] : [`${key}:`, ...items.map((item) => `  ${item}`)];
   const lines = [
     "# pnpm 10 reads the first two, later ones the third.",
-    ...list(
-      "onlyBuiltDependencies",
-      names.filter((name) => scripts[name]).map((name) => `- ${name}`),
-    ),
-    ...list(
-      "ignoredBuiltDependencies",
-      names.filter((name) => !scripts[name]).map((name) => `- ${name}`),
-    ),
-    ...list(
-      "allowBuilds",
-      names.map((name) => `${name}: ${scripts[name]}`),
-    ),
-    ...list(
-      "overrides",
-      Object.entries(pins).map(([name, range]) => `${name}: "${range}"`),
-    ),
+    ...group("onlyBuiltDependencies", listOf(names.filter((name) => scripts[name]))),
+    ...group("ignoredBuiltDependencies", listOf(names.filter((name) => !scripts[name]))),
+    ...group("allowBuilds", mapOf(scripts)),
+    ...group("overrides", mapOf(pins)),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+const listOf = (items: readonly string[]): string[] => items.map((item) => `- ${item}`);
+const mapOf = (entries: Record<string, unknown>): string[] =>
+  Object.entries(entries).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+
+/** Lines of YAML. */
+function group(key: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : [`${key}:`, ...items.map((item) => `  ${item}`)];
 }
