@@ -1,20 +1,17 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { Option, type Command } from "commander";
-import type { Cli } from "../cli.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../define-command.js";
-import { EXIT, usageError, type ExitCode } from "../exit.js";
-import { echoed } from "../printable.js";
+import { usageError, type ExitCode } from "../exit.js";
 import { formatTable } from "../table.js";
-import { choose, type Choices } from "./choose.js";
+import { addToApp } from "./add-to-app.js";
+import { choose } from "./choose.js";
 import { makeProject, type ProjectOptions } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
-import { TEMPLATES, type AddOnTemplate } from "./templates.js";
-import { writeFiles } from "./write-files.js";
+import { TEMPLATES } from "./templates.js";
 
 interface InitOptions extends ProjectOptions {
   template?: string;
   force?: true;
+  into?: string;
 }
 
 export function addInitCommand(program: Command, context: CommandContext): void {
@@ -30,6 +27,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
       new Option("--template <name>", `what to write (default where nobody is asked: ${names[0]})`).choices(names),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name; never a .env")
+    .option("--into <folder>", "of an add-on: the folder for its files, inside the app's (default: signals)")
     .option("--no-install", "do not install the dependencies")
     .option("--no-git", "do not make a git repository")
     .addOption(
@@ -47,6 +45,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
   withExamples(command, [
     ["npx signalbox init my-receiver", "A new receiver, by answering questions"],
     ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "The same without a question"],
+    ["npx signalbox init . --template add-on", "For the Express app in this folder; none of its files is changed"],
     ["npx signalbox init . --force --no-install --no-git", "Into this folder, the files alone"],
     ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "With a signalbox that is in no registry"],
   ]);
@@ -58,27 +57,7 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   const choices = await choose({ folder, template: wished, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
-  if (template.kind === "project") return makeProject({ ...choices, template }, options, cli);
-  return addToApp({ ...choices, template }, json, cli);
-}
-
-/** Writes an add-on's files, and prints what is to be done by hand. */
-async function addToApp(
-  { template, directory, replace }: Choices & { template: AddOnTemplate },
-  json: boolean,
-  { terminal }: Cli,
-): Promise<ExitCode> {
-  const { files, nextSteps } = await template.plan(directory);
-  const existing = files.find(({ path }) => existsSync(join(directory, path)));
-  if (existing !== undefined && !replace) {
-    throw usageError(`${echoed(existing.path)} is there already: move it away, or give --force to replace it`);
-  }
-  const replaced = writeFiles(directory, files, { replace });
-  const paths = files.map(({ path }) => path);
-  if (json) terminal.printJson({ template: template.name, directory, files: paths, replaced, nextSteps });
-  else {
-    terminal.note(`wrote ${paths.join(", ")}`);
-    for (const line of nextSteps) terminal.print(line);
-  }
-  return EXIT.ok;
+  if (template.kind === "add-on") return addToApp({ ...choices, template }, options, cli);
+  if (options.into !== undefined) throw usageError("--into goes with --template add-on");
+  return makeProject({ ...choices, template }, options, cli);
 }

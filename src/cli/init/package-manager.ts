@@ -9,7 +9,7 @@ export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
 }
 
 /** How to run a command of an installed package. */
-const EXEC: Readonly<Record<PackageManager, string>> = {
+export const EXEC: Readonly<Record<PackageManager, string>> = {
   npm: "npx",
   pnpm: "pnpm exec",
   yarn: "yarn",

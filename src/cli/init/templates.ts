@@ -1,4 +1,4 @@
-import type { Plan } from "./plan.js";
+import { planAddOn, type AddOnOptions, type AddOnPlan } from "./add-on.js";
 
 /** A whole new receiver, out of one or more folders of `templates/`. */
 export interface ProjectTemplate {
@@ -18,10 +18,10 @@ export interface AddOnTemplate {
   name: string;
   description: string;
   /**
-   * @param appDir the app's folder, which exists
-   * @throws CliError when nothing sensible can be written there
+   * @param appDir the app's folder
+   * @throws CliError when nothing sensible can be written there, or a file of somebody's is in the way
    */
-  plan(appDir: string): Plan | Promise<Plan>;
+  plan(appDir: string, options: AddOnOptions): Promise<AddOnPlan>;
 }
 
 export type Template = ProjectTemplate | AddOnTemplate;
@@ -39,5 +39,11 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     name: "bullmq",
     description: "the same with a hand-off into BullMQ on Redis, and a worker process",
     layers: ["express", "bullmq"],
+  },
+  {
+    kind: "add-on",
+    name: "add-on",
+    description: "new files for the Express app in the folder, and the lines to add to it by hand",
+    plan: planAddOn,
   },
 ];

@@ -1,0 +1,39 @@
+import type { LinesToAdd } from "./lines-to-add.js";
+import type { AddOnPlan } from "../add-on.js";
+
+const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
+  import: "Import it",
+  mount: "Mount it before anything that reads bodies: the signature covers the bytes as they were sent",
+  start: "Start it where your app starts to listen",
+  close: "Close it when the process ends",
+};
+
+/** What a person does next, in lines to print. */
+export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
+  const { install, test, send } = plan.commands;
+  const steps = [
+    ...(install.length === 0 ? [] : [["Install what the new files import:", ...code(install)]]),
+    ...plan.edits.map((edit) => [`${PURPOSES[edit.purpose]}; ${whereOf(edit)}:`, ...code(edit.lines)]),
+    [
+      "Set in the app's environment:",
+      ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
+    ],
+    ...(test === null ? [] : [["Run its test:", ...code([test])]]),
+    ["Start the app, and send it a signal (with its port, and the same SIGNALS_SECRET):", ...code([send])],
+  ];
+  return [
+    "Nothing of yours was changed. By hand, the lines being those of the files as they are now:",
+    ...steps.flatMap(([title = "", ...lines], index) => ["", `${index + 1}. ${title}`, ...lines]),
+    ...plan.notes.flatMap((note) => ["", note]),
+  ];
+}
+
+function code(lines: readonly string[]): string[] {
+  return lines.map((line) => `     ${line}`);
+}
+
+function whereOf({ file, line, place, at }: LinesToAdd): string {
+  if (file === null) return "in the file that does that";
+  if (line === null) return `in ${file}`;
+  return `${file}, ${place} line ${line} (${at})`;
+}

@@ -1,0 +1,86 @@
+import { stripComments } from "./strip-comments.js";
+
+/** A line of a source, for a person to find. */
+export interface Place {
+  /** From the app's folder, with `/`. */
+  file: string;
+  /** From 1. */
+  line: number;
+  /** What stands there, without its indentation. */
+  text: string;
+  indent: string;
+}
+
+/** Where an Express app is made. */
+export interface AppCreation extends Place {
+  /** `app`, or `this.app`. */
+  variable: string;
+  /** `express().use(…)`: nothing can be put behind it. */
+  isChained: boolean;
+}
+
+const CREATION =
+  /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(\s*\.\w)?/;
+
+export function findCreation(file: string, source: string): AppCreation | null {
+  const code = stripComments(source);
+  const match = CREATION.exec(code);
+  if (match === null) return null;
+  const [found, variable = "app", chain] = match;
+  // The line where the statement ends, for one that is written on several.
+  const place = placeAt(file, source, match.index + found.length - (chain?.length ?? 0) - 1);
+  return { ...place, variable, isChained: chain !== undefined };
+}
+
+const PARSERS = "(?:json|urlencoded|raw|text)";
+
+/** The first parser of bodies that the app runs. */
+export function findBodyParser(file: string, source: string, variable: string): Place | null {
+  const app = variable.replaceAll(/[.$]/g, "\\$&");
+  const path = "(?:[\"'`][^\"'`]*[\"'`]\\s*,\\s*)?";
+  const parser = new RegExp(
+    `(?<![\\w$.])${app}\\s*\\.use\\(\\s*${path}(?:(?:\\w+\\s*\\.\\s*)?${PARSERS}|bodyParser)\\s*\\(`,
+  ).exec(stripComments(source));
+  return parser === null ? null : placeAt(file, source, parser.index);
+}
+
+export function findListen(file: string, source: string): Place | null {
+  const call = /\.listen\s*\(/.exec(stripComments(source));
+  if (call === null) return null;
+  let place = placeAt(file, source, call.index);
+  // A call that goes over lines: `createServer(app)`, then `.listen(…)`.
+  const lines = source.split("\n");
+  while (/^[.)]/.test(place.text) && place.line > 1) place = placeOf(file, lines, place.line - 1);
+  return place;
+}
+
+/** Where the app ends itself in order. */
+export function findShutdown(file: string, source: string): Place | null {
+  const handler = /["'`]SIGTERM["'`]/.exec(stripComments(source));
+  return handler === null ? null : placeAt(file, source, handler.index);
+}
+
+const IMPORT = /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?/gm;
+const REQUIRE = /^(?:const|let|var)\s[^;=]*?=\s*require\(["'][^"'\n]+["']\)[^\n]*$/gm;
+
+/**
+ * The last line of the imports.
+ *
+ * @param before a line that they must stand above; those below are not looked at
+ */
+export function findLastImport(file: string, source: string, before: number): Place | null {
+  const code = stripComments(source);
+  const ends = [...code.matchAll(IMPORT), ...code.matchAll(REQUIRE)].map(({ index, [0]: found }) =>
+    placeAt(file, source, index + found.length - 1),
+  );
+  return ends.filter(({ line }) => line < before).sort((a, b) => b.line - a.line)[0] ?? null;
+}
+
+function placeAt(file: string, source: string, index: number): Place {
+  return placeOf(file, source.split("\n"), source.slice(0, index).split("\n").length);
+}
+
+function placeOf(file: string, lines: readonly string[], line: number): Place {
+  const text = (lines[line - 1] ?? "").replace(/\r$/, "");
+  return { file, line, text: text.trim(), indent: /^\s*/.exec(text)?.[0] ?? "" };
+}

@@ -1,0 +1,294 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { planAddOn, type AddOnOptions, type AddOnPlan } from "../../src/cli/init/add-on.js";
+import { CliError, EXIT } from "../../src/cli/exit.js";
+import { tempFiles } from "./temp-files.js";
+
+const APP = `const express = require("express");
+
+const app = express();
+app.listen(3000);
+`;
+const ESM_APP = APP.replace('const express = require("express")', 'import express from "express"');
+
+const manifest = (parts: object = {}): string => JSON.stringify({ dependencies: { express: "^5.0.0" }, ...parts });
+
+function planFor(files: Record<string, string>, options: AddOnOptions = {}): Promise<AddOnPlan> {
+  return planAddOn(tempFiles({ "package.json": manifest(), ...files }), options);
+}
+
+const pathsOf = ({ files }: AddOnPlan): string[] => files.map(({ path }) => path);
+const editOf = ({ edits }: AddOnPlan, purpose: string): AddOnPlan["edits"][number] | undefined =>
+  edits.find((edit) => edit.purpose === purpose);
+
+test.each<[what: string, files: Record<string, string>, paths: string[]]>([
+  ["CommonJS at the top", { "app.js": APP }, ["signals/router.js", "signals/on-signal.js", "signals/router.test.js"]],
+  ["a src folder", { "src/app.js": APP }, ["src/signals/router.js"]],
+  ["a folder of its own, from its first part on", { "server/http/app.js": APP }, ["server/signals/router.js"]],
+  [
+    "a start in bin/",
+    { "app.js": APP.replace("app.listen(3000);", ""), "bin/www": "app.listen(1)" },
+    ["signals/router.js"],
+  ],
+  [
+    "modules by their ending",
+    { "app.mjs": ESM_APP },
+    ["signals/router.mjs", "signals/on-signal.mjs", "signals/router.test.mjs"],
+  ],
+  ["TypeScript modules by their ending", { "src/app.mts": ESM_APP }, ["src/signals/router.mts"]],
+  ["JavaScript beside a tsconfig.json", { "app.js": APP, "tsconfig.json": "{}" }, ["signals/router.js"]],
+  ["nothing but a tsconfig.json", { "tsconfig.json": "{}" }, ["signals/router.ts"]],
+  ["nothing", {}, ["signals/router.js"]],
+  ["a build left out", { "dist/app.js": APP, "src/app.ts": ESM_APP }, ["src/signals/router.ts"]],
+  [
+    "a build in a folder of the tsconfig.json",
+    { "tsconfig.json": '{ "compilerOptions": { "outDir": "js" } }', "js/app.js": APP, "lib/app.ts": ESM_APP },
+    ["lib/signals/router.ts"],
+  ],
+])("the files go where the app has its own: %s", async (_what, files, paths) => {
+  expect(pathsOf(await planFor(files)).slice(0, paths.length)).toEqual(paths);
+});
+
+test.each<[what: string, files: Record<string, string>, specifier: string]>([
+  [
+    "an ES module in JavaScript",
+    { "package.json": manifest({ type: "module" }), "src/app.js": ESM_APP },
+    "./signals/router.js",
+  ],
+  [
+    "TypeScript under nodenext",
+    {
+      "package.json": manifest({ type: "module" }),
+      "tsconfig.json": '{ "compilerOptions": { "module": "NodeNext" } }',
+      "src/app.ts": ESM_APP,
+    },
+    "./signals/router.js",
+  ],
+  [
+    "TypeScript under a base",
+    {
+      "tsconfig.json": '{ "extends": "./tsconfig.base" }',
+      "tsconfig.base.json": '{ "compilerOptions": { "module": "commonjs", /* no */ }, }',
+      "src/app.ts": ESM_APP,
+    },
+    "./signals/router",
+  ],
+  [
+    "as the others are written",
+    {
+      "package.json": manifest({ type: "module" }),
+      "src/app.ts": `import { a } from "./a";\nimport { b } from "../b";\nimport { c } from "./c.js";\n${ESM_APP}`,
+    },
+    "./signals/router",
+  ],
+  [
+    "with the ending of TypeScript",
+    {
+      "package.json": manifest({ type: "module" }),
+      "tsconfig.json": '{ "compilerOptions": { "module": "nodenext", "allowImportingTsExtensions": true } }',
+      "src/app.ts": ESM_APP,
+    },
+    "./signals/router.ts",
+  ],
+  [
+    "from a folder beside it",
+    {
+      "package.json": manifest({ type: "module" }),
+      "src/http/app.js": ESM_APP,
+    },
+    "../signals/router.js",
+  ],
+])("what is imported is named as the app names its own: %s", async (_what, files, specifier) => {
+  const plan = await planFor(files);
+  expect(editOf(plan, "import")?.lines).toEqual([`import { signals } from "${specifier}";`]);
+  const ending = /\.\w+$/.exec(specifier.replace(/^\.+\//, ""))?.[0] ?? "";
+  expect(plan.files[0]?.content).toContain(`"./on-signal${ending}"`);
+});
+
+const LINES = (plan: AddOnPlan, purpose: string): unknown[] => {
+  const { file, line, place, lines } = editOf(plan, purpose) ?? {};
+  return [file, line, place, lines?.[0]];
+};
+
+test("without a parser, it is mounted below the line that makes the app", async () => {
+  const plan = await planFor({ "app.js": APP });
+  expect(LINES(plan, "import")).toEqual(["app.js", 1, "below", 'const { signals } = require("./signals/router");']);
+  expect(LINES(plan, "mount")).toEqual(["app.js", 3, "below", 'app.use("/webhooks/signals", signals.router);']);
+  expect(LINES(plan, "start")).toEqual(["app.js", 4, "above", "signals.start().catch((error) => {"]);
+  expect(LINES(plan, "close")).toEqual(["app.js", 4, "above", 'process.once("SIGTERM", () => {']);
+});
+
+test.each([
+  ["app.use(express.json());"],
+  ["app.use( express . json( { limit: 1 } ) );"],
+  ["app.use(\n  express.json(),\n);"],
+  ["app.use(bodyParser.json());"],
+  ["app.use(bodyParser());"],
+  ['app.use("/api", express.urlencoded({ extended: true }));'],
+  ["app.use(express.raw());"],
+  ["app.use(json());"],
+])("it is mounted above the first parser: %s", async (parser) => {
+  const text = APP.replace(
+    "app.listen",
+    `// app.use(express.json());\napp.use(cors());\n${parser}\napp.use(express.json());\napp.listen`,
+  );
+  expect(LINES(await planFor({ "app.js": text }), "mount")).toEqual(["app.js", 6, "above", expect.any(String)]);
+});
+
+test("what only looks like a parser is none", async () => {
+  const text = APP.replace(
+    "app.listen",
+    "app.use((req, res) => res.json({}));\nother.use(express.json());\napp.listen",
+  );
+  expect(LINES(await planFor({ "app.js": text }), "mount").slice(1, 3)).toEqual([3, "below"]);
+});
+
+test("names, indentation and files are those of the app", async () => {
+  const plan = await planFor({
+    "src/http.js": `class Http {\n  constructor() {\n    this.server = express();\n    this.server.use(express.json());\n  }\n}\n`,
+    "src/index.js": `"use strict";\nasync function main() {\n  createServer(new Http().server)\n    .listen(3000);\n}\n`,
+  });
+  expect(plan.edits.map(({ file, line, place, lines }) => [file, line, place, lines[0]])).toEqual([
+    ["src/http.js", 1, "above", 'const { signals } = require("./signals/router");'],
+    ["src/http.js", 4, "above", '    this.server.use("/webhooks/signals", signals.router);'],
+    ["src/index.js", 1, "below", 'const { signals } = require("./signals/router");'],
+    ["src/index.js", 3, "above", "  signals.start().catch((error) => {"],
+    ["src/index.js", 3, "above", '  process.once("SIGTERM", () => {'],
+  ]);
+});
+
+test("an app that closes itself is told where", async () => {
+  const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", stop);\n` });
+  expect(LINES(plan, "close")).toEqual(["app.js", 5, "inside", "await signals.close();"]);
+});
+
+test("an app that is not found gets the lines without a place", async () => {
+  const plan = await planFor({ "app.js": "module.exports = require('./loaders');\n" });
+  expect(plan.edits.map(({ file, line }) => [file, line])).toEqual(Array.from({ length: 4 }, () => [null, null]));
+  const chained = await planFor({ "app.js": "const app = express()\n  .use(express.json());\n" });
+  expect(LINES(chained, "mount").slice(0, 3)).toEqual(["app.js", null, null]);
+});
+
+test.each([
+  [{ "package-lock.json": "" }, {}, "npm install signalbox", "npx"],
+  [{ "pnpm-lock.yaml": "" }, {}, "pnpm add signalbox", "pnpm exec"],
+  [{ "yarn.lock": "" }, {}, "yarn add signalbox", "yarn"],
+  [{ "bun.lock": "" }, {}, "bun add signalbox", "bunx"],
+  [{}, {}, "npm install signalbox", "npx"],
+  [{ "package-lock.json": "" }, { packageManager: "pnpm@10.0.0" }, "pnpm add signalbox", "pnpm exec"],
+])("the commands are those of the app's package manager: %j %j", async (locks, parts, install, runs) => {
+  const { commands } = await planFor({ ...locks, "package.json": manifest(parts), "app.js": APP });
+  expect(commands.install).toEqual([install]);
+  expect(commands.send).toMatch(new RegExp(`^${runs} signalbox send `));
+});
+
+test("the lock file of a workspace counts, up to the repository's top", async () => {
+  const workspace = tempFiles({ "pnpm-lock.yaml": "", "apps/web/package.json": manifest(), "apps/web/app.js": APP });
+  expect((await planAddOn(join(workspace, "apps/web"))).app.packageManager).toBe("pnpm");
+  mkdirSync(join(workspace, "apps/.git"));
+  expect((await planAddOn(join(workspace, "apps/web"))).app.packageManager).toBe("npm");
+});
+
+test("what is there is not installed again, and types are where they are missing", async () => {
+  const dependencies = { express: "5", signalbox: "1", "@types/express": "5" };
+  const { commands } = await planFor({ "package.json": manifest({ dependencies }), "app.ts": ESM_APP });
+  expect(commands.install).toEqual(["npm install --save-dev @types/node"]);
+});
+
+test.each([
+  [
+    { scripts: { test: "vitest run" } },
+    "vitest",
+    /^import \{ .+ \} from "vitest";$/m,
+    "npx vitest run src/signals/router.test.js",
+  ],
+  [{ scripts: { test: "mocha" } }, "mocha", null, "npx mocha src/signals/router.test.js"],
+  [{ devDependencies: { mocha: "11" } }, "mocha", null, "npx mocha src/signals/router.test.js"],
+  [
+    { scripts: { test: "node --test" }, devDependencies: { jest: "30" } },
+    "node",
+    /"node:test"/,
+    "node --test src/signals/router.test.js",
+  ],
+  [{}, "node", /"node:test"/, "node --test src/signals/router.test.js"],
+  [
+    { type: "module", scripts: { test: "node --experimental-vm-modules node_modules/jest/bin/jest.js" } },
+    "jest",
+    null,
+    "npx jest src/signals/router.test.js",
+  ],
+])("the test is one of the app's runner: %j", async (parts, runner, importing, command) => {
+  const plan = await planFor({ "package.json": manifest(parts), "src/app.js": "type" in parts ? ESM_APP : APP });
+  expect(plan.app.testRunner).toBe(runner);
+  expect(plan.commands.test).toBe(command);
+  const content = plan.files[2]?.content ?? "";
+  if (importing === null) expect(content).not.toMatch(/vitest|node:test|jest|mocha/);
+  else expect(content).toMatch(importing);
+});
+
+test("Jest in CommonJS loads no ES module: nothing that its tests load has signalbox at the top", async () => {
+  const parts = manifest({ devDependencies: { jest: "29" } });
+  const plan = await planFor({ "package.json": parts, "src/app.js": APP });
+  expect(pathsOf(plan)[2]).toBe("src/signals/router.check.js");
+  expect(plan.commands.test).toBe("node --test src/signals/router.check.js");
+  expect(editOf(plan, "import")).toBeUndefined();
+  expect(editOf(plan, "mount")?.lines.join("\n")).toContain(
+    '  require("./signals/router").signals.router(req, res, next);',
+  );
+  expect(plan.notes.join("\n")).toContain("Jest");
+  const typescript = await planFor({ "package.json": parts, "src/app.ts": ESM_APP });
+  expect(editOf(typescript, "mount")?.lines.join("\n")).toContain('import("./signals/router").then(');
+});
+
+test.each([
+  ["that is none", { "package.json": manifest({ dependencies: {} }) }, /express is no dependency/],
+  ["with an old Express", { "package.json": manifest({ dependencies: { express: "^3.0.0" } }) }, /4\.18 and 5/],
+  ["without a package.json", { "package.json": "{" }, /package\.json cannot be read/],
+])("an app %s is wrong usage", async (_what, files, says) => {
+  await expect(planFor(files)).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringMatching(says) });
+});
+
+test("a folder that is not there is wrong usage", async () => {
+  await expect(planAddOn("/no/such/app")).rejects.toMatchObject({ exitCode: EXIT.usage });
+});
+
+test.each(["..", "../other", "/elsewhere", "src/../../x"])("--into %s leads out of the app", async (into) => {
+  const failing = planFor({ "app.js": APP }, { into });
+  await expect(failing).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringContaining("--into") });
+});
+
+test("--into names the folder", async () => {
+  const plan = await planFor({ "src/app.js": APP }, { into: "src\\hooks/in/" });
+  expect(pathsOf(plan)[0]).toBe("src/hooks/in/router.js");
+  expect(LINES(plan, "import")[3]).toBe('const { signals } = require("./hooks/in/router");');
+});
+
+test("a file that somebody wrote or changed is never written over; one of ours is, with --force", async () => {
+  const folder = tempFiles({ "package.json": manifest(), "app.js": APP });
+  const write = ({ files }: AddOnPlan): void => {
+    for (const { path, content } of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    }
+  };
+  const plan = await planAddOn(folder);
+  expect(existsSync(join(folder, "signals"))).toBe(false);
+  write(plan);
+  const refusal = (says: RegExp): object => ({ exitCode: EXIT.usage, message: expect.stringMatching(says) });
+  await expect(planAddOn(folder)).rejects.toMatchObject(refusal(/signals\/router\.js is there already; give --force/));
+  expect(await planAddOn(folder, { force: true })).toEqual(plan);
+  // As git checks it out on some machines.
+  const router = join(folder, "signals/router.js");
+  const content = readFileSync(router, "utf8");
+  writeFileSync(router, content.replaceAll("\n", "\r\n"));
+  await planAddOn(folder, { force: true });
+  for (const changed of [content.replace('"/health"', '"/healthy"'), "mine\n", ""]) {
+    writeFileSync(router, changed);
+    for (const force of [false, true]) {
+      await expect(planAddOn(folder, { force })).rejects.toThrow(CliError);
+      await expect(planAddOn(folder, { force })).rejects.toMatchObject(refusal(/it is not written over/));
+    }
+  }
+  expect(readFileSync(router, "utf8")).toBe("");
+});

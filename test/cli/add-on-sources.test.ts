@@ -1,0 +1,132 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format } from "prettier";
+import { expect, test, vi } from "vitest";
+import { planAddOn, type AddOnPlan } from "../../src/cli/init/add-on.js";
+import { REPOSITORY } from "../package/installed.js";
+import { tempFiles } from "./temp-files.js";
+
+// A compiler for each kind, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const RUNNERS = ["node", "vitest", "jest", "mocha"] as const;
+const KINDS = ["ts-esm", "ts-cjs", "js-esm", "js-cjs"] as const;
+
+type Runner = (typeof RUNNERS)[number];
+type Kind = (typeof KINDS)[number];
+
+const isTypeScript = (kind: Kind): boolean => kind.startsWith("ts");
+const isEsm = (kind: Kind): boolean => kind.endsWith("esm");
+
+/** The add-on of the smallest app of a kind; its files in a folder of the runner's name. */
+function planFor(kind: Kind, runner: Runner): Promise<AddOnPlan> {
+  const manifest = {
+    type: isEsm(kind) ? "module" : "commonjs",
+    // Jest as people run it for ES modules; without that it cannot load any.
+    scripts: { test: runner === "jest" && isEsm(kind) ? "NODE_OPTIONS=--experimental-vm-modules jest" : runner },
+    dependencies: { express: "^5.0.0" },
+  };
+  const express = kind === "js-cjs" ? 'const express = require("express");' : 'import express from "express";';
+  const app = tempFiles({
+    "package.json": JSON.stringify(manifest),
+    [isTypeScript(kind) ? "app.ts" : "app.js"]: `${express}\nconst app = express();\napp.listen(3000);\n`,
+    ...(isTypeScript(kind) && {
+      "tsconfig.json": JSON.stringify({ compilerOptions: { module: isEsm(kind) ? "nodenext" : "commonjs" } }),
+    }),
+  });
+  return planAddOn(app, { into: runner });
+}
+
+const CASES = KINDS.flatMap((kind) => RUNNERS.map((runner) => [kind, runner] as const));
+
+test.each(CASES)("%s with %s: only its own language and module system", async (kind, runner) => {
+  const { files } = await planFor(kind, runner);
+  expect(files).toHaveLength(3);
+  for (const { path, content } of files) {
+    expect(path.endsWith(isTypeScript(kind) ? ".ts" : ".js"), path).toBe(true);
+    expect(content).not.toMatch(/\{\{|\}\}/);
+    // Vitest cannot be had by `require`.
+    const isRequiring = kind === "js-cjs" && !(runner === "vitest" && path.includes("router.test"));
+    expect(/^import |^export /m.test(content), path).toBe(!isRequiring);
+    expect(/\brequire\(|module\.exports/.test(content), path).toBe(isRequiring);
+    expect(/import type|: (Signal|Handoff|ReceiverOptions)\b|[)}] as /.test(content)).toBe(isTypeScript(kind));
+  }
+});
+
+test.each(CASES)("%s with %s: Prettier would change nothing, at its own width and at 120", async (kind, runner) => {
+  for (const { path, content } of (await planFor(kind, runner)).files) {
+    for (const printWidth of [80, 120]) expect(await format(content, { filepath: path, printWidth })).toBe(content);
+  }
+});
+
+test.each(KINDS)("%s: the compiler and the linter find nothing", async (kind) => {
+  const folder = await folderOf(kind);
+  expect(run(folder, "typescript/bin/tsc", "-p", ".")).toBe("");
+  const linted = run(
+    folder,
+    "oxlint/bin/oxlint",
+    "--type-aware",
+    "--deny-warnings",
+    "--disable-nested-config",
+    ...RUNNERS,
+  );
+  expect(linted).toContain("Found 0 warnings and 0 errors.");
+  // They do look.
+  const broken = isTypeScript(kind) ? "export const n: number = '';\n" : "/** @type {number} */\nexports.n = '';\n";
+  writeFileSync(join(folder, isTypeScript(kind) ? "node/on-signal.ts" : "node/on-signal.js"), broken);
+  expect(run(folder, "typescript/bin/tsc", "-p", ".")).toContain("TS2322");
+});
+
+/** The files for every runner, with what they import. */
+async function folderOf(kind: Kind): Promise<string> {
+  const plans = await Promise.all(RUNNERS.map((runner) => planFor(kind, runner)));
+  const files = plans.flatMap((plan) => plan.files);
+  const folder = tempFiles(Object.fromEntries(files.map(({ path, content }) => [path, content])));
+  mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
+  symlinkSync(REPOSITORY, join(folder, "node_modules/signalbox"));
+  for (const name of ["express", "vitest", "@types/express", "@types/node"]) {
+    symlinkSync(join(REPOSITORY, "node_modules", name), join(folder, "node_modules", name));
+  }
+  copyFileSync(join(REPOSITORY, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: isEsm(kind) ? "module" : "commonjs" }));
+  // What @types/jest and @types/mocha declare.
+  const globals = ["it", "beforeEach", "afterEach"].map((name) => `declare const ${name}: (...args: any[]) => void;\n`);
+  writeFileSync(join(folder, "globals.d.ts"), globals.join(""));
+  const compilerOptions = {
+    module: kind === "ts-cjs" ? "commonjs" : "nodenext",
+    target: "es2023",
+    types: ["node"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: true,
+    noImplicitReturns: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    isolatedModules: true,
+    skipLibCheck: true,
+    allowJs: true,
+    checkJs: true,
+    noEmit: true,
+    ...(kind === "ts-esm" && { verbatimModuleSyntax: true }),
+  };
+  // In JavaScript the test says not what an address is.
+  const checked = files.map(({ path }) => path).filter((path) => isTypeScript(kind) || !/router\.\w+\./.test(path));
+  const config = { compilerOptions, files: [...checked, "globals.d.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  return folder;
+}
+
+function run(cwd: string, tool: string, ...args: string[]): string {
+  const command = [join(REPOSITORY, "node_modules", tool), ...args];
+  const { stdout, stderr } = spawnSync(process.execPath, command, { cwd, encoding: "utf8" });
+  return stdout + stderr;
+}
+
+test("TypeScript is the same for both module systems, but for what its imports end with", async () => {
+  const bodies = async (kind: Kind): Promise<string[]> =>
+    (await planFor(kind, "node")).files.map(({ content }) => content.split("\n").slice(1).join("\n"));
+  const withoutEnding = (text: string): string => text.replaceAll(/("\.\/[\w-]+)\.js"/g, '$1"');
+  expect((await bodies("ts-esm")).map(withoutEnding)).toEqual(await bodies("ts-cjs"));
+});
