@@ -158,6 +158,26 @@ test("names, indentation and files are those of the app", async () => {
   ]);
 });
 
+test.each([
+  ["app.listen(3000);", "above"],
+  ["const server = http.createServer(app).listen(3000, () => {});", "above"],
+  ["if (require.main === module) app.listen(3000);", "inside"],
+  ["if (require.main === module)\n  app.listen(3000);", "inside"],
+  ["if (require.main === module) {\n  app.listen(3000);\n}", "above"],
+  ["connect().then(() => app.listen(3000));", "inside"],
+  ["connect().then(() =>\n  app.listen(3000),\n);", "inside"],
+  ["connect()\napp.listen(3000)", "above"],
+  ["const start = () => app.listen(3000);", "inside"],
+])("what is started above the line would not always run with it: %j", async (listening, place) => {
+  const plan = await planFor({ "app.js": APP.replace("app.listen(3000);", listening) });
+  expect(plan.edits.flatMap((edit) => (/start|close/.test(edit.purpose) ? [edit.place] : []))).toEqual([place, place]);
+});
+
+test("a parser behind an `if` on the line above is no place for the mount", async () => {
+  const text = APP.replace("app.listen", "if (process.env.JSON)\n  app.use(express.json());\napp.listen");
+  expect(LINES(await planFor({ "app.js": text }), "mount").slice(1, 3)).toEqual([3, "below"]);
+});
+
 test("an app that closes itself is told where", async () => {
   const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", stop);\n` });
   expect(LINES(plan, "close")).toEqual(["app.js", 5, "inside", "await signals.close();"]);

@@ -1,5 +1,13 @@
 import { usageError } from "../../exit.js";
-import { findBodyParser, findCreation, findListen, findShutdown, type AppCreation, type Place } from "./find-places.js";
+import {
+  findBodyParser,
+  findCreation,
+  findListen,
+  findShutdown,
+  type AppCreation,
+  type Listen,
+  type Place,
+} from "./find-places.js";
 import { detectTestRunner, isJestWithoutEsm, type TestRunner } from "./detect-test-runner.js";
 import type { PackageManager } from "../package-manager.js";
 import type { AppFolder } from "./read-app.js";
@@ -26,7 +34,7 @@ export interface App {
   sourceFolder: string;
   creation: AppCreation | null;
   bodyParser: Place | null;
-  listen: Place | null;
+  listen: Listen | null;
   shutdown: Place | null;
 }
 

@@ -41,17 +41,37 @@ export function findBodyParser(file: string, source: string, variable: string): 
   const parser = new RegExp(
     `(?<![\\w$.])${app}\\s*\\.use\\(\\s*${path}(?:(?:\\w+\\s*\\.\\s*)?${PARSERS}|bodyParser)\\s*\\(`,
   ).exec(stripComments(source));
-  return parser === null ? null : placeAt(file, source, parser.index);
+  const place = parser && placeAt(file, source, parser.index);
+  return place !== null && goesOn(place, source) ? null : place;
 }
 
-export function findListen(file: string, source: string): Place | null {
-  const call = /\.listen\s*\(/.exec(stripComments(source));
+/** Where an app begins to listen. */
+export interface Listen extends Place {
+  /** `if (…) app.listen(…)`: what is put above it would run without it. */
+  isNested: boolean;
+}
+
+export function findListen(file: string, source: string): Listen | null {
+  const code = stripComments(source);
+  const call = /\.listen\s*\(/.exec(code);
   if (call === null) return null;
   let place = placeAt(file, source, call.index);
   // A call that goes over lines: `createServer(app)`, then `.listen(…)`.
   const lines = source.split("\n");
   while (/^[.)]/.test(place.text) && place.line > 1) place = placeOf(file, lines, place.line - 1);
-  return place;
+  const head = place.text.split(".listen")[0] ?? "";
+  return { ...place, isNested: NESTED.test(head) || goesOn(place, source) };
+}
+
+const NESTED = /^(?:if|else|for|while|do|try)\b|[{?]|=>|&&|\|\|/;
+const UNFINISHED = /(?:^|[^\w$])(?:if|while|for)\b.*\)$|(?:=>|[=(,?:&|+[]|\belse)$/;
+
+/** Whether the line is the rest of a statement that began above it. */
+function goesOn({ line }: Place, source: string): boolean {
+  const above = stripComments(source)
+    .split("\n")
+    .slice(0, line - 1);
+  return UNFINISHED.test((above.findLast((each) => each.trim() !== "") ?? "").trim());
 }
 
 /** Where the app ends itself in order. */

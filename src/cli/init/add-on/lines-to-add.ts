@@ -9,7 +9,7 @@ export interface LinesToAdd {
   file: string | null;
   /** Of the file as it is now, from 1; `null` when it was not found. */
   line: number | null;
-  /** Where, seen from that line; `inside`: in the function that begins there. */
+  /** Where, seen from that line; `inside`: in the function or the statement that begins there. */
   place: "above" | "below" | "inside" | null;
   /** What stands on that line. */
   at: string | null;
@@ -32,7 +32,7 @@ export function linesToAdd(app: App, sources: ReadonlyMap<string, string>, route
   const startFile = listen?.file ?? null;
   const closeFile = shutdown?.file ?? startFile;
 
-  const startAt = listen === null ? nowhere(null) : at(listen, "above");
+  const startAt = listen === null ? nowhere(null) : at(listen, listen.isNested ? "inside" : "above");
   const importing = new Set<string | null>();
   const importInto = (file: string | null, before: number | null): LinesToAdd[] => {
     const line = words.import(file);
