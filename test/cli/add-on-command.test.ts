@@ -83,6 +83,15 @@ test("a second run needs --force, and even that replaces nothing that somebody c
   expect(readFileSync(mine, "utf8")).toMatch(/\/\/ mine\n$/);
 });
 
+test("what stands in somebody's file steers no terminal; tabs stay", async () => {
+  const text =
+    'import express from "express"; // \u001b[2J\nfunction main() {\n\tconst app = express();\n\tapp.listen(1);\n}\n';
+  const run = await addOn(tempFiles({ "package.json": MANIFEST, "app.js": text }));
+  expect(run.stdout).not.toContain("\u001b");
+  expect(run.stdout).toContain(String.raw`// \u001b[2J)`);
+  expect(run.stdout).toContain('     \tapp.use("/webhooks/signals", signals.router);');
+});
+
 test.each<[args: string[], says: RegExp]>([
   [["--template", "add-on"], /there is no package\.json in .*: name the folder of your Express app/],
   [["--template", "add-on", "--into", "../x"], /package\.json|--into/],

@@ -1,3 +1,4 @@
+import { echoed, printable } from "../../printable.js";
 import type { LinesToAdd } from "./lines-to-add.js";
 import type { AddOnPlan } from "../add-on.js";
 
@@ -29,11 +30,12 @@ export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
 }
 
 function code(lines: readonly string[]): string[] {
-  return lines.map((line) => `     ${line}`);
+  // An app may be indented with tabs.
+  return lines.map((line) => `     ${/^\s*/.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
 }
 
 function whereOf({ file, line, place, at }: LinesToAdd): string {
   if (file === null) return "in the file that does that";
-  if (line === null) return `in ${file}`;
-  return `${file}, ${place} line ${line} (${at})`;
+  if (line === null) return `in ${echoed(file)}`;
+  return `${echoed(file)}, ${place ?? "at"} line ${line} (${echoed(at ?? "")})`;
 }
