@@ -11,6 +11,7 @@ export type SignalboxErrorCode =
   | "store_corrupt"
   | "store_failed"
   | "store_row_refused"
+  | "wait_failed"
   | "permanent_failure"
   | "retry_later";
 
@@ -22,7 +23,9 @@ const BRAND = Symbol.for("signalbox.error");
  * `help` says what to do about it; it is also the last sentence of `message`.
  */
 export class SignalboxError extends Error {
+  /** What went wrong: a closed set. */
   readonly code: SignalboxErrorCode;
+  /** What to do about it; empty where the message says all. */
   readonly help: string;
   /** @internal marks the class across two installed copies of the package */
   readonly [BRAND] = true;

@@ -32,6 +32,7 @@ export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";
 export type { CheckpointCounts, StoreDiagnostics } from "./inbox/store-diagnostics.js";
 export type { ReplayOutcome } from "./inbox/replay.js";
 export type { RetentionOptions } from "./inbox/retention.js";
+export type { WaitForOptions } from "./inbox/wait-for.js";
 export type {
   AcceptResult,
   Batch,
@@ -58,7 +59,14 @@ export type {
 } from "./inbox/store.js";
 
 export { captureRawBody } from "./receiver/capture-raw-body.js";
-export type { BodyLimits, BodyReading, DeliveryRequest, DeliveryResponse, ReadBody } from "./receiver/delivery.js";
+export type {
+  BodyLimits,
+  BodyReading,
+  DeliveryRequest,
+  DeliveryResponse,
+  HeadersLike,
+  ReadBody,
+} from "./receiver/delivery.js";
 export type { DeliveryCounts } from "./receiver/delivery-counts.js";
 export type { ReceiverOptions } from "./receiver/options.js";
 export { createReceiver, type Receiver, type ReceiverHealth, type ReceiverState } from "./receiver/receiver.js";
@@ -70,3 +78,4 @@ export type {
 } from "./receiver/receiver-events.js";
 export type { RejectionCode } from "./receiver/rejection.js";
 export type { SecretSource } from "./receiver/secrets.js";
+export type { StartTimeout } from "./timeout-queue.js";

@@ -1,8 +1,7 @@
+import { shiftTimes, timeOf } from "../events/shift-times.js";
 import { uniqueEventId, uniqueInteger } from "./unique.js";
 
 type JsonObject = Record<string, unknown>;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The same event as if it happened now: an id of its own, `created_at` now, and a signal's other times moved with
@@ -31,27 +30,4 @@ export function withSignalId(event: JsonObject): JsonObject {
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function shiftTimes(data: JsonObject, shiftMs: number): JsonObject {
-  for (const name of ["observed_at", "published_at"]) {
-    const time = timeOf(data[name]);
-    if (time !== null) data[name] = new Date(time + shiftMs).toISOString();
-  }
-  const { period } = data;
-  if (!isJsonObject(period)) return data;
-  const shiftDays = Math.floor(shiftMs / DAY_MS);
-  const shifted = Object.entries(period).map(([name, value]) => [name, shiftDate(value, shiftDays)]);
-  return { ...data, period: Object.fromEntries(shifted) as JsonObject };
-}
-
-function shiftDate(value: unknown, days: number): unknown {
-  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\d$/.test(value)) return value;
-  const time = timeOf(value);
-  return time === null ? value : new Date(time + days * DAY_MS).toISOString().slice(0, 10);
-}
-
-function timeOf(value: unknown): number | null {
-  const time = typeof value === "string" ? Date.parse(value) : NaN;
-  return Number.isNaN(time) ? null : time;
 }

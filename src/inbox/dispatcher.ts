@@ -28,6 +28,8 @@ export interface DispatcherConfig {
   /** Calls the user. `abort` fires when the attempt's time or the receiver's grace is over. */
   handOff: (queued: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
   observe: DispatcherObserver;
+  /** The end of an attempt, whatever it was, is durable. */
+  onSettled: (eventId: string) => void;
 }
 
 /** A claimed event in the hands of this process. */
@@ -242,6 +244,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       if (applied === null) return;
       if (applied) whenDurable?.();
       else observe.leaseLost(event);
+      config.onSettled(event.eventId);
     });
     if (waiting.length > 0) schedulePump();
   }
@@ -255,12 +258,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     take(queued) {
       slots.unreserve(1);
       slots.hold(queued.event);
-      if (state === "started" && breaker.state() === "closed") {
-        waiting.push(queued);
-        schedulePump();
-      } else {
-        giveBack(queued.event, false);
-      }
+      if (state !== "started" || breaker.state() !== "closed") return giveBack(queued.event, false);
+      waiting.push(queued);
+      schedulePump();
     },
     leaseUntil,
     nudge,

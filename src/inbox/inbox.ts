@@ -6,6 +6,7 @@ import { replayEvents, type ReplayOutcome } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
 import type { InboxEntry, InboxStore, ListQuery, MoveOutcome, StoredEvent, StoreStats } from "./store.js";
+import { createWaiters, type WaitForOptions } from "./wait-for.js";
 
 /** What can be told at once. */
 export interface InboxVitals {
@@ -23,24 +24,39 @@ export interface InboxVitals {
   medium: Omit<StoreDiagnostics, "oldestReadyAt"> | null;
 }
 
+/** {@link InboxVitals}, with the number of events in each state. */
 export interface InboxStats extends StoreStats, InboxVitals {}
 
 /** What a person or a program does with the inbox of a started receiver. All of it is about its endpoint alone. */
 export interface Inbox {
   /** Oldest first. @throws SignalboxError `store_failed` */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
+  /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
   get(eventId: string): Promise<StoredEvent | undefined>;
   /**
    * Hands events off again: `dead`, `done` and `quarantined` ones whose payload is still there.
-   *
-   * @returns for one id one outcome, for several as many
    */
   replay(eventId: string): Promise<ReplayOutcome>;
+  /** The same for several: one outcome for each, in order. */
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
   /** Gives up `dead` or `quarantined` events: the payload is dropped, the id stays known. */
   discard(eventId: string): Promise<MoveOutcome>;
+  /** The same for several: one outcome for each, in order. */
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  /** Counts the events in each state. @throws SignalboxError `store_failed` */
   stats(): Promise<InboxStats>;
+  /**
+   * Waits until an event is done, or in the state that is asked for; it need not have arrived yet. For tests: what a
+   * program has to know, the events of `receiver.on` tell.
+   *
+   * @throws SignalboxError `wait_failed` when the time is over, the receiver is closed, or the event ended in another
+   * state (dead instead of done), at once; the message has the state it is in and the text of its last error
+   * @throws SignalboxError `store_failed`, `option_invalid`
+   * @example
+   * await receiver.inbox.waitFor(event.id);
+   * await receiver.inbox.waitFor(event.id, { state: "dead" });
+   */
+  waitFor(eventId: string, options?: WaitForOptions): Promise<StoredEvent>;
 }
 
 /** What the receiver gives to the inbox. */
@@ -55,7 +71,7 @@ export interface AcceptedInput {
 
 export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
 
-export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire"> {
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire" | "onSettled"> {
   store: InboxStore;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
@@ -87,7 +103,13 @@ export function createInbox(config: InboxConfig): RunningInbox {
       if (freed > 0) dispatcher.nudge();
     },
   });
-  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
+  const waiters = createWaiters({ get: (eventId) => store.get(endpoint, eventId), now: () => clock.now() });
+  const dispatcher = createDispatcher({
+    ...config,
+    batcher,
+    leasesExpire: store.shared,
+    onSettled: waiters.changed,
+  });
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
@@ -131,6 +153,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
           };
           dispatcher.take({ event, leaseUntil, parsed: fate.parsed });
         } else if (fate.kind === "handOff") dispatcher.nudge();
+        waiters.changed(eventId);
         return result;
       },
       (error: unknown) => {
@@ -200,6 +223,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       stopRetention?.();
       await dispatcher.close(graceMs);
       await batcher.close();
+      await waiters.close();
       await store.close(endpoint);
     },
     hasRoom: (bytes) => batcher.hasRoom(bytes),
@@ -207,6 +231,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     vitals,
     list: (query = {}) => store.list({ ...query, endpoint }),
     get: (eventId) => store.get(endpoint, eventId),
+    waitFor: waiters.waitFor,
     replay: ((ids: string | readonly string[]) =>
       each(ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
     discard: ((ids: string | readonly string[]) =>

@@ -31,6 +31,7 @@ export interface NewEvent {
   reason: string | null;
 }
 
+/** What became of one new event of a batch. */
 export type AcceptResult =
   | { status: "accepted"; seq: number }
   | {
@@ -55,6 +56,7 @@ export interface Settlement {
   lastError: string | null;
 }
 
+/** Asks for events that are due. */
 export interface ClaimRequest {
   endpoint: string;
   now: number;
@@ -62,7 +64,7 @@ export interface ClaimRequest {
   leaseUntil: number;
   limit: number;
   /**
-   * Suspects are events that were in flight at {@link SUSPECT_CRASHES} crashes or more. False: claim all
+   * Suspects are events that were in flight at two crashes or more. False: claim all
    * others. True: claim suspects alone.
    */
   suspects: boolean;
@@ -70,9 +72,10 @@ export interface ClaimRequest {
    * What the claimer has in hand: with `shared: true` it never takes that over from itself, whatever the clock says.
    * @default nothing
    */
-  held?: { has(seq: number): boolean; readonly size: number } | undefined;
+  held?: Pick<ReadonlySet<number>, "has" | "size"> | undefined;
 }
 
+/** An event in the hands of who claimed it, with what its callback needs. */
 export interface ClaimedEvent {
   seq: number;
   eventId: string;
@@ -87,7 +90,7 @@ export interface ClaimedEvent {
   body: Uint8Array;
 }
 
-/** An event that {@link MAX_CRASHES} made dead. */
+/** An event that its fifth crash made dead. */
 export interface CrashedEvent {
   seq: number;
   eventId: string;
@@ -95,19 +98,22 @@ export interface CrashedEvent {
   attempts: number;
 }
 
+/** Whose leases are to be freed: all but those that are held. */
 export interface TakeOverRequest {
   endpoint: string;
   now: number;
-  held: { has(seq: number): boolean };
+  held: Pick<ReadonlySet<number>, "has">;
   crashed: boolean;
 }
 
+/** What a take-over found. */
 export interface TakeOverResult {
   /** How many leases it freed, those of the events that are dead now among them. */
   freed: number;
   dead: CrashedEvent[];
 }
 
+/** What a claim got, and what else is to be done. */
 export interface ClaimResult {
   events: ClaimedEvent[];
   /** Events whose lease had run out once too often. */
@@ -125,6 +131,7 @@ export interface Batch {
   claim: ClaimRequest | null;
 }
 
+/** What became of each part of a {@link Batch}, in its order. */
 export interface BatchResult {
   /** For each settlement, whether its token was current. */
   settlements: boolean[];
@@ -157,6 +164,7 @@ export interface StoredEvent extends InboxEntry {
   rawBody: Uint8Array | null;
 }
 
+/** Which entries `list` gives; what is left out excludes none. */
 export interface ListQuery {
   /** @default all endpoints */
   endpoint?: string;
@@ -168,15 +176,17 @@ export interface ListQuery {
   limit?: number;
 }
 
-/** Counts per state. */
+/** How many events are in each state. */
 export type StateCounts = Record<EventState, number>;
 
+/** Counts per state, of one endpoint. */
 export interface StoreStats extends StateCounts {
   total: number;
   /** When the event that waits longest in `ready` became due; null when none waits. */
   oldestReadyAt: number | null;
 }
 
+/** What is old enough to be forgotten. */
 export interface PruneRequest {
   endpoint: string;
   /** Done events whose state is older than this lose their payload. Milliseconds. */
@@ -202,9 +212,7 @@ export interface ReplayMove {
 }
 
 /** How a store opens. */
-export interface StoreContext {
-  endpoint: string;
-}
+export type StoreContext = { endpoint: string };
 
 /** Crashes (not attempts) after which an event is handed off alone, so that it cannot drag others with it. */
 export const SUSPECT_CRASHES = 2;
@@ -212,10 +220,7 @@ export const SUSPECT_CRASHES = 2;
 /** Crashes after which an event is `dead` with reason `crash_loop`. */
 export const MAX_CRASHES = 5;
 
-/**
- * An event that became `ready` further ahead than this was put there before the clock was set back. Less is two
- * processes that read their clock one after the other.
- */
+/** What became `ready` further ahead than this did so before the clock was set back; less is two processes' reading. */
 export const CLOCK_SLACK_MS = 5000;
 
 /** The `lastError` of an event that {@link MAX_CRASHES} made dead. */
@@ -236,10 +241,10 @@ export const CRASH_LOOP = "crash_loop";
  * - **G6** Bodies come back byte for byte, whatever the bytes.
  * - **G7** A claim hands out an event that is due and `ready` to one claimer, with a token larger than any
  *   before, earliest due first. Suspects come only when asked for. What became `ready` at a time that is more
- *   than {@link CLOCK_SLACK_MS} ahead of the claim's `now` waits no longer than it was to wait then: the clock
+ *   than 5 seconds ahead of the claim's `now` waits no longer than it was to wait then: the clock
  *   was set back.
  * - **G8** `takeOver` makes every lease of a dead predecessor `ready` at once, counts a crash for each and marks
- *   it possibly repeated; the {@link MAX_CRASHES}th makes it `dead`. With `shared: true` an expired lease gets
+ *   it possibly repeated; the fifth makes it `dead`, for the reason `crash_loop`. With `shared: true` an expired lease gets
  *   the same in `claim`, unless the claimer holds it itself, and `takeOver` does nothing.
  * - **G9** `prune` never touches an event that is not `done`.
  * - **G10** `replay` takes `done`, `dead` and `quarantined` events that have their payload and nothing else;
@@ -269,6 +274,7 @@ export interface InboxStore {
   /** Ends what `open` began for this endpoint. Idempotent. */
   close(endpoint: string): Promise<void>;
 
+  /** Applies a batch; see G1 to G5 and G7. */
   commit(batch: Batch): Promise<BatchResult>;
   /**
    * Frees the leases that nobody holds any more; see G8. `held` are the events that this process has in hand
@@ -277,12 +283,18 @@ export interface InboxStore {
    */
   takeOver(request: TakeOverRequest): Promise<TakeOverResult>;
 
+  /** Entries without what was received, by `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;
+  /** One event with what was received. */
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
   /** For `health()` and `stats()`; null while it is not open. A store that has nothing to tell leaves it out. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
+  /** Puts events back to `ready`; see G10. One outcome for each, in order. */
   replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;
+  /** Gives events up; see G10. One outcome for each, in order. */
   discard(events: readonly { endpoint: string; eventId: string }[], now: number): Promise<MoveOutcome[]>;
+  /** Forgets old done events; see G9. Gives how many lost their payload and how many their key. */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
 }

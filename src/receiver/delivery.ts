@@ -13,15 +13,18 @@ export interface DeliveryRequest {
 
 /** What the receiver needs of Fetch's `Headers`. */
 export interface HeadersLike {
+  /** The value of a header, by its name in any case. */
   get(name: string): string | null;
 }
 
 /** Reads a request's body once, within these limits. Never rejects. */
 export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
 
+/** What a {@link ReadBody} has to keep to. */
 export interface BodyLimits {
   /** Bytes, counted as received. */
   maxBytes: number;
+  /** Milliseconds for the whole body to arrive. */
   timeoutMs: number;
   /** Calls back after `timeoutMs`, by the receiver's clock and without a timer of its own, unless it is cancelled. */
   startTimeout: StartTimeout;
@@ -37,6 +40,7 @@ export interface BodyLimits {
   hold(bytes: number, giveWay: () => void): boolean;
 }
 
+/** The bytes, or why there are none. */
 export type BodyReading =
   | { ok: true; bytes: Uint8Array }
   | {
@@ -49,6 +53,7 @@ export type BodyReading =
 export interface DeliveryResponse {
   status: number;
   headers: Record<string, string>;
+  /** JSON. */
   body: string;
 }
 

@@ -21,6 +21,7 @@ import {
 } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
+/** What `receiver.health()` tells. Counts begin with the process. */
 export interface ReceiverHealth extends InboxVitals {
   /** Deliveries are taken: started, and the last commit worked. Fit for a readiness route. */
   ok: boolean;
@@ -36,6 +37,7 @@ export interface ReceiverHealth extends InboxVitals {
   deliveries: DeliveryCounts;
 }
 
+/** Where a receiver is in its life; deliveries are taken while it is `running`. */
 export type ReceiverState = "idle" | "starting" | "running" | "closing" | "closed";
 
 /** Takes deliveries, and hands events off. */
@@ -55,6 +57,7 @@ export interface Receiver {
    * @param options `graceMs`: @default 10000
    */
   close(options?: { graceMs?: number }): Promise<void>;
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
    * One delivery in, one answer out, for any framework.
@@ -62,10 +65,17 @@ export interface Receiver {
    * @returns null when the client went away and nobody is there to be answered. Never rejects.
    */
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
+  /** The same for a body that is still to be read. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
+  /** How it is, at once and without a look at the disk. */
   health(): ReceiverHealth;
-  /** @returns how to stop listening */
+  /**
+   * Calls the listener for each event of this name, before the answer goes out: keep it short.
+   *
+   * @returns how to stop listening
+   */
   on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
+  /** The accepted events of this receiver's endpoint. */
   readonly inbox: Inbox;
 }
 
@@ -237,7 +247,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       ...inbox.vitals(),
     }),
     on: events.on,
-    inbox: { list: inbox.list, get: inbox.get, replay: inbox.replay, discard: inbox.discard, stats: inbox.stats },
+    inbox: {
+      list: inbox.list,
+      get: inbox.get,
+      replay: inbox.replay,
+      discard: inbox.discard,
+      stats: inbox.stats,
+      waitFor: inbox.waitFor,
+    },
   };
   return receiver;
 }

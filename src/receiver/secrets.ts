@@ -8,7 +8,13 @@ import { assertSecret, isUsableSecret } from "../signature/secret.js";
  * `undefined`, as an environment variable that is not set, is refused like an empty secret: at construction, or with
  * 503 where a function gives it.
  */
-export type SecretSource = SecretLookup | (() => SecretLookup | Promise<SecretLookup>);
+export type SecretSource =
+  | string
+  | readonly string[]
+  | undefined
+  | (() => string | readonly string[] | undefined | Promise<string | readonly string[] | undefined>);
+
+/** What a source gives: {@link SecretSource} without the function. */
 type SecretLookup = string | readonly string[] | undefined;
 
 export type LookUpSecrets = () => readonly string[] | Promise<readonly string[]>;

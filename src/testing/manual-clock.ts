@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.js";
 
+/** A {@link Clock} that a test moves. */
 export interface ManualClock extends Clock {
   /**
    * Moves time on and runs each timer that comes due at its own moment, in order, letting what it set off go on

@@ -1,62 +1,45 @@
+import { randomInt } from "node:crypto";
 import type { SignalEvent } from "../events/envelope.js";
+import { shiftTimes } from "../events/shift-times.js";
+import { isKnownSignalType, type KnownSignalType, type SignalType } from "../events/signal-types.js";
+import { mergeOverrides, type DeepPartial } from "./merge-overrides.js";
+import { readFixture } from "./read-fixture.js";
 
 /** Any part of a signal; what is left out is filled in. */
-export type SignalEventOverrides = Partial<Omit<SignalEvent, "data">> & { data?: DeepPartial<SignalEvent["data"]> };
+export type SignalEventOverrides = DeepPartial<SignalEvent>;
 
-type DeepPartial<Value> = Value extends readonly unknown[] | string | number | boolean | null
-  ? Value
-  : { [Key in keyof Value]?: DeepPartial<Value[Key]> };
+const DEFAULT_TYPE: KnownSignalType = "traffic_breakout";
 
-let lastSignalId = 0;
+/** Counts up from a number that no other test process begins with: they may share a database. */
+let lastSignalId = randomInt(2 ** 40);
 
 /**
- * A sound signal with an id of its own. Overrides are merged in, however deep; the id follows `signal_id` and
- * `product.id` unless it is given.
+ * A sound signal as the service would send it now, with an id of its own: the package's fixture of its type.
+ * Overrides are merged in, however deep; the id follows `signal_id` and `product.id` unless it is given. A type that
+ * this release does not know gets the data of a `traffic_breakout`.
  *
+ * @param type one of `SIGNAL_TYPES`, or any other. @default `data.signal_type` of the overrides, else `traffic_breakout`
  * @example
- * signalEvent({ data: { signal_type: "price_increased", product: { slug: "acme" } } });
+ * signalEvent("price_increased", { data: { product: { slug: "acme" } } });
+ * signalEvent({ data: { title: "Acme is gone" } });
  */
-export function signalEvent(overrides: SignalEventOverrides = {}): SignalEvent {
+export function signalEvent(type: SignalType, overrides?: SignalEventOverrides): SignalEvent;
+export function signalEvent(overrides?: SignalEventOverrides): SignalEvent;
+export function signalEvent(
+  first: SignalType | SignalEventOverrides = {},
+  second: SignalEventOverrides = {},
+): SignalEvent {
+  const overrides = typeof first === "string" ? second : first;
+  const type = typeof first === "string" ? first : (first.data?.signal_type ?? DEFAULT_TYPE);
+  const fixture = readFixture<SignalEvent>(`signals/${isKnownSignalType(type) ? type : DEFAULT_TYPE}`);
+  const now = Date.now();
+  const data = shiftTimes(fixture.data, now - Date.parse(fixture.created_at));
   lastSignalId += 1;
-  const now = new Date().toISOString();
-  const event = merge(
-    {
-      id: "",
-      version: "1",
-      type: "signal.published",
-      created_at: now,
-      data: {
-        signal_id: lastSignalId,
-        signal_type: "traffic_breakout",
-        product: { id: 4711, slug: "example-product" },
-        title: "Example Product: monthly traffic rose",
-        summary: "Visits rose from 1,000 to 1,500 in a month.",
-        change: {
-          direction: "up",
-          magnitude: 0.5,
-          before: { value: 1000, unit: "visits" },
-          after: { value: 1500, unit: "visits" },
-        },
-        observed_at: now,
-        period: { start: "2026-01-01", end: "2026-01-31" },
-        published_at: now,
-        evidence_summary: "Two comparable monthly samples.",
-        url: "https://catalog.example/en/tools/example-product",
-      },
-    },
-    overrides,
-  ) as SignalEvent;
-  return event.id === "" ? { ...event, id: `sig_${event.data.signal_id}_${event.data.product.id}` } : event;
-}
-
-function merge(base: unknown, over: unknown): unknown {
-  if (over === undefined) return base;
-  if (!isPlainObject(base) || !isPlainObject(over)) return over;
-  const merged: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) merged[key] = merge(base[key], value);
-  return merged;
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const base: SignalEvent = {
+    ...fixture,
+    created_at: new Date(now).toISOString(),
+    data: { ...data, signal_type: type, signal_id: lastSignalId },
+  };
+  const event = mergeOverrides(base, overrides);
+  return { ...event, id: overrides.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
 }

@@ -1,12 +1,15 @@
 import { SIGNATURE_HEADER } from "../signature/header.js";
 import { signBody } from "../signature/sign.js";
 
+/** How a delivery is signed. */
 export interface SignedDeliveryOptions {
+  /** The key: the whole text. */
   secret: string;
   /** When it is signed: milliseconds as `Date.now()` gives them, or Unix seconds. @default now */
   now?: number;
 }
 
+/** What to send: fits `fetch`, supertest and `receiver.handle`. */
 export interface SignedDelivery {
   headers: Record<string, string>;
   /** Send exactly these bytes: parsing and writing them again breaks the signature. */

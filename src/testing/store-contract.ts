@@ -11,7 +11,9 @@ export type { ContractMedium } from "./store-contract/stage.js";
 export interface ContractCase {
   /** The guarantee that it holds: `G1` to `G11`. */
   guarantee: string;
+  /** A plain sentence. */
   name: string;
+  /** Rejects when the store breaks the promise. */
   run(): Promise<void>;
 }
 

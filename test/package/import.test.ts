@@ -27,7 +27,15 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "signalbox/node": ["nodeHandler"],
   "signalbox/stores/sqlite": ["sqliteStore"],
   "signalbox/stores/memory": ["memoryStore"],
-  "signalbox/testing": ["signedDelivery", "signalEvent", "createManualClock", "storeContract"],
+  "signalbox/testing": [
+    "signedDelivery",
+    "signalEvent",
+    "testEvent",
+    "verificationEvent",
+    "testReceiver",
+    "createManualClock",
+    "storeContract",
+  ],
 };
 
 /** Runs to its own end, and rejects when it does not come to one. Gives what was printed, as JSON. */
@@ -72,6 +80,30 @@ test("every entry point can be imported and required, has its names, and the pro
       expect(found[entry], entry).toEqual(expect.arrayContaining(names as string[]));
     }
   }
+});
+
+test.each([
+  ["import", "module", "await import"],
+  ["require()", "commonjs", "require"],
+] as const)("with %s the test kit finds the fixtures and hands one of each off", async (_, type, load) => {
+  const code = `(async () => {
+    const { SIGNAL_TYPES } = ${load}("signalbox");
+    const { signalEvent, testEvent, testReceiver, verificationEvent } = ${load}("signalbox/testing");
+    const handedOff = [];
+    const onSignal = ({ data }) => handedOff.push(data.signal_type);
+    const { deliver, receiver } = await testReceiver({ onSignal, onTest: ({ type }) => handedOff.push(type) });
+    for (const event of [...SIGNAL_TYPES.map((type) => signalEvent(type)), testEvent()]) {
+      await deliver(event);
+      await receiver.inbox.waitFor(event.id);
+    }
+    const { status } = await deliver(verificationEvent());
+    console.log(JSON.stringify({ handedOff, types: [...SIGNAL_TYPES, "webhook.test"], status }));
+  })()`;
+  // It ends by itself although nobody closes the receiver.
+  const found = (await run(install(), type, code)) as { handedOff: string[]; types: string[]; status: number };
+  expect(found.types).toHaveLength(39);
+  expect(found.handedOff).toEqual(found.types);
+  expect(found.status).toBe(200);
 });
 
 const LOADED = `Object.keys(require("node:module")._cache)

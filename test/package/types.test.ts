@@ -22,7 +22,10 @@ import { expressHandler } from "signalbox/express";
 import { nodeHandler } from "signalbox/node";
 import { memoryStore } from "signalbox/stores/memory";
 import { sqliteStore } from "signalbox/stores/sqlite";
-import { createManualClock, signalEvent, signedDelivery, storeContract } from "signalbox/testing";
+import {
+  createManualClock, signalEvent, signedDelivery, storeContract, testEvent, testReceiver, verificationEvent,
+  type SignalEventOverrides, type TestReceiver,
+} from "signalbox/testing";
 
 const store: InboxStore = Math.random() < 0.5 ? sqliteStore("signals.db") : memoryStore();
 const options: ReceiverOptions = {
@@ -51,6 +54,11 @@ app.use(express.json({ verify: captureRawBody }));
 createServer(nodeHandler(receiver));
 
 const event: SignalEvent = signalEvent({ data: { product: { slug: "acme" } } });
+const overrides: SignalEventOverrides = { data: { change: { after: { value: 2 } } }, added_later: true };
+const kit: TestReceiver = await testReceiver({ onSignal: options.onSignal, handoff: { maxAttempts: 1 } });
+for (const each of [signalEvent("price_increased", overrides), testEvent(), verificationEvent()]) await kit.deliver(each);
+const { rawBody } = await kit.receiver.inbox.waitFor(event.id, { state: "dead", timeoutMs: 100 });
+console.log(rawBody?.byteLength);
 const { headers, body } = signedDelivery(event, { secret: "whsec_1" });
 const verification = verifySignature({ header: headers[SIGNATURE_HEADER], body, secrets: ["whsec_1"] });
 if (!verification.ok) console.log(verification.reason satisfies string);

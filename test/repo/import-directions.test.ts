@@ -44,7 +44,8 @@ const FORBIDDEN = [
   ["src/stores/sqlite", "../../events/envelope.js"],
   ["src/receiver", "../stores/memory.js"],
   ["src/receiver", "express"],
-  ["src/testing", "../receiver/receiver.js"],
+  ["src/testing", "../stores/sqlite/sqlite-store.js"],
+  ["src/testing", "../cli/main.js"],
 ] as const;
 
 const ALLOWED = [
@@ -53,6 +54,8 @@ const ALLOWED = [
   ["src/stores/sqlite", "../../inbox/store.js"],
   ["src/inbox", "../events/parse-event.js"],
   ["src/receiver", "../inbox/inbox.js"],
+  ["src/testing", "../receiver/receiver.js"],
+  ["src/testing", "../stores/memory.js"],
   ["src/cli", "../stores/memory.js"],
 ] as const;
 

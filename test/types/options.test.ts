@@ -1,9 +1,17 @@
 import { pino } from "pino";
 import { expectTypeOf, test } from "vitest";
-import { createReceiver, type Handoff, type ReceiverOptions, type SecretSource, type Signal } from "../../src/index.js";
+import { systemClock } from "../../src/clock.js";
+import {
+  createReceiver,
+  type Handoff,
+  type ReceiverOptions,
+  type SecretSource,
+  type Signal,
+  type StoredEvent,
+} from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock } from "../../src/testing/index.js";
+import { createManualClock, testReceiver } from "../../src/testing/index.js";
 
 // Held by `tsc -p test`: the functions below are never called.
 const base = { secrets: "whsec_types", store: memoryStore(), onSignal: () => {} };
@@ -112,6 +120,28 @@ test("a receiver's listener gets the event of its name", () => {
     expectTypeOf(receiver.on("accepted", () => {})).toEqualTypeOf<() => void>();
     // @ts-expect-error there is no such event
     receiver.on("delivered", () => {});
+  });
+});
+
+test("a test's receiver takes the options of createReceiver, and none has to be given", () => {
+  typed(() => {
+    void testReceiver();
+    void testReceiver({ ...base, clock: createManualClock(), logger: undefined, secrets: ["a", "b"] });
+    // @ts-expect-error onSignal
+    void testReceiver({ onSignl: base.onSignal });
+    // @ts-expect-error it has to sign with it
+    void testReceiver({ secrets: () => "whsec_types" });
+    // @ts-expect-error a test moves its clock
+    void testReceiver({ clock: systemClock });
+  });
+});
+
+test("an event is waited for in a state in which it can rest", () => {
+  const { inbox } = createReceiver({ ...base, logger: false });
+  typed(() => {
+    expectTypeOf(inbox.waitFor("evt_1", { state: "dead", timeoutMs: undefined })).resolves.toEqualTypeOf<StoredEvent>();
+    // @ts-expect-error a lease begins and ends unseen
+    void inbox.waitFor("evt_1", { state: "leased" });
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type TestEvent,
   type Verification,
 } from "../../src/index.js";
-import { signalEvent } from "../../src/testing/index.js";
+import { signalEvent, testEvent } from "../../src/testing/index.js";
 
 test("a signal's type narrows to the known ones and takes any other", () => {
   const read = ({ data: { signal_type: type } }: Signal): void => {
@@ -79,8 +79,17 @@ test("a hand-off is read only", () => {
 
 test("overrides of a test's signal may be deep and partial, and not of another kind", () => {
   signalEvent({ data: { product: { slug: "acme" }, change: { after: { value: 2 } } } });
+  signalEvent("price_increased", { data: { title: "t" }, added_later: 1 });
+  signalEvent("a_type_of_next_year");
+  expectTypeOf(signalEvent).returns.toEqualTypeOf<SignalEvent>();
   // @ts-expect-error an id of a product is a number
   signalEvent({ data: { product: { id: "4711" } } });
+  // @ts-expect-error an id of an event is text
+  signalEvent({ id: 1 });
+  // @ts-expect-error so it is beside a type
+  signalEvent("price_increased", { id: 1 });
+  // @ts-expect-error a message is text
+  testEvent({ data: { message: 1 } });
 });
 
 test("a test event has a message", () => {

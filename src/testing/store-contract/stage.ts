@@ -28,6 +28,7 @@ export interface ContractMedium {
    * out where nothing outlives the process.
    */
   readBack?(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  /** Called once the case is over and its stores are closed. */
   destroy(): Promise<void>;
 }
 

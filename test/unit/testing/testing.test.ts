@@ -1,33 +1,7 @@
 import { expect, test } from "vitest";
-import { parseEvent, verifySignature } from "../../../src/index.js";
+import { verifySignature } from "../../../src/index.js";
 import { createManualClock, signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { errorOf } from "../signalbox-error-of.js";
-
-test("a signal of a test is sound, and each has an id of its own", () => {
-  const events = Array.from({ length: 20 }, () => signalEvent());
-  for (const event of events) expect(parseEvent(Buffer.from(JSON.stringify(event))).kind).toBe("known");
-  expect(new Set(events.map(({ id }) => id)).size).toBe(20);
-});
-
-test("overrides are merged in, however deep, and the id follows them unless it is given", () => {
-  const event = signalEvent({
-    data: { signal_id: 7, product: { id: 8, slug: "acme" }, change: { after: { value: 9 } } },
-  });
-  expect(event.id).toBe("sig_7_8");
-  expect(event.data).toMatchObject({ signal_id: 7, product: { id: 8, slug: "acme" } });
-  expect(event.data.change.after).toEqual({ value: 9, unit: "visits" });
-  expect(signalEvent({ id: "evt_own" }).id).toBe("evt_own");
-});
-
-test("two signals share no part that one test could change under another", () => {
-  const first = signalEvent();
-  first.data.product.slug = "changed";
-  first.data.change.before.value = -1;
-  expect(signalEvent().data).toMatchObject({
-    product: { slug: "example-product" },
-    change: { before: { value: 1000 } },
-  });
-});
 
 test.each([
   ["an event", signalEvent()],

@@ -1,0 +1,34 @@
+type JsonObject = Record<string, unknown>;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The data of a signal, with its times moved, and its period by whole days, so that they still follow each other. What is
+ * not there, or no time, is left alone.
+ */
+export function shiftTimes<Data extends JsonObject>(data: Data, shiftMs: number): Data {
+  const shifted: JsonObject = { ...data };
+  for (const name of ["observed_at", "published_at"]) {
+    const time = timeOf(data[name]);
+    if (time !== null) shifted[name] = new Date(time + shiftMs).toISOString();
+  }
+  const { period } = data;
+  if (typeof period === "object" && period !== null && !Array.isArray(period)) {
+    const shiftDays = Math.floor(shiftMs / DAY_MS);
+    const dates = Object.entries(period).map(([name, value]) => [name, shiftDate(value, shiftDays)]);
+    shifted["period"] = Object.fromEntries(dates) as JsonObject;
+  }
+  return shifted as Data;
+}
+
+/** Milliseconds since 1970; null when it is no time. */
+export function timeOf(value: unknown): number | null {
+  const time = typeof value === "string" ? Date.parse(value) : NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+function shiftDate(value: unknown, days: number): unknown {
+  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\d$/.test(value)) return value;
+  const time = timeOf(value);
+  return time === null ? value : new Date(time + days * DAY_MS).toISOString().slice(0, 10);
+}

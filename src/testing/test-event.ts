@@ -1,0 +1,17 @@
+import type { TestEvent } from "../events/envelope.js";
+import { mergeOverrides, type DeepPartial } from "./merge-overrides.js";
+import { readFixture } from "./read-fixture.js";
+import { renewEvent } from "./renew-event.js";
+
+/** Any part of a test event; what is left out is filled in. */
+export type TestEventOverrides = DeepPartial<TestEvent>;
+
+/**
+ * A `webhook.test` as the service would send it now, with an id of its own. It goes to `onTest`.
+ *
+ * @example
+ * testEvent({ data: { message: "hello" } });
+ */
+export function testEvent(overrides: TestEventOverrides = {}): TestEvent {
+  return mergeOverrides(renewEvent(readFixture<TestEvent>("events/webhook.test")), overrides);
+}

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import {
+  createManualClock,
+  signalEvent,
+  testEvent,
+  testReceiver,
+  verificationEvent,
+  type TestReceiverOptions,
+} from "../../../src/testing/index.js";
+import { rejectionOf } from "../signalbox-error-of.js";
+import { tempFolder } from "../temp-folder.js";
+
+const RECEIVED = { status: 200, body: '{"received":true}' };
+
+test("it hands what is delivered to the handler", async () => {
+  const onSignal = vi.fn();
+  const { deliver, receiver } = await testReceiver({ onSignal });
+  const event = signalEvent("price_increased");
+  expect(await deliver(event)).toMatchObject(RECEIVED);
+  await receiver.inbox.waitFor(event.id);
+  expect(onSignal).toHaveBeenCalledExactlyOnceWith(event, expect.objectContaining({ attempt: 1 }));
+});
+
+test("a test event goes to onTest, and a verification is answered", async () => {
+  const onTest = vi.fn();
+  const { deliver, receiver } = await testReceiver({ onTest });
+  const event = testEvent();
+  await deliver(event);
+  await receiver.inbox.waitFor(event.id);
+  expect(onTest).toHaveBeenCalledExactlyOnceWith(event, expect.anything());
+  const verification = verificationEvent();
+  const { body } = await deliver(verification);
+  expect(JSON.parse(body)).toEqual({ challenge: verification.data.challenge });
+});
+
+test("its clock stands still, and moving it brings the retries", async () => {
+  const onSignal = vi.fn().mockRejectedValue(new Error("the queue is down"));
+  const { deliver, receiver, clock } = await testReceiver({ onSignal, handoff: { maxAttempts: 3 } });
+  const event = signalEvent();
+  await deliver(event);
+  await receiver.inbox.waitFor(event.id, { state: "ready" });
+  await clock.advance(10_000);
+  expect(onSignal).toHaveBeenCalledTimes(2);
+  await clock.advance(30_000);
+  expect(await receiver.inbox.waitFor(event.id, { state: "dead" })).toMatchObject({ attempts: 3 });
+});
+
+test("deliveries are signed by its clock, and otherwise when that is asked for", async () => {
+  const clock = createManualClock(1_795_255_200_000);
+  const { deliver } = await testReceiver({ clock });
+  const event = signalEvent();
+  expect(await deliver(event)).toMatchObject(RECEIVED);
+  await clock.advance(3_600_000);
+  expect(await deliver(event)).toMatchObject({ status: 200, body: '{"received":true,"duplicate":true}' });
+  const codeOf = ({ body }: { body: string }): unknown => (JSON.parse(body) as { error: { code: unknown } }).error.code;
+  expect(codeOf(await deliver(event, { now: clock.now() - 301_000 }))).toBe("timestamp_out_of_tolerance");
+  expect(codeOf(await deliver(event, { secret: "whsec_other" }))).toBe("signature_mismatch");
+});
+
+test("text and bytes are delivered as they are", async () => {
+  const { deliver } = await testReceiver();
+  const quarantined = { status: 200, body: '{"received":true,"quarantined":true}' };
+  expect(await deliver("no JSON")).toMatchObject(quarantined);
+  expect(await deliver(Buffer.from([0xff, 0x00]))).toMatchObject(quarantined);
+});
+
+test("of several secrets it signs with the first, and takes each", async () => {
+  const { deliver, secret } = await testReceiver({ secrets: ["whsec_new", "whsec_old"] });
+  expect(secret).toBe("whsec_new");
+  expect(await deliver(signalEvent())).toMatchObject(RECEIVED);
+  expect(await deliver(signalEvent(), { secret: "whsec_old" })).toMatchObject(RECEIVED);
+});
+
+test("it takes the options of createReceiver, a store of the user's among them, and refuses others", async () => {
+  const store = sqliteStore(join(tempFolder(), "signals.db"));
+  const { deliver, receiver } = await testReceiver({ store, endpoint: "crm", bodyLimitBytes: 2000 });
+  expect((await deliver(" ".repeat(2001))).status).toBe(413);
+  const event = signalEvent();
+  expect(await deliver(event)).toMatchObject(RECEIVED);
+  expect(await receiver.inbox.waitFor(event.id)).toMatchObject({ state: "done", endpoint: "crm" });
+  await receiver.close();
+  const misspelt = { onSignl: () => undefined } as TestReceiverOptions;
+  expect((await rejectionOf(testReceiver(misspelt))).code).toBe("option_unknown");
+  for (const secrets of ["", []]) expect((await rejectionOf(testReceiver({ secrets }))).code).toBe("secret_invalid");
+});
+
+test("undefined means absent", async () => {
+  const none = { secrets: undefined, clock: undefined, store: undefined, onSignal: undefined, logger: undefined };
+  const { deliver } = await testReceiver(none);
+  expect(await deliver(signalEvent(), { secret: undefined, now: undefined })).toMatchObject(RECEIVED);
+});
+
+test("disposing of it closes the receiver, and waits for no callback", async () => {
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const onSignal = (): Promise<never> => {
+    begin();
+    return new Promise(() => undefined);
+  };
+  const box = await testReceiver({ onSignal });
+  await box.deliver(signalEvent());
+  await begun;
+  await box[Symbol.asyncDispose]();
+  expect(box.receiver.health().state).toBe("closed");
+  expect(box.clock.pendingTimers()).toBe(0);
+});
