@@ -1,15 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import ts from "typescript";
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/clock.js";
 import { createReceiver, isSignalboxError, parseEvent, type Handoff, type ReceiverOptions } from "../../src/index.js";
+import { EVENT_STATES } from "../../src/inbox/store.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { REJECTIONS, type Rejection } from "../../src/receiver/rejection.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import * as testing from "../../src/testing/index.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { checkBlocks } from "./check-blocks.js";
 import { anchorOf, codeIn, readMarkdown } from "./markdown.js";
@@ -154,6 +157,40 @@ test("the README lists the members of a receiver and of its inbox", () => {
   expect(documented).toEqual([...new Set(declared)]);
 });
 
+test("the README lists what health and stats tell, field by field", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-"));
+  const receiver = createReceiver({ ...minimal(), store: sqliteStore(join(folder, "signals.db")), logger: false });
+  await receiver.start();
+  const health = { ...receiver.health() } as Record<string, unknown>;
+  const stats = await receiver.inbox.stats();
+  await receiver.close();
+  rmSync(folder, { recursive: true });
+
+  const { medium, ...own } = health;
+  const inside = Object.keys(medium as object).map((name) => `medium.${name}`);
+  const documented = tableUnder("What it tells of itself").map(([name, says]) => [codeIn(name), says ?? ""] as const);
+  expect(sorted(documented.map(([name]) => name))).toEqual(sorted([...Object.keys(own), ...inside]));
+  const wordsIn = (text: string): string[] => [...text.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? "");
+  for (const [name, says] of documented) {
+    const value = at(name, health);
+    // "as `commits`"
+    if (typeof value !== "object" || value === null || name === "medium.sync") continue;
+    expect(wordsIn(says), name).toEqual(expect.arrayContaining(Object.keys(value)));
+  }
+  const unionOf = (path: string, name: string): string[] => {
+    const [, union = ""] = new RegExp(`\\b${name}\\b[:=\\s]+((?:\\|?\\s*"\\w+"\\s*)+);`).exec(read(path)) ?? [];
+    return [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] ?? "");
+  };
+  const says = new Map(documented);
+  expect(wordsIn(says.get("state") ?? "")).toEqual(unionOf("src/receiver/receiver.ts", "ReceiverState"));
+  expect(wordsIn(says.get("breaker") ?? "")).toEqual(unionOf("src/inbox/inbox.ts", "breaker"));
+  expect(says.get("medium.durability")).toContain(`\`${at("medium.durability", health) as string}\``);
+
+  const from = documented.findIndex(([name]) => name === "oldestReadyAgeMs");
+  const both = documented.slice(from).map(([name]) => name.split(".")[0] ?? "");
+  expect(Object.keys(stats)).toEqual(expect.arrayContaining([...both, ...EVENT_STATES]));
+});
+
 test("the README lists the fields of a hand-off", async () => {
   const handedOff = new Promise<Handoff>((resolveHandoff) => {
     const onSignal = (_signal: unknown, handoff: Handoff) => resolveHandoff(handoff);
@@ -229,6 +266,21 @@ test("the bodies that the README promises with a 200 are sent", async () => {
   await receiver.close();
   const promised = tableUnder("What the sender gets back").filter(([, status]) => status === "200");
   expect(promised.map(([, , body]) => codeIn(body))).toEqual(bodies);
+});
+
+test("the README lists what signalbox/testing has", () => {
+  const listed = namesUnder("Testing your handler").map((name) => name.replace(/\(.*$/, ""));
+  expect(sorted(listed)).toEqual(sorted(Object.keys(testing)));
+  const members = [
+    ...(tableUnder("Testing your handler").find(([name]) => name?.includes("testReceiver"))?.[1] ?? "")
+      .split("Gives")[1]!
+      .matchAll(/`(\w+)`/g),
+  ].map((match) => match[1]);
+  const kit = statementsOf("src/testing/test-receiver.ts").filter(ts.isInterfaceDeclaration);
+  const declared = kit
+    .find(({ name }) => name.text === "TestReceiver")
+    ?.members.map((member) => member.name?.getText());
+  expect(sorted([...(members as string[]), "[Symbol.asyncDispose]"])).toEqual(sorted(declared as string[]));
 });
 
 test("the README names the entry points of the package, and uses no other", () => {

@@ -1,0 +1,316 @@
+import { execFile, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { readMarkdown } from "../repo/markdown.js";
+import { install, REPOSITORY } from "./installed.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
+
+const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
+const ANY_PORT = new URL("any-port.mjs", import.meta.url).href;
+
+/** The one block under a heading that holds this, as JavaScript. */
+function block(heading: string, holding: string): string {
+  const [found, ...others] = README.blocks.filter((each) => each.heading === heading && each.code.includes(holding));
+  if (found === undefined || others.length > 0) throw new Error(`"${heading}" has not one block with ${holding}`);
+  if (found.language !== "ts") return found.code;
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true };
+  return ts.transpileModule(found.code, { compilerOptions }).outputText;
+}
+
+let folder = "";
+beforeEach(() => {
+  folder = install({ express: "express", supertest: "supertest" });
+});
+
+/** What a block may use without saying where it comes from, and what the tests ask it with. */
+const SURROUNDINGS = `
+  import { signalEvent, signedDelivery, testReceiver } from "signalbox/testing";
+  const signals = [];
+  const { receiver, secret } = await testReceiver({ onSignal: (signal) => signals.push(signal.id) });
+  const event = signalEvent();
+  const signed = (event, signing) => ({ method: "POST", ...signedDelivery(event, { secret, ...signing }) });
+  const told = [];
+  const tell = async (answer) => told.push([answer.status, await answer.text()]);
+`;
+
+/** Runs a module to its end and gives what its \`found\` is then. */
+async function run(code: string): Promise<unknown> {
+  const file = join(folder, "block.mjs");
+  writeFileSync(file, `${code}\nprocess.stdout.write(JSON.stringify(found), () => process.exit());`);
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
+  return JSON.parse(stdout);
+}
+
+/** Adds the app of the block before, posts one signal and one forgery to it, and gives what both were answered. */
+const POST_BOTH = `
+  const server = app.listen(0);
+  const url = \`http://127.0.0.1:\${server.address().port}/webhooks/signals\`;
+  await tell(await fetch(url, signed(event)));
+  await tell(await fetch(url, signed(event, { secret: "whsec_other" })));
+  await receiver.inbox.waitFor(event.id);
+  const found = { told: told.map(([status, body]) => [status, JSON.parse(body).error?.code ?? body]), signals: signals.length };
+`;
+
+const RECEIVED = '{"received":true}';
+const EXPRESS = `import express from "express"; import { expressHandler } from "signalbox/express";`;
+
+test("in an app with express.json() first, the parser that keeps the bytes lets a signal in and a forgery not", async () => {
+  const code = block("In an app that has `express.json()` first", "captureRawBody");
+  const found = await run(`${SURROUNDINGS}\n${code}\n${POST_BOTH}`);
+  expect(found).toEqual({
+    told: [
+      [200, RECEIVED],
+      [401, "signature_mismatch"],
+    ],
+    signals: 1,
+  });
+});
+
+test("in an app with express.json() first, a raw parser of the route's own does so too", async () => {
+  const code = block("In an app that has `express.json()` first", "express.raw(");
+  const found = await run(`${EXPRESS}\n${SURROUNDINGS}\nconst app = express();\n${code}\n${POST_BOTH}`);
+  expect(found).toEqual({
+    told: [
+      [200, RECEIVED],
+      [401, "signature_mismatch"],
+    ],
+    signals: 1,
+  });
+});
+
+test("the route for readiness answers 200 while deliveries are taken and 503 when they are not", async () => {
+  const code = block("Running it", "/ready");
+  const found = await run(`${EXPRESS}\n${SURROUNDINGS}\nconst app = express();\n${code}
+    const server = app.listen(0);
+    const url = \`http://127.0.0.1:\${server.address().port}/ready\`;
+    await tell(await fetch(url));
+    await receiver.close();
+    await tell(await fetch(url));
+    const found = told.map(([status, body]) => [status, JSON.parse(body).state]);`);
+  expect(found).toEqual([
+    [200, "running"],
+    [503, "closed"],
+  ]);
+});
+
+test("on node:http the listener takes a signal", async () => {
+  const file = join(folder, "block.mjs");
+  const told = `process.on("message", async (url) => {
+    await tell(await fetch(url, signed(event)));
+    await receiver.inbox.waitFor(event.id);
+    process.send({ told, signals: signals.length }, () => process.exit());
+  });`;
+  writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("On `node:http`", "nodeHandler")}`);
+  const child = fork(file, {
+    cwd: folder,
+    execArgv: ["--import", ANY_PORT],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [{ port }] = (await once(child, "message")) as [{ port: number }];
+  child.send(`http://127.0.0.1:${port}/any/path`);
+  const [found] = (await once(child, "message")) as [unknown];
+  expect(found).toEqual({ told: [[200, RECEIVED]], signals: 1 });
+});
+
+test("the adapter for any other framework answers as the receiver does, and keeps the limits while it reads", async () => {
+  const code = block("In any other framework", "async function receive(");
+  const found = await run(`${SURROUNDINGS}\n${code}
+    const url = "http://localhost/webhooks/signals";
+    const post = async (init) => tell(await receive(new Request(url, { duplex: "half", ...init })));
+    await post(signed(event));
+    await post(signed(event));
+    await post(signed(event, { secret: "whsec_other" }));
+    await post({ method: "GET" });
+    await post({ ...signed(event), body: new Uint8Array(262_145) });
+    const used = new Request(url, signed(event));
+    await used.text();
+    await tell(await receive(used));
+    let cancelled = false;
+    const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(65_536)), cancel: () => (cancelled = true) });
+    await post({ ...signed(event), body: endless });
+    const gone = new ReadableStream({ pull: (stream) => stream.error(new Error("reset")) });
+    await post({ ...signed(event), body: gone });
+    await receiver.inbox.waitFor(event.id);
+    const codes = told.map(([status, body]) => [status, body === "" ? "" : (JSON.parse(body).error?.code ?? body)]);
+    const found = { codes, cancelled, signals: signals.length };`);
+  expect(found).toEqual({
+    codes: [
+      [200, RECEIVED],
+      [200, '{"received":true,"duplicate":true}'],
+      [401, "signature_mismatch"],
+      [405, "method_not_allowed"],
+      [413, "body_too_large"],
+      [500, "body_unavailable"],
+      [413, "body_too_large"],
+      [499, ""],
+    ],
+    cancelled: true,
+    signals: 1,
+  });
+});
+
+test("the example of a hand-off passes the key on, and tells what may work later from what never will", async () => {
+  writeFileSync(join(folder, "handler.mjs"), block("Handing off", "https://queue.example/jobs"));
+  const found = await run(`
+    import { signalEvent, testReceiver } from "signalbox/testing";
+    import { onSignal } from "./handler.mjs";
+    const found = [];
+    let status;
+    globalThis.fetch = async (url, { headers, signal }) => {
+      found.push([url, headers["Idempotency-Key"].replace(/sig_.*/, "<id>"), signal instanceof AbortSignal]);
+      return new Response(null, { status });
+    };
+    for ([status] of [[202], [429], [422], [500]]) {
+      const { deliver, receiver, clock } = await testReceiver({ onSignal });
+      const event = signalEvent();
+      await deliver(event);
+      const ended = { 202: "done", 422: "dead" }[status] ?? "ready";
+      const { state, attempts, lastError, dueAt } = await receiver.inbox.waitFor(event.id, { state: ended });
+      found.push([status, state, attempts, lastError, status === 429 ? dueAt - clock.now() : null]);
+    }`);
+  const call = ["https://queue.example/jobs", "default/<id>", true];
+  expect(found).toEqual([
+    call,
+    [202, "done", 1, null, null],
+    call,
+    [429, "ready", 0, "RetryLater: the queue is rate limited", 60_000],
+    call,
+    [422, "dead", 1, "PermanentFailure: the queue does not want this signal", null],
+    call,
+    [500, "ready", 1, "Error: the queue answered 500", null],
+  ]);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "shutting down on %s lets the callback that runs come back, and exits 0",
+  async (name) => {
+    const file = join(folder, "block.mjs");
+    const code = block("Running it", "process.once(");
+    writeFileSync(
+      file,
+      `${EXPRESS}
+    import { createReceiver } from "signalbox";
+    import { sqliteStore } from "signalbox/stores/sqlite";
+    import { signalEvent, signedDelivery } from "signalbox/testing";
+    const event = signalEvent();
+    let finish;
+    const onSignal = () => new Promise((resolve) => { finish = resolve; process.send("begun"); });
+    const receiver = createReceiver({ secrets: "s", store: sqliteStore("signals.db"), onSignal, logger: false });
+    await receiver.start();
+    receiver.on("handedOff", () => process.send("handed off"));
+    process.on(${JSON.stringify(name)}, () => setImmediate(() => finish()));
+    const app = express().use("/webhooks/signals", expressHandler(receiver));
+    ${code}
+    await new Promise((resolve) => server.once("listening", resolve));
+    await fetch(\`http://127.0.0.1:\${server.address().port}/webhooks/signals\`, { method: "POST", ...signedDelivery(event, { secret: "s" }) });`,
+    );
+    const child = fork(file, {
+      cwd: folder,
+      execArgv: ["--import", ANY_PORT],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const told: unknown[] = [];
+    child.on("message", (message) => {
+      told.push(message);
+      if (message === "begun") child.kill(name);
+    });
+    const [exitCode, signal] = (await once(child, "exit")) as [number | null, string | null];
+    expect([exitCode, signal]).toEqual([0, null]);
+    expect(told).toContain("handed off");
+  },
+);
+
+test("the secrets from a file are one a line, read again only after a while", async () => {
+  const path = join(folder, "secrets");
+  const code = block("Running it", "secretsFromFile").replaceAll("/run/secrets/signals", path);
+  const found = await run(`
+    import { writeFile } from "node:fs/promises";
+    import { testReceiver, signalEvent, signedDelivery } from "signalbox/testing";
+    import { createReceiver } from "signalbox";
+    import { memoryStore } from "signalbox/stores/memory";
+    ${code}
+    await writeFile(${JSON.stringify(path)}, "whsec_one\\r\\nwhsec_two\\n");
+    const receiver = createReceiver({ secrets: secretsFromFile, store: memoryStore(), onSignal() {}, logger: false });
+    await receiver.start();
+    const post = async (secret) => (await receiver.handle({ method: "POST", ...signedDelivery(signalEvent(), { secret }) })).status;
+    const found = [await post("whsec_one"), await post("whsec_two"), await post("whsec_three")];
+    await writeFile(${JSON.stringify(path)}, "whsec_three\\n");
+    found.push(await post("whsec_three"));
+    const { now } = Date;
+    Date.now = () => now() + 10_001;
+    found.push(await secretsFromFile());`);
+  expect(found).toEqual([200, 200, 401, 401, ["whsec_three"]]);
+});
+
+/** A stand-in for somebody else's client: it shows what the recipe gives to it, not what the broker makes of that. */
+function standIn(name: string, code: string): void {
+  const own = join(folder, "node_modules", name);
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, "package.json"), JSON.stringify({ name, type: "module", exports: "./index.js" }));
+  writeFileSync(join(own, "index.js"), code);
+}
+
+const HAND_OFF = `
+  import { signalEvent, testReceiver } from "signalbox/testing";
+  import { onSignal } from "./recipe.mjs";
+  const { deliver, receiver } = await testReceiver({ onSignal });
+  const event = signalEvent();
+  await deliver(event);
+  await receiver.inbox.waitFor(event.id);
+`;
+
+test("the recipe for Kafka sends the bytes as received, under the delivery key", async () => {
+  standIn(
+    "@confluentinc/kafka-javascript",
+    `export const calls = [];
+    const note = (name) => async (...args) => void calls.push([name, ...args]);
+    const producer = (config) => (calls.push(["producer", config]), { connect: note("connect"), send: note("send") });
+    export const KafkaJS = { Kafka: class { producer = producer; } };`,
+  );
+  writeFileSync(join(folder, "recipe.mjs"), block("Kafka", "producer.send("));
+  const found = await run(`${HAND_OFF}
+    import { calls } from "@confluentinc/kafka-javascript";
+    const [[, config], [connected], [, { topic, messages: [{ key, value }] }]] = calls;
+    const isWhole = value.equals(Buffer.from(JSON.stringify(event)));
+    const found = { config, connected, topic, isKey: key === \`default/\${event.id}\`, isWhole };`);
+  const config = { kafkaJS: { idempotent: true, acks: -1 } };
+  expect(found).toEqual({ config, connected: "connect", topic: "signals", isKey: true, isWhole: true });
+});
+
+test("the recipe for Amazon SQS groups by product, and its deduplication id fits however long the key is", async () => {
+  standIn(
+    "@aws-sdk/client-sqs",
+    `export const sent = [];
+    export class SendMessageCommand { constructor(input) { this.input = input; } }
+    export class SQSClient { async send({ input }, { abortSignal }) { sent.push([input, abortSignal.aborted]); } }`,
+  );
+  writeFileSync(join(folder, "recipe.mjs"), block("Amazon SQS", "SendMessageCommand"));
+  const found = await run(`${HAND_OFF}
+    import { sent } from "@aws-sdk/client-sqs";
+    const long = signalEvent({ id: "x".repeat(255) });
+    await deliver(long);
+    await receiver.inbox.waitFor(long.id);
+    await receiver.inbox.replay(long.id);
+    await receiver.inbox.waitFor(long.id);
+    const [[first, aborted], [second], [third]] = sent;
+    const { deliveryKey, signal } = JSON.parse(first.MessageBody);
+    const found = {
+      aborted,
+      isKey: deliveryKey === \`default/\${event.id}\`,
+      isSignal: signal.id === event.id,
+      group: first.MessageGroupId === String(event.data.product.id),
+      differs: first.MessageDeduplicationId !== second.MessageDeduplicationId,
+      repeats: second.MessageDeduplicationId === third.MessageDeduplicationId,
+      length: second.MessageDeduplicationId.length,
+    };`);
+  const sound = { aborted: false, isKey: true, isSignal: true, group: true, differs: true, repeats: true };
+  expect(found).toEqual({ ...sound, length: 64 });
+});
