@@ -1,5 +1,6 @@
 /** A pending call of {@link Clock.setTimeout}. */
 export interface ClockTimer {
+  /** Idempotent; without effect once the call was made. */
   cancel(): void;
 }
 

@@ -6,6 +6,7 @@ export interface EventEnvelope<Type extends string, Data> {
   /** Unique per event and equal in every attempt to deliver it. `sig_<signal_id>_<product_id>` for signals. */
   id: string;
   version: "1";
+  /** Narrows the event: `signal.published`, `webhook.test`, `webhook.verification`. */
   type: Type;
   /** ISO 8601 date-time. */
   created_at: string;
@@ -23,10 +24,12 @@ export interface Measure {
 /** `data` of a signal (service document, signal.published). */
 export interface SignalData {
   signal_id: number;
+  /** An open set: have a branch for the types that the service adds later. */
   signal_type: SignalType;
   product: { id: number; slug: string; [extra: string]: unknown };
   title: string;
   summary: string;
+  /** What changed, and how much. Directions and units are open sets. */
   change: {
     direction: "up" | (string & {});
     magnitude: number;
@@ -56,6 +59,7 @@ export type TestEvent = EventEnvelope<"webhook.test", { message: string; [extra:
 export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string; [extra: string]: unknown }>;
 /** An event of a type that this release does not know. */
 export type UnknownEvent = EventEnvelope<string, unknown>;
+/** An event of a type that this release knows; narrow it by `type`. */
 export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
 
 /**

@@ -20,6 +20,7 @@ export type UnusableReason =
   | "data_invalid"
   | "challenge_missing";
 
+/** What `parseEvent` makes of the bytes. */
 export type ParsedEvent =
   | { kind: "known"; event: KnownEvent }
   | { kind: "unknown"; event: UnknownEvent }

@@ -40,6 +40,7 @@ export const SIGNAL_TYPES = [
   "product_discontinued",
 ] as const;
 
+/** One of {@link SIGNAL_TYPES}. */
 export type KnownSignalType = (typeof SIGNAL_TYPES)[number];
 
 /** A signal type: the known ones by name, and whatever the service adds later. */

@@ -1,6 +1,7 @@
 /** How long to wait before the next attempt, in milliseconds, after `attempt` attempts (1 and up) were used up. */
 export type Backoff = (attempt: number) => number;
 
+/** The bounds of the random delay between attempts. */
 export interface BackoffOptions {
   /** Upper bound of the first delay. @default 10000 */
   baseMs?: number | undefined;

@@ -13,6 +13,7 @@ import type {
   Settlement,
 } from "./store.js";
 
+/** How much may wait for its commit, or does. */
 export interface BatcherLimits {
   /** Events that wait for their commit. */
   events: number;

@@ -8,6 +8,7 @@ export interface Handoff {
    * message's id and a repeat changes nothing.
    */
   readonly deliveryKey: string;
+  /** The endpoint that accepted it. */
   readonly endpoint: string;
   /** 1 for the first. An attempt that did not count (RetryLater, shutdown) does not raise it. */
   readonly attempt: number;
@@ -31,6 +32,7 @@ export interface Handoff {
 /** Resolved: your system owns the event now. Rejected: it comes again. */
 export type HandoffCallback<Event> = (event: Event, handoff: Handoff) => unknown;
 
+/** How events are handed to the callbacks. */
 export interface HandoffOptions {
   /** Callbacks that run at once. @default 16 */
   concurrency?: number | undefined;

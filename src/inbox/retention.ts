@@ -2,6 +2,7 @@ import type { Clock } from "../clock.js";
 import type { Batcher } from "./batcher.js";
 import type { InboxStore } from "./store.js";
 
+/** How long done events are remembered. All others never expire. */
 export interface RetentionOptions {
   /**
    * Days for which the id of a done event is remembered. At least 2: a sender that retries longer than we remember

@@ -4,9 +4,11 @@ import type { ReceiverEvents } from "./receiver-events.js";
 export interface DeliveryCounts {
   /** New events, stored. */
   accepted: number;
+  /** Known ids, sent again. */
   duplicate: number;
   /** Known ids with another body. */
   conflict: number;
+  /** Authentic but unusable bodies, kept. */
   quarantined: number;
   /** Refused, for whatever reason. */
   rejected: number;

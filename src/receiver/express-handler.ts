@@ -16,7 +16,7 @@ export type ExpressHandler = (
  * Mounts a receiver in an Express app (4.18 or later, or 5). Every request on the mount is answered here and `next` is
  * never called; requests elsewhere are not touched.
  *
- * Mount it before `express.json()`; where that cannot be, let the parser keep the bytes with {@link captureRawBody}.
+ * Mount it before `express.json()`; where that cannot be, let the parser keep the bytes with `captureRawBody` of `signalbox`.
  *
  * @example
  * app.use("/webhooks/signals", expressHandler(receiver));

@@ -22,7 +22,7 @@ export interface ReceiverOptions {
   store: InboxStore;
   /**
    * Called with each signal, at least once. Resolve when your system owns it; reject to get it again.
-   * Throw {@link PermanentFailure} to give it up, {@link RetryLater} to wait without using up an attempt.
+   * Throw `PermanentFailure` to give it up, `RetryLater` to wait without using up an attempt.
    */
   onSignal: HandoffCallback<Signal>;
   /** Called with each `webhook.test` event. @default they are stored and nothing else */

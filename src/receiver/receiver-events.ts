@@ -4,8 +4,11 @@ import type { RejectionCode } from "./rejection.js";
 
 /** What every event about an accepted event says. */
 export interface EventReference {
+  /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
   eventId: string;
+  /** The envelope's type; empty for bytes without one. */
   type: string;
+  /** `<endpoint>/<event id>` */
   deliveryKey: string;
 }
 
@@ -21,9 +24,11 @@ export function deliveryKeyOf(endpoint: string, eventId: string): string {
 export interface ReceiverEventMap {
   /** A new event is durable and about to be acknowledged. */
   accepted: EventReference;
+  /** An event that is known came again. */
   duplicate: EventReference;
   /** A known id came with another body. The first body stays. */
   conflict: EventReference;
+  /** An authentic body was kept because it cannot be used, or its type is not known. */
   quarantined: EventReference & { reason: string };
   /** A delivery was refused. `requestId` is the `request_id` of the answer. */
   rejected: { code: RejectionCode; status: number; requestId: string };
@@ -33,10 +38,13 @@ export interface ReceiverEventMap {
   handedOff: EventReference & { attempt: number };
   /** `willRetry: false`: the event is dead. */
   handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
+  /** An event was given up, and waits for a person. */
   dead: EventReference & { attempt: number; reason: string };
 }
 
+/** What `receiver.on` can listen to. */
 export type ReceiverEventName = keyof ReceiverEventMap;
+/** Called with what the event of this name carries. */
 export type ReceiverEventListener<Name extends ReceiverEventName> = (event: ReceiverEventMap[Name]) => void;
 
 export interface ReceiverEvents {

@@ -2,9 +2,11 @@ import { SignalboxError } from "../errors.js";
 import { signatureDigest } from "./digest.js";
 import { assertSecret } from "./secret.js";
 
+/** What `signBody` signs, and with what. */
 export interface SignBodyInput {
   /** The exact bytes that will be sent; a string stands for its UTF-8. */
   body: Uint8Array | string;
+  /** The key: the whole text, with nothing cut off or decoded. */
   secret: string;
   /** Unix time in whole seconds. @default now */
   timestamp?: number;

@@ -7,6 +7,7 @@ import { isUsableSecret } from "./secret.js";
 export type SignatureProblem =
   "signature_missing" | "signature_malformed" | "signature_mismatch" | "timestamp_out_of_tolerance";
 
+/** Whether a signature is right, and if not, why. */
 export type Verification =
   | {
       ok: true;
@@ -17,6 +18,7 @@ export type Verification =
     }
   | { ok: false; reason: SignatureProblem };
 
+/** What `verifySignature` looks at. */
 export interface VerifySignatureInput {
   /** The value of `X-Service-Signature`, `undefined` when the request had none. */
   header: string | undefined;

@@ -15,6 +15,7 @@ import { damagedError, isFull, storeError } from "./store-error.js";
 import { whileBusy } from "./while-busy.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
+/** What `sqliteStore` takes. A value of `undefined` means absent. */
 export interface SqliteStoreOptions {
   /** The inbox's file; its folder is made when it is missing. Beside it stand `-wal`, `-shm` and `-owner`. */
   path: string;
