@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parseEvent, SIGNAL_TYPES, type SignalEvent } from "../../../src/index.js";
-import { signalEvent, testEvent, verificationEvent } from "../../../src/testing/index.js";
+import { signalEvent, testEvent, verificationEvent, type SignalEventOverrides } from "../../../src/testing/index.js";
 
 const FIXTURES = new URL("../../../fixtures/", import.meta.url);
 const fixture = (name: string): SignalEvent =>
@@ -10,6 +10,8 @@ const kindOf = (event: object): string => parseEvent(Buffer.from(JSON.stringify(
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 test.each(SIGNAL_TYPES)("a signal of type %s is the package's fixture, as of now, with an id of its own", (type) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 2, 1) });
+  onTestFinished(() => void vi.useRealTimers());
   const event = signalEvent(type);
   expect(kindOf(event)).toBe("known");
   const original = fixture(`signals/${type}`);
@@ -22,8 +24,10 @@ test.each(SIGNAL_TYPES)("a signal of type %s is the package's fixture, as of now
   expect(signal_id).not.toBe(original.data.signal_id);
   const times = [period.start, period.end, observed_at, published_at, created_at].map((text) => Date.parse(text));
   expect(times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN))).toBe(true);
-  expect(Math.abs(Date.now() - Date.parse(created_at))).toBeLessThan(60_000);
-  expect(Date.now() - Date.parse(period.end)).toBeLessThan(60 * DAY_MS);
+  expect(created_at).toBe("2031-03-01T00:00:00.000Z");
+  const ageOf = (text: string): number => Date.parse(created_at) - Date.parse(text);
+  expect(ageOf(published_at)).toBeLessThan(DAY_MS);
+  expect(ageOf(period.end)).toBeLessThan(60 * DAY_MS);
 });
 
 test("without a type it is a traffic_breakout, or what the overrides say", () => {
@@ -65,10 +69,20 @@ test("each has an id of its own, and none shares a part that one test could chan
 });
 
 test("two processes do not begin with the same id: they may share a database", async () => {
-  const first = signalEvent().data.signal_id;
-  vi.resetModules();
-  const again = await import("../../../src/testing/signal-event.js");
-  expect(Math.abs(again.signalEvent().data.signal_id - first)).toBeGreaterThan(1);
+  const firstIdOfAProcess = async (): Promise<number> => {
+    vi.resetModules();
+    const fresh = await import("../../../src/testing/signal-event.js");
+    return fresh.signalEvent().data.signal_id;
+  };
+  expect(Math.abs((await firstIdOfAProcess()) - (await firstIdOfAProcess()))).toBeGreaterThan(100);
+});
+
+test("an override of undefined means absent", () => {
+  const absent = { id: undefined, data: { title: undefined, product: undefined } } as unknown as SignalEventOverrides;
+  const { id, data } = signalEvent(absent);
+  const { title, product } = fixture("signals/traffic_breakout").data;
+  expect(data).toMatchObject({ title, product });
+  expect(id).toBe(`sig_${data.signal_id}_${product.id}`);
 });
 
 test("a test event and a verification are the package's fixtures, each with an id of its own", () => {
