@@ -108,7 +108,7 @@ test.for(STACKS)("a body that is too large gets 413 and the connection is closed
 
 test.for(STACKS)("the limit counts bytes and not characters, over $name", async (stack) => {
   const { port } = await serve({ bodyLimitBytes: 1000 }, stack);
-  const event = signalEvent({ data: { summary: "🚉".repeat(150) } });
+  const event = signalEvent({ data: { title: "", evidence_summary: "", summary: "🚉".repeat(150) } });
   expect(JSON.stringify(event).length).toBeLessThan(1000);
   expectRefused(await deliver(port, event), 413, "body_too_large");
 });

@@ -81,7 +81,8 @@ test("of duplicate keys the last counts", () => {
 });
 
 test("a number that is too large for JSON.parse does not pass as one", () => {
-  const text = JSON.stringify(signalEvent()).replace('"magnitude":0.5', '"magnitude":1e999');
+  const event = signalEvent({ data: { change: { magnitude: 0.5 } } });
+  const text = JSON.stringify(event).replace('"magnitude":0.5', '"magnitude":1e999');
   expect(parseText(text)).toMatchObject({ kind: "unusable", reason: "data_invalid", path: "data.change.magnitude" });
 });
 
