@@ -46,7 +46,7 @@ async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Pro
 }
 
 test("the demo runs as it is typed", async () => {
-  const stdout = await type(install({ express: "express" }), commands("Two commands to know", "signalbox demo"));
+  const stdout = await type(install({ express: "express" }), commands("Three commands to know", "signalbox demo"));
   expect(stdout).toMatch(/callback +\d+ hand-offs of \d+ events, each exactly once +ok/);
 });
 
@@ -58,17 +58,17 @@ test("the replay passes as it is typed, the signals it promises reach onSignal, 
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const replay = commands("Two commands to know", "SIGNALS_SECRET=whsec_quick_start");
+  const replay = commands("Three commands to know", "SIGNALS_SECRET=whsec_quick_start");
   await type(folder, replay.replace("localhost:3000", `127.0.0.1:${port}`));
   await until(async () => {
     const { ready, leased } = await receiver.inbox.stats();
     return ready + leased === 0;
   }, "the end of the last hand-off");
 
-  const promised = Number(/(\d+) made-up signals/.exec(README.section("Two commands to know"))?.[1]);
+  const promised = Number(/(\d+) made-up signals/.exec(README.section("Three commands to know"))?.[1]);
   expect(onSignal).toHaveBeenCalledTimes(promised);
   expect((await receiver.inbox.stats()).quarantined).toBeGreaterThan(0);
-  await type(folder, commands("Two commands to know", "inbox discard"));
+  await type(folder, commands("Three commands to know", "inbox discard"));
   expect((await receiver.inbox.stats()).quarantined).toBe(0);
 });
 

@@ -21,11 +21,18 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["Quick start", "npx signalbox send", "test/package/quick-start.test.ts"],
   ["Quick start", "openssl dgst", "test/package/quick-start.test.ts"],
   ["Quick start", 'require("express")', "test/package/quick-start.test.ts"],
-  ["Two commands to know", "npx signalbox demo", "test/package/readme-commands.test.ts"],
-  ["Two commands to know", "SIGNALS_SECRET=whsec_quick_start", "test/package/readme-commands.test.ts"],
-  ["Two commands to know", "npx signalbox inbox discard", "test/package/readme-commands.test.ts"],
-  ["Two commands to know", "--skip json-null", "test/repo/docs-cli.test.ts"],
-  ["Two commands to know", "signals --skip too-many", "test/repo/docs-cli.test.ts"],
+  ["Start a new receiver", "init my-receiver", "test/templates/express.test.ts"],
+  ["Start a new receiver", "init trial", "test/cli/init.test.ts"],
+  ["Add it to an app you have", "--template add-on", "test/cli/add-on.test.ts"],
+  ["Three commands to know", "npx signalbox demo", "test/package/readme-commands.test.ts"],
+  ["Three commands to know", "SIGNALS_SECRET=whsec_quick_start", "test/package/readme-commands.test.ts"],
+  ["Three commands to know", "npx signalbox inbox discard", "test/package/readme-commands.test.ts"],
+  ["Three commands to know", "--skip json-null", "test/repo/docs-cli.test.ts"],
+  ["Three commands to know", "signals --skip too-many", "test/repo/docs-cli.test.ts"],
+  ["A receiver in another language", "SIGNALS_SECRET=whsec_quick_start", "test/check/node-receivers.test.ts"],
+  ["A receiver in another language", "--junit check.xml", "test/check/node-receivers.test.ts"],
+  ["What is wrong: `doctor`", "npx signalbox doctor", "test/cli/doctor.test.ts"],
+  ["What is wrong: `doctor`", "This installation", "NOT RUN: an example of what it prints"],
   ["In an app that has `express.json()` first", "captureRawBody", "test/package/readme-blocks.test.ts"],
   ["In an app that has `express.json()` first", "express.raw(", "test/package/readme-blocks.test.ts"],
   ["On `node:http`", "nodeHandler", "test/package/readme-blocks.test.ts"],
@@ -68,7 +75,7 @@ test("each of these tests is there", () => {
   expect(paths.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([]);
 });
 
-test("each block of code is in a language that some test reads", () => {
+test("each block of code is in a language that some test reads, or is what a command prints", () => {
   const languages = new Set(README.blocks.map(({ language }) => language));
-  expect([...languages].filter((language) => !["js", "sh", "sql", "ts"].includes(language))).toEqual([]);
+  expect([...languages].filter((language) => !["js", "sh", "sql", "text", "ts"].includes(language))).toEqual([]);
 });
