@@ -20,7 +20,7 @@ const COMPILED = { typescript: "typescript", "@types/express": "@types/express",
 const manifest = (parts: object): string => JSON.stringify({ private: true, version: "1.0.0", ...parts }, null, 2);
 
 /** The strictest that people set. */
-const STRICT = {
+export const STRICT = {
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,

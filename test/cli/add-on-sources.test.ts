@@ -5,6 +5,7 @@ import { format } from "prettier";
 import { expect, test, vi } from "vitest";
 import { planAddOn, type AddOnPlan } from "../../src/cli/init/add-on.js";
 import { REPOSITORY } from "../package/installed.js";
+import { STRICT } from "./add-on-apps.js";
 import { tempFiles } from "./temp-files.js";
 
 // A compiler for each kind, on a machine that may be busy.
@@ -93,15 +94,7 @@ async function folderOf(kind: Kind): Promise<string> {
     module: kind === "ts-cjs" ? "commonjs" : "nodenext",
     target: "es2023",
     types: ["node"],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noPropertyAccessFromIndexSignature: true,
-    noImplicitReturns: true,
-    noUnusedLocals: true,
-    noUnusedParameters: true,
-    isolatedModules: true,
-    skipLibCheck: true,
+    ...STRICT,
     allowJs: true,
     checkJs: true,
     noEmit: true,
