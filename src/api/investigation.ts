@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { dateTimeSchema } from "./date-time.js";
+import { localeSchema } from "./locale.js";
+import { reportSchema } from "./report.js";
+
+export const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+export const TASK_STAGES = ["queued", "investigating", "generating_report", "complete"] as const;
+export type TaskStage = (typeof TASK_STAGES)[number];
+
+export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/);
+
+/** The body of operation 1; unknown keys are refused. */
+export const startInvestigationBodySchema = z.strictObject({
+  /** A canonical product or category slug. */
+  slug: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[a-z0-9][a-z0-9-]*$/),
+  locale: localeSchema.default("en"),
+  /** Reuse it only to retry the same product and language. */
+  idempotency_key: z.uuid(),
+  confirm_usage: z.literal(true),
+});
+
+export type StartInvestigationBody = z.input<typeof startInvestigationBodySchema>;
+
+/** The investigation task (service document, Investigation task); all twelve fields are always there. */
+export const investigationTaskSchema = z.looseObject({
+  task_id: taskIdSchema,
+  type: z.literal("promotion_investigation"),
+  status: z.enum(TASK_STATUSES),
+  stage: z.enum(TASK_STAGES),
+  /** The path of operation 2 for this task, with the API prefix. */
+  status_url: z.string(),
+  result_url: z.string().nullable(),
+  /** Seconds. */
+  poll_after_seconds: z.int().nullable(),
+  created_at: dateTimeSchema,
+  updated_at: dateTimeSchema,
+  completed_at: dateTimeSchema.nullable(),
+  error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+  report: reportSchema.nullable(),
+});
+
+export type InvestigationTask = z.infer<typeof investigationTaskSchema>;

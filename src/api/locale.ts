@@ -1,0 +1,12 @@
+import { z } from "zod";
+
+/** The locales that the service has (service document, Resources and their fields). */
+export const LOCALES = ["en", "zh-CN"] as const;
+
+/** One of {@link LOCALES}. */
+export type ServiceLocale = (typeof LOCALES)[number];
+
+export const localeSchema = z.enum(LOCALES);
+
+/** What the two research GET operations take: any text of at most 20 characters. */
+export const freeLocaleSchema = z.string().max(20).default("en");

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { freeLocaleSchema } from "./locale.js";
+
+export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"] as const;
+export type RankingSort = (typeof RANKING_SORTS)[number];
+
+/** The parameters of operation 6; unknown ones are refused. */
+export const rankingsQuerySchema = z.strictObject({
+  locale: freeLocaleSchema,
+  /** A category slug. */
+  category: z.string().max(120).optional(),
+  /** Two letters, in either case. */
+  country: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/)
+    .optional(),
+  q: z.string().max(80).optional(),
+  sort: z.enum(RANKING_SORTS).default("growth"),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  /** Visits in the latest month. */
+  min_traffic: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(1000),
+  /** A ratio: 0.1 means 10 percent. */
+  min_growth: z.number().min(0).max(100).default(0),
+  min_dr: z.number().min(0).max(100).default(0),
+  min_dr_gain: z.number().min(0).max(100).default(0),
+  /** 0 means any age. */
+  max_domain_age_months: z.int().min(0).max(120).default(0),
+  page: z.int().min(1).max(200).default(1),
+  limit: z.int().min(1).max(50).default(25),
+});
+
+/** What a caller gives. */
+export type RankingsQuery = z.input<typeof rankingsQuerySchema>;
+/** The same with every default in its place. */
+export type RankingsParameters = z.output<typeof rankingsQuerySchema>;
+
+export const rankingItemSchema = z.looseObject({
+  rank: z.int(),
+  tool_id: z.int(),
+  name: z.string(),
+  slug: z.string(),
+  normalized_domain: z.string(),
+  primary_category_name: z.string().nullable().optional(),
+  primary_category_slug: z.string().nullable().optional(),
+  latest_month: z.string(),
+  previous_month: z.string(),
+  latest_visits: z.number(),
+  previous_visits: z.number(),
+  visits_change: z.number(),
+  /** A ratio: 0.314 means 31.4 percent. */
+  growth_rate: z.number(),
+  domain_rating: z.number().nullable().optional(),
+  favicon_url: z.string().nullable().optional(),
+});
+
+export type RankingItem = z.infer<typeof rankingItemSchema>;
+
+/** The answer of operation 6 (service document, Rankings response). */
+export const rankingsResponseSchema = z.looseObject({
+  dataset: z.looseObject({}),
+  eligible_population: z.int(),
+  filters: z.looseObject({}),
+  items: z.array(rankingItemSchema),
+  pagination: z.looseObject({
+    page: z.int(),
+    limit: z.int(),
+    has_more: z.boolean(),
+    has_previous: z.boolean().optional(),
+    next_page: z.int().nullable().optional(),
+    previous_page: z.int().nullable().optional(),
+    total: z.int().optional(),
+    total_pages: z.int().optional(),
+  }),
+  requested_locale: z.string(),
+  resolved_locale: z.string(),
+  category: z.looseObject({}).nullable().optional(),
+});
+
+export type RankingsResponse = z.infer<typeof rankingsResponseSchema>;

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { freeLocaleSchema } from "./locale.js";
+
+export const DEMAND_TYPES = ["all", "non_brand", "brand"] as const;
+export const DEMAND_SORTS = ["traffic", "volume", "products"] as const;
+export const BRAND_TYPES = ["generic", "brand_navigational", "brand_commercial", "mixed", "unknown"] as const;
+export const COMPARISON_STATUSES = [
+  "comparable",
+  "sample_changed",
+  "new_observation",
+  "missing_history",
+  "insufficient_baseline",
+  "unverified",
+] as const;
+export const CONCENTRATIONS = ["unknown", "single", "concentrated", "balanced", "distributed"] as const;
+
+const threshold = z.int().min(0).max(10_000_000_000).default(0);
+
+/** The parameters of operation 5; unknown ones are refused, the retired `view` too. */
+export const searchDemandQuerySchema = z.strictObject({
+  locale: freeLocaleSchema,
+  q: z.string().max(120).optional(),
+  /** The slug of the receiving products' sector; no country. */
+  market: z.string().max(120).optional(),
+  type: z.enum(DEMAND_TYPES).default("non_brand"),
+  min_products: z.literal([1, 2, 3, 5]).default(1),
+  min_traffic: threshold,
+  min_volume: threshold,
+  sort: z.enum(DEMAND_SORTS).default("traffic"),
+  page: z.int().min(1).max(1000).default(1),
+  limit: z.int().min(1).max(50).default(25),
+  /** Asks for the detail of this keyword; 0 asks for none. */
+  keyword_id: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+});
+
+/** What a caller gives. */
+export type SearchDemandQuery = z.input<typeof searchDemandQuerySchema>;
+/** The same with every default in its place. */
+export type SearchDemandParameters = z.output<typeof searchDemandQuerySchema>;
+
+const count = z.int().min(0);
+const sampleType = z.literal("top_search_keywords");
+
+const distributionProductSchema = z.looseObject({
+  tool_id: z.int(),
+  name: z.string(),
+  slug: z.string(),
+  domain: z.string().optional(),
+  market_name: z.string().nullable(),
+  observed_traffic: z.number(),
+  share: z.number().nullable(),
+});
+
+/** How the traffic of a keyword is spread over the tracked products, which are a sample. */
+export const trafficDistributionSchema = z.looseObject({
+  products: z.array(distributionProductSchema),
+  total_traffic: z.number(),
+  product_count: z.int(),
+  other_traffic: z.number(),
+  other_products: z.int(),
+  /** The share of the three largest. */
+  cr3: z.number().nullable(),
+  concentration: z.enum(CONCENTRATIONS),
+});
+
+export const keywordRowSchema = z.looseObject({
+  keyword: z.string(),
+  keyword_id: z.int(),
+  brand_type: z.enum(BRAND_TYPES),
+  cluster_id: z.string().nullable(),
+  cluster_name: z.string().nullable(),
+  market_id: z.number().nullable(),
+  market_name: z.string().nullable(),
+  market_slug: z.string().nullable(),
+  observed_markets: count,
+  observed_products: count,
+  observed_traffic: z.number(),
+  search_volume: z.number(),
+  /** Null means unavailable, not zero; usable only when `comparison_status` is `comparable`. */
+  product_change1m: z.number().nullable(),
+  traffic_change1m: z.number().nullable(),
+  comparison_status: z.enum(COMPARISON_STATUSES).optional(),
+  traffic_distribution: trafficDistributionSchema.optional(),
+});
+
+export type KeywordRow = z.infer<typeof keywordRowSchema>;
+
+export const keywordDetailSchema = keywordRowSchema.extend({
+  history: z.array(
+    z.looseObject({
+      month: z.string(),
+      observed_products: z.int(),
+      observed_traffic: z.number(),
+      search_volume: z.number(),
+    }),
+  ),
+  markets: z.array(
+    z.looseObject({
+      market_id: z.int(),
+      market_name: z.string(),
+      observed_products: z.int(),
+      observed_traffic: z.number(),
+      share: z.number(),
+    }),
+  ),
+  products: z.array(
+    z.looseObject({
+      tool_id: z.int(),
+      name: z.string(),
+      slug: z.string(),
+      domain: z.string().optional(),
+      market_name: z.string().nullable(),
+      observed_traffic: z.number(),
+    }),
+  ),
+  related_observed: z.array(
+    z.looseObject({
+      keyword: z.string(),
+      keyword_id: z.int(),
+      observed_products: z.int(),
+      observed_traffic: z.number(),
+      shared_products: z.int(),
+    }),
+  ),
+});
+
+export type KeywordDetail = z.infer<typeof keywordDetailSchema>;
+
+/** The answer of operation 5 (service document, Search demand response): nine keys. */
+export const searchDemandResponseSchema = z.looseObject({
+  dataset: z.looseObject({
+    captured_at: z.string().nullable(),
+    observed_month: z.string().nullable(),
+    exhaustive: z.literal(false),
+    source: z.string(),
+    sample_type: sampleType,
+  }),
+  filters: z.looseObject({
+    demand_type: z.enum(DEMAND_TYPES),
+    market_id: z.number().nullable(),
+    market: z.string(),
+    min_products: count,
+    min_traffic: z.number(),
+    min_volume: z.number(),
+    page: z.int().min(1),
+    page_size: z.int().min(1),
+    query: z.string(),
+    selected_keyword_id: z.number().nullable(),
+    sort: z.enum(DEMAND_SORTS),
+  }),
+  items: z.array(keywordRowSchema),
+  keyword: keywordDetailSchema.nullable(),
+  markets: z.array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string() })),
+  pagination: z.looseObject({
+    page: z.int(),
+    limit: z.int(),
+    total: z.int(),
+    total_pages: z.int(),
+    has_more: z.boolean(),
+    has_previous: z.boolean(),
+  }),
+  requested_locale: z.string(),
+  resolved_locale: z.string(),
+  summary: z.looseObject({
+    captured_at: z.string().nullable(),
+    latest_month: z.string().nullable(),
+    markets: count,
+    observed_products: count,
+    observed_terms: count,
+    sample_type: sampleType,
+    source: z.string(),
+  }),
+});
+
+export type SearchDemandResponse = z.infer<typeof searchDemandResponseSchema>;

@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+/** The access tiers of an account (service document, Access tiers); the public tier has no account. */
+export const TIERS = ["developer", "pro", "enterprise"] as const;
+
+/** One of {@link TIERS}. */
+export type Tier = (typeof TIERS)[number];
+
+export const tierSchema = z.enum(TIERS);
+
+/** What an account must be entitled to, beside a key's scopes (service document, Authentication). */
+export const ENTITLEMENTS = [
+  "api.access",
+  "search_demand.full_database",
+  "market.rankings",
+  "market.advanced_filters",
+] as const;
+
+/** One of {@link ENTITLEMENTS}. */
+export type Entitlement = (typeof ENTITLEMENTS)[number];
+
+export const entitlementSchema = z.enum(ENTITLEMENTS);

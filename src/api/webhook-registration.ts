@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { SIGNAL_TYPES } from "../events/signal-types.js";
+import { dateTimeSchema } from "./date-time.js";
+import { localeSchema } from "./locale.js";
+
+export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
+export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
+
+/** The body of operation 3; unknown keys are refused. */
+export const registerWebhookBodySchema = z.strictObject({
+  /** An HTTPS endpoint; the service says so itself, as a local one may take plain HTTP on loopback. */
+  url: z.url().max(2048),
+  locale: localeSchema.default("en"),
+  signal_types: z.array(z.enum(SIGNAL_TYPES)).min(1).max(30),
+});
+
+export type RegisterWebhookBody = z.input<typeof registerWebhookBodySchema>;
+
+/** The signal webhook registration (service document, Signal webhook registration). */
+export const webhookRegistrationSchema = z.looseObject({
+  id: z.string(),
+  url: z.string(),
+  status: z.enum(REGISTRATION_STATUSES),
+  locale: localeSchema,
+  // Open in what is read: the service may add signal types.
+  signal_types: z.array(z.string()),
+  failure_count: z.int(),
+  created_at: dateTimeSchema,
+  updated_at: dateTimeSchema,
+  /** There when the registration was just made, or its secret rotated: shown once. */
+  signing_secret: z.string().optional(),
+});
+
+export type WebhookRegistration = z.infer<typeof webhookRegistrationSchema>;
