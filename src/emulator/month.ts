@@ -1,0 +1,21 @@
+/**
+ * A month as a number: years since year 0 times twelve, plus 0 for January. Months are counted in UTC. It sorts, and the
+ * month before is one less.
+ */
+export type MonthIndex = number;
+
+/** @param atMs milliseconds since 1970 */
+export function monthOf(atMs: number): MonthIndex {
+  const date = new Date(atMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** The first moment of a month, in milliseconds since 1970. */
+export function monthStart(month: MonthIndex): number {
+  return Date.UTC(Math.floor(month / 12), month % 12, 1);
+}
+
+/** `2026-11`. */
+export function formatMonth(month: MonthIndex): string {
+  return `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, "0")}`;
+}

@@ -1,0 +1,23 @@
+import { randomBytes } from "node:crypto";
+
+/** Where ids, keys, secrets and jitter come from. */
+export interface RandomSource {
+  /** @param size in bytes */
+  bytes(size: number): Buffer;
+  /** At least 0, below 1. */
+  fraction(): number;
+}
+
+export const systemRandom: RandomSource = {
+  bytes: randomBytes,
+  fraction: Math.random,
+};
+
+/** A random UUID, version 4. */
+export function randomUuid(random: RandomSource): string {
+  const bytes = random.bytes(16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
