@@ -18,6 +18,86 @@ export const ASSUMPTIONS = {
     about: "How long a receiver may take to answer a delivery.",
     reason: "Senders of webhooks commonly wait between 5 and 30 seconds.",
   }),
+  unknownNames: assume<"not_found" | "empty">({
+    default: "not_found",
+    about: "What a category, market or keyword_id that does not exist gets: 404, or an answer that found nothing.",
+    reason: "Both research operations list 404, and nothing else of theirs could be missing.",
+  }),
+  zeroThresholdsFilter: assume<boolean>({
+    default: false,
+    about: "Whether a minimum of 0 in the rankings filters, so that what shrinks or has no domain rating is left out.",
+    reason: "Domain ratings may be null in rankings, and a ranking by traffic without what shrinks would be odd.",
+  }),
+  categoryIncludesSecondary: assume<boolean>({
+    default: true,
+    about: "Whether a category of the rankings has the products that name it second.",
+    reason: "A profile lists several categories, of which one is called primary.",
+  }),
+  rankingsMethodologyVersion: assume<string>({
+    default: "2026-01",
+    about: "The methodology version in the dataset of the rankings.",
+    reason: "The document names the key and no value.",
+  }),
+  trafficDataSource: assume<string>({
+    default: "emulated_traffic_panel",
+    about: "The constant that names the provider of the traffic data.",
+    reason: "The document does not name the provider; this one says that the figures are made up.",
+  }),
+  mixedKeywordsAre: assume<"brand" | "non_brand">({
+    default: "brand",
+    about: "Whether type=brand or type=non_brand has the keywords of brand type mixed.",
+    reason: "A part of those who search for it mean a brand, so a list without brands is better off without it.",
+  }),
+  unknownKeywordsAre: assume<"brand" | "non_brand">({
+    default: "non_brand",
+    about: "Whether type=brand or type=non_brand has the keywords of brand type unknown.",
+    reason: "Nothing is known that would make it a brand's.",
+  }),
+  concentratedFromCr3: assume<number>({
+    default: 0.9,
+    about: "The CR3 from which a keyword's traffic is called concentrated.",
+    reason: "The three largest have nearly all.",
+  }),
+  balancedFromCr3: assume<number>({
+    default: 0.7,
+    about: "The CR3 from which it is called balanced; below it is distributed.",
+    reason: "The three largest have most, and others are left.",
+  }),
+  comparisonBaselineTraffic: assume<number>({
+    default: 50,
+    about: "The traffic that a keyword had to have a month ago for a comparison.",
+    reason: "A change against a handful of visits says nothing.",
+  }),
+  distributionProducts: assume<number>({
+    default: 5,
+    about: "How many products a row's traffic distribution lists before it sums up the others.",
+    reason: "Rows have other_products, so not all are listed.",
+  }),
+  detailRows: assume<number>({
+    default: 50,
+    about: "How many rows a list in a keyword's detail has at most.",
+    reason: "As many as the largest page.",
+  }),
+  keywordHistoryMonths: assume<number>({
+    default: 12,
+    about: "How many months of history a keyword's detail has.",
+    reason: "A year shows the season.",
+  }),
+  queuedSeconds: assume<number>({
+    default: 20,
+    about: "How long an investigation is queued before it runs.",
+    reason: "A client that polls once a minute sees it run at its first look.",
+  }),
+  investigatingSeconds: assume<number>({
+    default: 240,
+    about: "How long an investigation stays in the stage investigating; its status is running then.",
+    reason: "With polls a minute apart a client sees every stage.",
+  }),
+  generatingReportSeconds: assume<number>({
+    default: 80,
+    about: "How long it stays in the stage generating_report; its status is running then. After it, it is complete.",
+    reason: "As above. A task that fails or is cancelled keeps the stage that it was in.",
+  }),
 } as const satisfies Record<string, Assumption<unknown>>;
 
 /** The value in force of each assumption. */

@@ -1,0 +1,181 @@
+import { LIMITS } from "../../api/limits.js";
+import type { InvestigationTask } from "../../api/investigation.js";
+import type { ServiceLocale } from "../../api/locale.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { randomUuid } from "../random-source.js";
+import { ServiceError } from "../service-error.js";
+import { buildReport } from "./build-report.js";
+import { investigationTask, type InvestigationRow } from "./investigation-row.js";
+import { nextStage } from "./next-stage.js";
+import { findSubject } from "./report-subject.js";
+
+/** The promotion investigations of all accounts (service document, operations 1 and 2). */
+export interface Investigations {
+  /**
+   * Starts a task, or gives the one that this key started.
+   *
+   * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`
+   */
+  start(accountId: number, input: InvestigationInput): InvestigationTask;
+  /** @throws ServiceError `TASK_NOT_FOUND`: unknown, or another account's */
+  read(accountId: number, taskId: string): InvestigationTask;
+  /** For the control API. @throws ServiceError `TASK_NOT_FOUND` for an unknown one, or one that is finished */
+  end(taskId: string, how: InvestigationEnd): InvestigationTask;
+  list(filter: { accountId?: number | undefined }): InvestigationTask[];
+}
+
+/** What a client gives. */
+export interface InvestigationInput {
+  slug: string;
+  locale: ServiceLocale;
+  idempotency_key: string;
+}
+
+/** How the control API ends a task that is pending. */
+export type InvestigationEnd = { status: "cancelled" } | { status: "failed"; code: string; message: string };
+
+const ACTIVE = "(status = 'queued' OR status = 'running')";
+
+export function createInvestigations(core: EmulatorCore): Investigations {
+  const { database, clock, scheduler, assumptions } = core;
+  const byKey = database.prepare<[number, string], InvestigationRow>(
+    "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
+  );
+  const byId = database.prepare<[string], InvestigationRow>("SELECT * FROM investigation WHERE task_id = ?");
+  const insert = database.prepare<[Omit<InvestigationRow, "completed_at" | "error_code" | "error_message" | "report">]>(
+    `INSERT INTO investigation (task_id, account_id, idempotency_key, slug, locale, status, stage, created_at, updated_at, due_at)
+     VALUES (@task_id, @account_id, @idempotency_key, @slug, @locale, @status, @stage, @created_at, @updated_at, @due_at)`,
+  );
+  const change = database.prepare<[Pick<InvestigationRow, "task_id" | "status" | "stage" | "updated_at" | "due_at">]>(
+    `UPDATE investigation SET status = @status, stage = @stage, updated_at = @updated_at, due_at = @due_at
+     WHERE task_id = @task_id`,
+  );
+  const finish = database.prepare<
+    [Pick<InvestigationRow, "task_id" | "status" | "stage" | "updated_at" | "error_code" | "error_message" | "report">]
+  >(
+    `UPDATE investigation SET status = @status, stage = @stage, updated_at = @updated_at, completed_at = @updated_at,
+       due_at = NULL, error_code = @error_code, error_message = @error_message, report = @report
+     WHERE task_id = @task_id`,
+  );
+
+  const start = database.transaction((accountId: number, input: InvestigationInput): InvestigationTask => {
+    // A UUID is the same in either case.
+    const key = input.idempotency_key.toLowerCase();
+    const earlier = byKey.get(accountId, key);
+    if (earlier !== undefined) return recovered(earlier, input);
+    if (findSubject(database, input.slug) === null) {
+      throw new ServiceError("PRODUCT_NOT_FOUND", "The slug names no known product or category.");
+    }
+    const active = database
+      .prepare<[number], { active: number }>(
+        `SELECT count(*) AS active FROM investigation WHERE account_id = ? AND ${ACTIVE}`,
+      )
+      .get(accountId);
+    if ((active?.active ?? 0) >= LIMITS.activeInvestigations) {
+      throw new ServiceError(
+        "ACTIVE_INVESTIGATIONS_EXCEEDED",
+        `The account has ${LIMITS.activeInvestigations} investigations that are not finished; wait for one of them.`,
+        { details: { limit: LIMITS.activeInvestigations } },
+      );
+    }
+    const now = clock.now();
+    const row = {
+      task_id: `task_${randomUuid(core.random)}`,
+      account_id: accountId,
+      idempotency_key: key,
+      slug: input.slug,
+      locale: input.locale,
+      status: "queued",
+      stage: "queued",
+      created_at: now,
+      updated_at: now,
+      due_at: now + assumptions.queuedSeconds * 1000,
+    } as const;
+    insert.run(row);
+    return investigationTask({ ...row, completed_at: null, error_code: null, error_message: null, report: null });
+  });
+
+  /** One step of one task. What its product lacks shows when the report is to be written. */
+  const goOn = database.transaction((row: InvestigationRow, dueAt: number): void => {
+    const next = nextStage(row.stage, dueAt, assumptions);
+    if (next === null) return;
+    const { task_id } = row;
+    if (next.stage !== "complete") {
+      change.run({ task_id, status: next.status, stage: next.stage, updated_at: dueAt, due_at: next.dueAt });
+      return;
+    }
+    const report = buildReport(database, { slug: row.slug, locale: row.locale, generatedAtMs: dueAt });
+    if (report === null) {
+      finish.run({ task_id, status: "failed", stage: row.stage, updated_at: dueAt, report: null, ...TOO_LITTLE });
+    } else {
+      const text = JSON.stringify(report);
+      const { status, stage } = next;
+      finish.run({ task_id, status, stage, updated_at: dueAt, report: text, error_code: null, error_message: null });
+    }
+  });
+
+  const nextDue = database.prepare<[], { due: number | null }>("SELECT min(due_at) AS due FROM investigation");
+  const due = database.prepare<[number], InvestigationRow & { due_at: number }>(
+    "SELECT * FROM investigation WHERE due_at <= ? ORDER BY due_at, task_id LIMIT 1",
+  );
+  scheduler.add({
+    nextDueAt: () => nextDue.get()?.due ?? null,
+    async runDue(nowMs) {
+      // Each step at its own time: after a long sleep a task has all of its stages behind it, one after the other.
+      for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs)) goOn(row, row.due_at);
+    },
+  });
+
+  return {
+    start(accountId, input) {
+      const task = start.immediate(accountId, input);
+      scheduler.wake();
+      return task;
+    },
+    read(accountId, taskId) {
+      const row = byId.get(taskId);
+      if (row === undefined || row.account_id !== accountId) {
+        throw new ServiceError("TASK_NOT_FOUND", "The account has no investigation of this id.");
+      }
+      return investigationTask(row);
+    },
+    end(taskId, how) {
+      const row = byId.get(taskId);
+      if (row === undefined || row.due_at === null) {
+        throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation of this id.");
+      }
+      finish.run({
+        task_id: taskId,
+        status: how.status,
+        stage: row.stage,
+        updated_at: clock.now(),
+        error_code: how.status === "failed" ? how.code : null,
+        error_message: how.status === "failed" ? how.message : null,
+        report: null,
+      });
+      return investigationTask(byId.get(taskId) ?? row);
+    },
+    list({ accountId }) {
+      return database
+        .prepare<[{ accountId: number | null }], InvestigationRow>(
+          "SELECT * FROM investigation WHERE @accountId IS NULL OR account_id = @accountId ORDER BY created_at, task_id",
+        )
+        .all({ accountId: accountId ?? null })
+        .map(investigationTask);
+    },
+  };
+}
+
+const TOO_LITTLE = {
+  error_code: "INSUFFICIENT_EVIDENCE",
+  error_message: "Too few months of this product were observed to say anything about its promotion.",
+};
+
+/** @throws ServiceError `IDEMPOTENCY_KEY_CONFLICT` */
+function recovered(earlier: InvestigationRow, input: InvestigationInput): InvestigationTask {
+  if (earlier.slug === input.slug && earlier.locale === input.locale) return investigationTask(earlier);
+  throw new ServiceError(
+    "IDEMPOTENCY_KEY_CONFLICT",
+    "The idempotency_key was used for another product or language; take a new one for a new investigation.",
+  );
+}

@@ -1,0 +1,44 @@
+import type { Database } from "better-sqlite3";
+import type { MonthIndex } from "../month.js";
+
+/** The channels by which visits come. */
+export const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** The visits of one month, of all products that are looked at. */
+export type TrafficMonth = Record<Channel, number> & { month: MonthIndex; visits: number };
+
+/** The observed months of these products, the oldest first. */
+export function readTrafficSeries(database: Database, toolIds: readonly number[]): TrafficMonth[] {
+  return database
+    .prepare<[string], TrafficMonth>(
+      `SELECT month, sum(organic) AS organic, sum(paid) AS paid, sum(ai_referral) AS ai_referral, sum(direct) AS direct,
+         sum(organic + paid + ai_referral + direct) AS visits
+       FROM product_month WHERE tool_id IN (SELECT value FROM json_each(?)) GROUP BY month ORDER BY month`,
+    )
+    .all(JSON.stringify(toolIds));
+}
+
+/** Months in a row in which traffic went one way. */
+export interface TrafficPhase {
+  direction: "up" | "down" | "flat";
+  from: TrafficMonth;
+  to: TrafficMonth;
+}
+
+/** Below this change from month to month, up or down, traffic is called flat. */
+const FLAT_BELOW = 0.03;
+
+export function trafficPhases(series: readonly TrafficMonth[]): TrafficPhase[] {
+  const phases: TrafficPhase[] = [];
+  for (const [index, to] of series.entries()) {
+    const from = series[index - 1];
+    if (from === undefined) continue;
+    const change = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
+    const direction = Math.abs(change) < FLAT_BELOW ? "flat" : change > 0 ? "up" : "down";
+    const last = phases.at(-1);
+    if (last?.direction === direction) last.to = to;
+    else phases.push({ direction, from, to });
+  }
+  return phases;
+}
