@@ -1,6 +1,9 @@
 import type { ServiceLocale } from "../api/locale.js";
 
-/** What a locale that was asked for comes out as: Chinese in any spelling, and English for all else. */
+/**
+ * The locale that a free text stands for: `zh`, `zh-cn`, `zh_CN` and other texts that begin with the language Chinese are
+ * `zh-CN`, everything else is `en`. Which ones resolve to what is not shown in the service's document.
+ */
 export function resolveLocale(text: string): ServiceLocale {
-  return /^zh(?:[-_]|$)/i.test(text) ? "zh-CN" : "en";
+  return /^zh(?:$|[-_])/i.test(text.trim()) ? "zh-CN" : "en";
 }

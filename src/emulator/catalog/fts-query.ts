@@ -1,0 +1,28 @@
+// Scripts without blanks between words.
+const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]";
+const PARTS = new RegExp(`${UNSPACED}+|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}\\p{Co}])+`, "gu");
+const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "u");
+
+/** More words than any text within the operations' limits has; FTS5 refuses expressions of more than 256 parts. */
+const MOST_WORDS = 100;
+
+/** A text as the full-text tables index it: words, and Chinese characters one by one. */
+export function ftsText(text: string): string {
+  return parts(text).join(" ");
+}
+
+/**
+ * Makes an FTS5 expression of what a user typed: all of its words must occur, the last one may go on; Chinese characters
+ * must follow each other. Total: operators, quotes and control characters are no words, and no text is a syntax error.
+ *
+ * @returns null for a text without any letter or digit; it is in no name
+ */
+export function ftsQuery(text: string): string | null {
+  const words = parts(text).slice(0, MOST_WORDS);
+  if (words.length === 0) return null;
+  return words.map((word, index) => `"${word}"${index === words.length - 1 ? "*" : ""}`).join(" AND ");
+}
+
+function parts(text: string): string[] {
+  return (text.match(PARTS) ?? []).map((part) => (STARTS_UNSPACED.test(part) ? Array.from(part).join(" ") : part));
+}

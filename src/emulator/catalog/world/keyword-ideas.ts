@@ -1,0 +1,88 @@
+import { TOPIC, type Dice } from "./dice.js";
+import type { KeywordIdea } from "./keyword.js";
+import type { Product } from "./product.js";
+import { pick } from "./product-texts.js";
+import { SECTORS, type Bilingual } from "./sectors.js";
+import { BEGINNINGS, BRAND_INTENTS, INTENTS, UNCLEAR_TERMS } from "./words.js";
+
+/** Of the possible keywords of a sector, how many are observed from the beginning; the others turn up month by month. */
+const AT_ONCE = { en: 0.86, zh: 0.7 } as const;
+/** Months over which those turn up. */
+const LATER_MONTHS = 60;
+const UNCLEAR_COUNT = 160;
+const NO_CLUSTER_SHARE = 0.06;
+
+/** The keywords that name no product. */
+export function sectorIdeas(dice: Dice, firstTurn: number): KeywordIdea[] {
+  const ideas: KeywordIdea[] = [];
+  const add = (text: string, place: number, intent: (typeof INTENTS)[number], language: "en" | "zh"): void => {
+    const sector = pick(SECTORS, place);
+    const number = ideas.length;
+    const isHead = intent === INTENTS[0];
+    const isAtOnce = isHead || dice.fraction(TOPIC.keywordPick, number) < AT_ONCE[language];
+    const cluster = {
+      id: `${sector.slug}-${intent.cluster}`,
+      name: { en: `${sector.name.en}: ${intent.name.en}`, zh: `${sector.name.zh}：${intent.name.zh}` },
+    };
+    ideas.push({
+      text,
+      brandType: "generic",
+      cluster: dice.fraction(TOPIC.keywordPick, number, 1) < NO_CLUSTER_SHARE ? null : cluster,
+      sectorIndex: place,
+      owner: null,
+      ownerShare: 0,
+      bornAt: isAtOnce ? firstTurn : firstTurn + 1 + dice.below(LATER_MONTHS, TOPIC.keywordPick, number, 2),
+    });
+  };
+  for (const [place, sector] of SECTORS.entries()) {
+    for (const term of sector.terms) {
+      for (const intent of INTENTS) {
+        for (const template of intent.en) add(template.replace("{}", term.en), place, intent, "en");
+        for (const template of intent.zh) add(template.replace("{}", term.zh), place, intent, "zh");
+      }
+    }
+  }
+  for (let number = 0; number < UNCLEAR_COUNT; number++) ideas.push(unclearIdea(dice, number, firstTurn));
+  return ideas;
+}
+
+function unclearIdea(dice: Dice, number: number, bornAt: number): KeywordIdea {
+  const template = pick(UNCLEAR_TERMS, number);
+  const beginning = pick(
+    BEGINNINGS,
+    Math.floor(number / UNCLEAR_TERMS.length) * 3 + dice.below(3, TOPIC.keywordPick, number, 3),
+  );
+  return {
+    text: template.replace("{}", beginning.toLowerCase()),
+    brandType: "unknown",
+    cluster: null,
+    sectorIndex:
+      dice.fraction(TOPIC.keywordPick, number, 4) < 0.5
+        ? null
+        : dice.below(SECTORS.length, TOPIC.keywordPick, number, 5),
+    owner: null,
+    ownerShare: 0,
+    bornAt,
+  };
+}
+
+/** The keywords that name a product; larger products have more. */
+export function brandIdeas(dice: Dice, owner: Product, rival: Product | null, bornAt: number): KeywordIdea[] {
+  const { index, name, slug, sectorIndex } = owner;
+  const magnitude = Math.floor((32 - Math.clz32(Math.floor(owner.level))) / 4);
+  const count = Math.max(2, Math.min(BRAND_INTENTS.length, magnitude + dice.below(2, TOPIC.keywordPick, index, 6)));
+  const isChinese = /\p{Script=Han}/u.test(name);
+  const clusterName: Bilingual = { en: `${name}: brand`, zh: `${name}：品牌` };
+  const cluster = { id: `brand-${slug}`, name: clusterName };
+  const ideas = BRAND_INTENTS.slice(0, count).map((intent, place): KeywordIdea => {
+    const template = isChinese || dice.fraction(TOPIC.keywordPick, index, 20 + place) < 0.12 ? intent.zh : intent.en;
+    const share = place === 0 ? 0.3 : 0.02 + 0.06 * dice.fraction(TOPIC.keywordPick, index, 40 + place);
+    const text = template.replace("{}", name.toLowerCase());
+    return { text, brandType: intent.kind, cluster, sectorIndex, owner, ownerShare: share, bornAt };
+  });
+  if (rival !== null && dice.fraction(TOPIC.keywordPick, index, 7) < 0.4) {
+    const text = `${name.toLowerCase()} vs ${rival.name.toLowerCase()}`;
+    ideas.push({ text, brandType: "mixed", cluster, sectorIndex, owner, ownerShare: 0.02, bornAt });
+  }
+  return ideas;
+}

@@ -1,0 +1,102 @@
+import { TOPIC, type Dice } from "./dice.js";
+import type { KeywordIdea, Receiver } from "./keyword.js";
+import type { Product } from "./product.js";
+import { SECTORS } from "./sectors.js";
+
+/** How a keyword's traffic is spread: how many products receive it, and each one's traffic relative to the one before. */
+const SHAPES = [
+  { weight: 0.015, products: [0, 0], ratio: 1 },
+  { weight: 0.335, products: [1, 1], ratio: 1 },
+  { weight: 0.28, products: [2, 4], ratio: 0.35 },
+  { weight: 0.22, products: [4, 5], ratio: 0.72 },
+  { weight: 0.15, products: [6, 7], ratio: 0.92 },
+] as const;
+
+/** The largest part of a product's organic visits that one keyword brings which does not name it. */
+const MOST_SHARE = 0.05;
+const OTHER_SECTOR_SHARE = 0.1;
+const RIVALS_SHARE = 0.3;
+
+/** @param bySector the products of each sector, the largest first */
+export function chooseReceivers(
+  dice: Dice,
+  keywordId: number,
+  idea: KeywordIdea,
+  bySector: readonly (readonly Product[])[],
+): Receiver[] {
+  const sectorIndex = idea.sectorIndex ?? dice.below(SECTORS.length, TOPIC.keywordSlots, keywordId, -1);
+  const rivals = bySector[sectorIndex] ?? [];
+  if (idea.owner !== null) return ownerReceivers(dice, keywordId, idea.owner, idea.ownerShare, rivals);
+
+  let draw = dice.fraction(TOPIC.keywordShape, keywordId);
+  const shape = SHAPES.find(({ weight }) => (draw -= weight) < 0) ?? SHAPES[1];
+  const count = dice.between(shape.products[0], shape.products[1], TOPIC.keywordShape, keywordId, 1);
+  const lead = dice.fraction(TOPIC.keywordSlots, keywordId);
+  const start = Math.floor(lead * lead * Math.max(1, rivals.length - count - 3));
+  const products = new Set<Product>();
+  for (let place = 0; place < count; place++) {
+    const isOther = place > 0 && dice.fraction(TOPIC.keywordSlots, keywordId, 10 + place) < OTHER_SECTOR_SHARE;
+    const from = isOther ? (bySector[(sectorIndex + 1) % SECTORS.length] ?? []) : rivals;
+    const product = from[(start + place + dice.below(2, TOPIC.keywordSlots, keywordId, 20 + place)) % from.length];
+    if (product !== undefined) products.add(product);
+  }
+
+  // As much as the one that can bear least allows, so that a keyword is small beside the products that it leads to.
+  const weights = [...products].map((_, place) => power(shape.ratio, place));
+  const size = 0.08 + 0.92 * dice.fraction(TOPIC.keywordSize, keywordId);
+  const bearable = [...products].map(({ visits }, place) => (visits.organic * MOST_SHARE) / (weights[place] ?? 1));
+  const largest = Math.min(...bearable) * size * size;
+  return [...products].map((product, place) =>
+    receiver(dice, keywordId, product, (largest * (weights[place] ?? 0)) / Math.max(1, product.visits.organic), place),
+  );
+}
+
+/** The product that a keyword names, and at times some that wait for those who look for it. */
+function ownerReceivers(
+  dice: Dice,
+  keywordId: number,
+  owner: Product,
+  share: number,
+  rivals: readonly Product[],
+): Receiver[] {
+  const receivers = [receiver(dice, keywordId, owner, share, 0)];
+  if (dice.fraction(TOPIC.keywordSlots, keywordId, 1) >= RIVALS_SHARE) return receivers;
+  const place = rivals.indexOf(owner);
+  for (const rival of [rivals[place + 1], rivals[place + 2]]) {
+    if (rival === undefined) continue;
+    const part = 0.05 + 0.2 * dice.fraction(TOPIC.keywordSlots, keywordId, 2 + receivers.length);
+    const visits = owner.visits.organic * share * part;
+    receivers.push(
+      receiver(
+        dice,
+        keywordId,
+        rival,
+        Math.min(MOST_SHARE, visits / Math.max(1, rival.visits.organic)),
+        receivers.length,
+      ),
+    );
+  }
+  return receivers;
+}
+
+function receiver(dice: Dice, keywordId: number, product: Product, share: number, place: number): Receiver {
+  const gaps = place === 0 ? 0.15 : 0.4;
+  const gap =
+    dice.fraction(TOPIC.keywordSlots, keywordId, 40 + place) < gaps
+      ? dice.between(1, 4, TOPIC.keywordSlots, keywordId, 60 + place)
+      : 0;
+  return {
+    product,
+    share,
+    period: dice.between(11, 30, TOPIC.keywordSlots, keywordId, 80 + place),
+    gap,
+    offset: dice.below(30, TOPIC.keywordSlots, keywordId, 100 + place),
+  };
+}
+
+/** By multiplication, which is exact on every machine. */
+function power(base: number, exponent: number): number {
+  let product = 1;
+  for (let count = 0; count < exponent; count++) product *= base;
+  return product;
+}

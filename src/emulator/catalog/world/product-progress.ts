@@ -1,0 +1,70 @@
+import { TOPIC, type Dice } from "./dice.js";
+import type { Product } from "./product.js";
+import { pick } from "./product-texts.js";
+import type { Bilingual } from "./sectors.js";
+import { AI_PLATFORMS, GENERAL_FEATURES } from "./words.js";
+
+/** Chances of a month. */
+const CHANCE = { feature: 0.03, model: 0.008, api: 0.005, mcp: 0.009, source: 0.02 } as const;
+
+export interface Introduction {
+  kind: "feature" | "model" | "api" | "mcp";
+  name: Bilingual;
+}
+
+const API: Introduction = { kind: "api", name: { en: "Public API", zh: "开放API" } };
+const MCP: Introduction = { kind: "mcp", name: { en: "MCP server", zh: "MCP服务器" } };
+
+/** What a product had when the catalog first saw it. */
+export function firstIntroductions(product: Product): Introduction[] {
+  const found: Introduction[] = [];
+  for (let place = 0; place < product.featureCount; place++) found.push(feature(product, place));
+  for (let place = 0; place < product.modelCount; place++) found.push(model(product, place));
+  if (product.hasApi) found.push(API);
+  if (product.hasMcp) found.push(MCP);
+  return found;
+}
+
+/** What it introduces in a month. */
+export function introduce(dice: Dice, product: Product, turn: number): Introduction[] {
+  const falls = (chance: number, what: number): boolean =>
+    dice.fraction(TOPIC.features, product.index, turn * 4 + what) < chance;
+  const found: Introduction[] = [];
+  if (falls(CHANCE.feature, 0)) found.push(feature(product, product.featureCount++));
+  if (falls(product.modelCount > 0 ? CHANCE.model * 4 : CHANCE.model / 4, 1))
+    found.push(model(product, product.modelCount++));
+  if (!product.hasApi && falls(CHANCE.api, 2)) {
+    product.hasApi = true;
+    found.push(API);
+  }
+  if (!product.hasMcp && falls(CHANCE.mcp, 3)) {
+    product.hasMcp = true;
+    found.push(MCP);
+  }
+  return found;
+}
+
+/** A platform that begins to send visits in this month, and how many; usually none. */
+export function newSource(dice: Dice, product: Product, turn: number): { source: string; visits: number } | null {
+  if (dice.fraction(TOPIC.aiSources, product.index, turn * 2) >= CHANCE.source) return null;
+  const platform = dice.below(AI_PLATFORMS.length, TOPIC.aiSources, product.index, turn * 2 + 1);
+  const visits = Math.floor(
+    product.visits.aiReferral * (0.05 + 0.2 * dice.fraction(TOPIC.aiSources, product.index, -turn - 10)),
+  );
+  if (product.aiSources.has(platform) || visits === 0) return null;
+  product.aiSources.add(platform);
+  return { source: pick(AI_PLATFORMS, platform), visits };
+}
+
+function feature({ index, sector }: Product, place: number): Introduction {
+  const all = [...sector.features, ...GENERAL_FEATURES];
+  const { en, zh } = pick(all, index + place);
+  // Once it has all of them they come again, renewed.
+  const round = Math.floor(place / all.length);
+  return { kind: "feature", name: round === 0 ? { en, zh } : { en: `${en} ${round + 1}`, zh: `${zh}${round + 1}` } };
+}
+
+function model({ name }: Product, place: number): Introduction {
+  const version = `${name} ${1 + Math.floor(place / 2)}${place % 2 === 0 ? "" : " Mini"}`;
+  return { kind: "model", name: { en: version, zh: version } };
+}

@@ -1,0 +1,134 @@
+import type { Bilingual } from "./sectors.js";
+
+/** First parts of product names. */
+export const BEGINNINGS: readonly string[] = (
+  "Lark Moss Fern Cobalt Juniper Ember Quartz Willow Raven Heron Maple Cedar Amber Indigo Velvet Onyx Lumen Nimbus Pebble Harbor " +
+  "Tidal Alder Birch Clover Dapple Falcon Garnet Hazel Iris Jasper Kestrel Lotus Marble Nectar Opal Poppy Quill Rowan Saffron Thistle " +
+  "Umber Vesper Wren Yarrow Zephyr Aspen Basil Coral Drift Elm Flint Gale Hollow Ivory Jolly Kite Lunar Mellow Noble Otter " +
+  "Plum Quiet River Silver Timber Upland Violet Wander Yonder Zinc Arbor Bramble Cinder Dune Echo Fable Glint Hearth Islet Jade " +
+  "Keen Lantern Meadow North Orbit Prism Quince Ridge Sable Topaz Union Vale Winter Xylo Young Zest Acorn Bright Copper Delta"
+).split(" ");
+
+/** Two characters each make a Chinese name; what is romanised goes into slug and domain. */
+export const HANZI_BEGINNINGS: readonly string[] =
+  "云yun 星xing 墨mo 灵ling 千qian 青qing 万wan 智zhi 天tian 海hai 明ming 夏xia 小xiao 飞fei 极ji 慧hui 思si 元yuan 紫zi 山shan 白bai 秋qiu 鹿lu 晨chen".split(
+    " ",
+  );
+export const HANZI_ENDINGS: readonly string[] =
+  "言yan 画hua 影ying 声sheng 问wen 写xie 帆fan 桥qiao 图tu 舟zhou 境jing 笔bi 匠jiang 林lin 谷gu 眸mou 芽ya 乐le 课ke 典dian 舍she 道dao 岸an 台tai".split(
+    " ",
+  );
+
+export const AUDIENCES: readonly Bilingual[] = [
+  { en: "small teams", zh: "小团队" },
+  { en: "students", zh: "学生" },
+  { en: "agencies", zh: "代理商" },
+  { en: "freelancers", zh: "自由职业者" },
+  { en: "podcasters", zh: "播客作者" },
+  { en: "online shops", zh: "电商卖家" },
+  { en: "teachers", zh: "教师" },
+  { en: "developers", zh: "开发者" },
+  { en: "marketers", zh: "营销人员" },
+  { en: "researchers", zh: "研究人员" },
+  { en: "large companies", zh: "大型企业" },
+  { en: "creators", zh: "内容创作者" },
+];
+
+/** What a product promises. */
+export const PROMISES: readonly Bilingual[] = [
+  { en: "in minutes", zh: "几分钟即可完成" },
+  { en: "without a steep learning curve", zh: "上手简单" },
+  { en: "that keeps your data private", zh: "保护数据隐私" },
+  { en: "that works in the browser", zh: "浏览器中即可使用" },
+  { en: "with people in the loop", zh: "人工把关" },
+  { en: "at a fair price", zh: "价格合理" },
+  { en: "that learns your style", zh: "学习你的风格" },
+  { en: "made for daily work", zh: "为日常工作而生" },
+];
+
+/** Features that any product may introduce. */
+export const GENERAL_FEATURES: readonly Bilingual[] = [
+  { en: "shared workspaces", zh: "共享工作区" },
+  { en: "single sign-on", zh: "单点登录" },
+  { en: "mobile app", zh: "移动应用" },
+  { en: "version history", zh: "版本历史" },
+  { en: "usage reports", zh: "用量报告" },
+  { en: "templates", zh: "模板库" },
+  { en: "dark mode", zh: "深色模式" },
+  { en: "keyboard shortcuts", zh: "快捷键" },
+];
+
+/** Invented AI platforms that send visitors. */
+export const AI_PLATFORMS: readonly string[] = [
+  "Chatharbor",
+  "Askwell",
+  "Lumenchat",
+  "Parlance AI",
+  "Wendao",
+  "Sidekick One",
+  "Clearanswer",
+  "Mindmate",
+  "Tianwen",
+  "Orbit Assistant",
+];
+
+/** What people add to a term, with the cluster that it makes. `{}` is the term. */
+export const INTENTS: readonly { cluster: string; name: Bilingual; en: readonly string[]; zh: readonly string[] }[] = [
+  {
+    cluster: "core",
+    name: { en: "core terms", zh: "核心词" },
+    en: ["{}", "{} app", "{} online"],
+    zh: ["{}", "{}软件", "在线{}"],
+  },
+  {
+    cluster: "free",
+    name: { en: "free", zh: "免费" },
+    en: ["free {}", "{} free no sign up", "{} free trial"],
+    zh: ["免费{}", "{}免费版"],
+  },
+  {
+    cluster: "best",
+    name: { en: "comparison", zh: "对比" },
+    en: ["best {}", "{} comparison", "top {} tools"],
+    zh: ["{}哪个好", "{}排行榜", "{}推荐"],
+  },
+  {
+    cluster: "audience",
+    name: { en: "audiences", zh: "人群" },
+    en: ["{} for students", "{} for business", "{} for teachers", "{} for beginners"],
+    zh: ["学生{}", "企业{}"],
+  },
+  {
+    cluster: "howto",
+    name: { en: "how to", zh: "教程" },
+    en: ["how to use {}", "{} tutorial", "{} examples"],
+    zh: ["{}怎么用", "{}教程"],
+  },
+  {
+    cluster: "integration",
+    name: { en: "integration", zh: "集成" },
+    en: ["{} api", "{} chrome extension", "open source {}"],
+    zh: ["{}api", "{}插件"],
+  },
+];
+
+/** What people add to a product's name. */
+export const BRAND_INTENTS: readonly {
+  kind: "brand_navigational" | "brand_commercial" | "mixed";
+  en: string;
+  zh: string;
+}[] = [
+  { kind: "brand_navigational", en: "{}", zh: "{}" },
+  { kind: "brand_navigational", en: "{} login", zh: "{}登录" },
+  { kind: "brand_commercial", en: "{} pricing", zh: "{}价格" },
+  { kind: "brand_commercial", en: "{} alternative", zh: "{}替代" },
+  { kind: "brand_commercial", en: "{} review", zh: "{}评测" },
+  { kind: "brand_navigational", en: "{} app", zh: "{}下载" },
+  { kind: "mixed", en: "{} ai tools", zh: "{}工具" },
+];
+
+/** What nobody can tell whether it means a brand. `{}` is the first part of a product's name. */
+export const UNCLEAR_TERMS: readonly string[] = ["{} ai", "{} 2", "{} bot", "my {}", "{} labs"];
+
+/** Where visits come from, the most common first. */
+export const COUNTRIES: readonly string[] = "US IN GB DE BR JP CN FR CA ES ID KR MX AU IT NL PL SE VN TR".split(" ");

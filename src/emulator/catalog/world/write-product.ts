@@ -1,0 +1,125 @@
+import type { CatalogWriter } from "../catalog-writer.js";
+import { ftsText } from "../fts-query.js";
+import { monthStart } from "../../month.js";
+import { TOPIC, type Dice } from "./dice.js";
+import type { Plan, Product } from "./product.js";
+import { firstIntroductions } from "./product-progress.js";
+import { describe, pick } from "./product-texts.js";
+import { SECTORS } from "./sectors.js";
+import { AI_PLATFORMS } from "./words.js";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NO_TEXT_SHARE = 0.03;
+const PENDING_SHARE = 0.15;
+const SECOND_SECTOR_SHARE = 0.3;
+/** Prices are those of one region. */
+const REGION = "US";
+
+/** @param month the month in which the catalog first sees it */
+export function writeNewProduct(dice: Dice, { rows }: CatalogWriter, product: Product, month: number): void {
+  const { index, toolId, slug, name, domain, sectorIndex, tagline, bornAt } = product;
+  const { short, long } = describe(dice, product);
+  const isNew = bornAt > 0;
+  const listedMonth = isNew ? month : month - dice.between(1, 60, TOPIC.listing, index, 1);
+  const listedAt =
+    monthStart(listedMonth) +
+    dice.between(0, 27, TOPIC.listing, index, 2) * DAY_MS +
+    dice.below(DAY_MS / 1000, TOPIC.listing, index, 3) * 1000;
+  const registered = listedMonth - dice.between(0, isNew ? 14 : 40, TOPIC.listing, index, 4);
+  const hasText = dice.fraction(TOPIC.text, index, 3) >= NO_TEXT_SHARE;
+  const text = (value: string): string | null => (hasText ? value : null);
+  const verification = isNew || dice.fraction(TOPIC.listing, index, 5) < PENDING_SHARE ? "pending" : "verified";
+  const staleness = dice.fraction(TOPIC.listing, index, 6) < 0.12 ? "aging" : "fresh";
+  rows.product.add(
+    toolId,
+    slug,
+    name,
+    domain,
+    sectorIndex + 1,
+    tagline.en,
+    tagline.zh,
+    short.en,
+    short.zh,
+    text(long.en),
+    text(long.zh),
+    product.pricingModel,
+    verification,
+    staleness,
+    listedAt,
+    registered,
+  );
+  rows.product_fts.add(toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
+  if (dice.fraction(TOPIC.secondSector, index) < SECOND_SECTOR_SHARE) {
+    const other = (sectorIndex + 1 + dice.below(SECTORS.length - 1, TOPIC.secondSector, index, 1)) % SECTORS.length;
+    rows.product_sector.add(toolId, other + 1);
+  }
+  for (const [place, introduction] of firstIntroductions(product).entries()) {
+    const since = isNew ? month : month - dice.between(1, 12, TOPIC.features, index, -10 - place);
+    rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
+  }
+  for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
+  for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);
+}
+
+export function writePlan(rows: CatalogWriter["rows"], toolId: number, plan: Plan, fromMonth: number): void {
+  const { planId, name, kind, monthlyPriceCents, unitPriceMills, trialDays, trialNeedsCard } = plan;
+  rows.plan.add(
+    planId,
+    toolId,
+    name,
+    kind,
+    REGION,
+    monthlyPriceCents,
+    unitPriceMills,
+    trialDays,
+    trialNeedsCard ? 1 : 0,
+    fromMonth,
+  );
+}
+
+/** What was observed of a product in a month. */
+export function writeProductMonth(
+  dice: Dice,
+  { rows }: CatalogWriter,
+  product: Product,
+  month: number,
+  turn: number,
+): void {
+  const { toolId, visits, presence, ratingTenths, linkingDomains } = product;
+  const rating = ratingTenths === null ? null : ratingTenths / 10;
+  rows.product_month.add(
+    month,
+    toolId,
+    visits.organic,
+    visits.paid,
+    visits.aiReferral,
+    visits.direct,
+    rating,
+    linkingDomains,
+  );
+  const sitemap = presence.plainUrls + presence.patternUrls + presence.marketUrls;
+  rows.product_presence_month.add(
+    month,
+    toolId,
+    sitemap,
+    presence.patternUrls,
+    presence.marketUrls,
+    presence.searchAds,
+    presence.adCreatives,
+    presence.articles,
+    presence.directories,
+    presence.extensionUsers,
+  );
+  for (const [place, [country, share]] of product.countries.entries()) {
+    const part = share * (0.92 + 0.16 * dice.fraction(TOPIC.countries, product.index, (turn + 8) * 8 + place));
+    rows.product_country_month.add(
+      month,
+      country,
+      toolId,
+      Math.floor(visits.organic * part),
+      Math.floor(visits.paid * part),
+      Math.floor(visits.aiReferral * part),
+      Math.floor(visits.direct * part),
+    );
+  }
+}
