@@ -1,0 +1,82 @@
+import { LIMITS } from "../../api/limits.js";
+import type { KeywordDetail, KeywordRow } from "../../api/search-demand.js";
+import { formatMonth } from "../month.js";
+import type { KeywordContext } from "./keyword-rows.js";
+import { nestedRows } from "./page-window.js";
+import { receivingProducts, type ReceivingProduct } from "./receiving-products.js";
+
+/** What a keyword's detail has beside its row (service document, Search demand response). */
+export function keywordDetail(row: KeywordRow, context: KeywordContext): KeywordDetail {
+  const { database, month, locale, view, assumptions } = context;
+  const products = receivingProducts(database, month, locale)(row.keyword_id);
+  const most = nestedRows(view, assumptions.detailRows);
+  return {
+    ...row,
+    history: readHistory(row.keyword_id, context),
+    markets: marketsOf(products).slice(0, most),
+    products: products.slice(0, most).map(({ tool_id, name, slug, domain, market_name, observed_traffic }) => {
+      return { tool_id, name, slug, domain, market_name, observed_traffic };
+    }),
+    related_observed: readRelated(row.keyword_id, most, context),
+  };
+}
+
+/** The oldest month first. */
+function readHistory(
+  keywordId: number,
+  { database, month, view, assumptions }: KeywordContext,
+): KeywordDetail["history"] {
+  const months = view.isLimited ? LIMITS.developerHistoryMonths : assumptions.keywordHistoryMonths;
+  return database
+    .prepare<[number, number, number], { month: number; products: number; traffic: number; volume: number }>(
+      `SELECT month, observed_products AS products, observed_traffic AS traffic, search_volume AS volume
+       FROM keyword_month WHERE keyword_id = ? AND month > ? AND month <= ? ORDER BY month`,
+    )
+    .all(keywordId, month - months, month)
+    .map((each) => ({
+      month: formatMonth(each.month),
+      observed_products: each.products,
+      observed_traffic: each.traffic,
+      search_volume: each.volume,
+    }));
+}
+
+/** The sectors of the receiving products, the one with most traffic first. */
+function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["markets"] {
+  const markets = new Map<
+    number,
+    { market_id: number; market_name: string; observed_products: number; observed_traffic: number }
+  >();
+  let total = 0;
+  for (const { market_id, market_name, observed_traffic } of products) {
+    const market = markets.get(market_id) ?? { market_id, market_name, observed_products: 0, observed_traffic: 0 };
+    market.observed_products += 1;
+    market.observed_traffic += observed_traffic;
+    markets.set(market_id, market);
+    total += observed_traffic;
+  }
+  return [...markets.values()]
+    .sort((a, b) => b.observed_traffic - a.observed_traffic || a.market_id - b.market_id)
+    .map((market) => ({ ...market, share: total === 0 ? 0 : market.observed_traffic / total }));
+}
+
+/** Keywords that the same products receive traffic from, those with most products in common first. */
+function readRelated(
+  keywordId: number,
+  most: number,
+  { database, month }: KeywordContext,
+): KeywordDetail["related_observed"] {
+  return database
+    .prepare<[{ month: number; keywordId: number; most: number }], KeywordDetail["related_observed"][number]>(
+      `SELECT k.keyword, m.keyword_id, m.observed_products, m.observed_traffic, count(*) AS shared_products
+       FROM keyword_product_month own
+       JOIN keyword_product_month other
+         ON other.month = own.month AND other.tool_id = own.tool_id AND other.keyword_id <> own.keyword_id
+       JOIN keyword_month m ON m.month = own.month AND m.keyword_id = other.keyword_id
+       JOIN keyword k ON k.keyword_id = m.keyword_id
+       WHERE own.month = @month AND own.keyword_id = @keywordId
+       GROUP BY m.keyword_id
+       ORDER BY shared_products DESC, m.observed_traffic DESC, m.keyword_id LIMIT @most`,
+    )
+    .all({ month, keywordId, most });
+}

@@ -1,0 +1,64 @@
+import type { SearchDemandParameters } from "../../api/search-demand.js";
+import type { Assumptions } from "../assumptions.js";
+import type { MonthIndex } from "../month.js";
+import type { Sector } from "./find-sector.js";
+import { searched } from "./searched.js";
+
+/** The keywords of a month that pass the filters. */
+export interface KeywordSelection {
+  countSql: string;
+  /** Their ids in order; takes `limit` and `offset` beside the values. */
+  idsSql: string;
+  values: Record<string, string | number>;
+}
+
+const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
+  traffic: "m.observed_traffic",
+  volume: "m.search_volume",
+  products: "m.observed_products",
+};
+
+export function keywordSelection(
+  parameters: SearchDemandParameters,
+  market: Sector | null,
+  month: MonthIndex,
+  assumptions: Assumptions,
+): KeywordSelection {
+  const values: Record<string, string | number> = { month };
+  const where = ["m.month = @month"];
+  const atLeast = (name: string, column: string, value: number): void => {
+    if (value === 0) return;
+    values[name] = value;
+    where.push(`m.${column} >= @${name}`);
+  };
+  atLeast("minProducts", "observed_products", parameters.min_products);
+  atLeast("minTraffic", "observed_traffic", parameters.min_traffic);
+  atLeast("minVolume", "search_volume", parameters.min_volume);
+  if (parameters.type !== "all") where.push(`k.brand_type IN (${quoted(brandTypes(parameters.type, assumptions))})`);
+  if (market !== null) {
+    values["market"] = market.id;
+    where.push(`EXISTS (SELECT 1 FROM keyword_product_month kp JOIN product p ON p.tool_id = kp.tool_id
+      WHERE kp.month = m.month AND kp.keyword_id = m.keyword_id AND p.sector_id = @market)`);
+  }
+  where.push(...searched(parameters.q, "m.keyword_id", "keyword_fts", values));
+  const from = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id WHERE ${where.join(" AND ")}`;
+  return {
+    countSql: `SELECT count(*) AS found ${from}`,
+    idsSql: `SELECT m.keyword_id AS id ${from}
+      ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
+    values,
+  };
+}
+
+/** `mixed` and `unknown` are neither brand nor not: where they belong is assumed. */
+function brandTypes(type: "brand" | "non_brand", assumptions: Assumptions): string[] {
+  const brand = ["brand_navigational", "brand_commercial"];
+  const other = ["generic"];
+  (assumptions.mixedKeywordsAre === "brand" ? brand : other).push("mixed");
+  (assumptions.unknownKeywordsAre === "brand" ? brand : other).push("unknown");
+  return type === "brand" ? brand : other;
+}
+
+function quoted(texts: readonly string[]): string {
+  return texts.map((text) => `'${text}'`).join(", ");
+}

@@ -1,0 +1,108 @@
+import type { Database } from "better-sqlite3";
+import { LIMITS } from "../../api/limits.js";
+import type { ServiceLocale } from "../../api/locale.js";
+import type { KeywordDetail, SearchDemandParameters, SearchDemandResponse } from "../../api/search-demand.js";
+import type { Assumptions } from "../assumptions.js";
+import { resolveLocale } from "../locale.js";
+import { formatMonth } from "../month.js";
+import { ServiceError } from "../service-error.js";
+import { findSector, localised, type Sector } from "./find-sector.js";
+import { keywordDetail } from "./keyword-detail.js";
+import { keywordRows, type KeywordContext } from "./keyword-rows.js";
+import { keywordSelection } from "./keyword-selection.js";
+import { readLatestMonth } from "./observed-months.js";
+import { pageFacts, pageWindow } from "./page-window.js";
+import type { ResearchView } from "./research-view.js";
+import { readSampleSummary } from "./sample-summary.js";
+
+/**
+ * Keywords and the tracked products that receive their traffic (service document, operation 5), in the latest month.
+ *
+ * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
+ */
+export function readSearchDemand(
+  database: Database,
+  parameters: SearchDemandParameters,
+  view: ResearchView,
+  assumptions: Assumptions,
+): SearchDemandResponse {
+  const locale = resolveLocale(parameters.locale);
+  const market = findSector(database, parameters.market, { parameter: "market", locale, assumptions });
+  const { month, capturedAt } = readLatestMonth(database);
+  const context: KeywordContext = { database, month, locale, view, assumptions };
+  const window = pageWindow(parameters, view);
+  const selection = keywordSelection(parameters, market, month, assumptions);
+  const found = database.prepare<[object], { found: number }>(selection.countSql).get(selection.values)?.found ?? 0;
+  const ids = database
+    .prepare<[object], { id: number }>(selection.idsSql)
+    .all({ ...selection.values, limit: window.limit, offset: window.offset });
+  const rowOf = keywordRows(context);
+  const summary = readSampleSummary(database, month);
+  const sample = { sample_type: "top_search_keywords", source: assumptions.trafficDataSource } as const;
+
+  return {
+    dataset: { captured_at: capturedAt, observed_month: formatMonth(month), exhaustive: false, ...sample },
+    filters: appliedFilters(parameters, market, window),
+    items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
+    keyword: readDetail(parameters.keyword_id, context),
+    markets: readMarketOptions(database, locale, view),
+    pagination: { ...pageFacts(window, found, view) },
+    requested_locale: parameters.locale,
+    resolved_locale: locale,
+    summary: {
+      captured_at: capturedAt,
+      latest_month: formatMonth(month),
+      markets: summary.markets,
+      observed_products: summary.products,
+      observed_terms: summary.terms,
+      ...sample,
+    },
+  };
+}
+
+function appliedFilters(
+  parameters: SearchDemandParameters,
+  market: Sector | null,
+  window: { page: number; limit: number },
+): SearchDemandResponse["filters"] {
+  const { type, min_products, min_traffic, min_volume, q, keyword_id, sort } = parameters;
+  return {
+    demand_type: type,
+    market_id: market === null || market.name === "" ? null : market.id,
+    market: parameters.market ?? "",
+    min_products,
+    min_traffic,
+    min_volume,
+    page: window.page,
+    page_size: window.limit,
+    query: q ?? "",
+    selected_keyword_id: selected(keyword_id),
+    sort,
+  };
+}
+
+function selected(keywordId: number | undefined): number | null {
+  return keywordId === undefined || keywordId === 0 ? null : keywordId;
+}
+
+function readDetail(keywordId: number | undefined, context: KeywordContext): KeywordDetail | null {
+  const id = selected(keywordId);
+  if (id === null) return null;
+  const row = keywordRows(context)(id);
+  if (row !== undefined) return keywordDetail(row, context);
+  if (context.assumptions.unknownNames === "empty") return null;
+  throw new ServiceError("RESOURCE_NOT_FOUND", "The parameter keyword_id names no keyword of the latest month.");
+}
+
+/** The sectors that one can filter by. */
+function readMarketOptions(
+  database: Database,
+  locale: ServiceLocale,
+  view: ResearchView,
+): SearchDemandResponse["markets"] {
+  return database
+    .prepare<[number], { id: number; name: string; slug: string }>(
+      `SELECT sector_id AS id, ${localised("name", locale)} AS name, slug FROM sector ORDER BY sector_id LIMIT ?`,
+    )
+    .all(view.isLimited ? LIMITS.developerSectorOptions : -1);
+}
