@@ -1,0 +1,160 @@
+import { assert, boolean, property as forAll, record } from "fast-check";
+import { expect, test } from "vitest";
+import { rankingsQuerySchema, rankingsResponseSchema } from "../../../../src/api/rankings.js";
+import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
+import { handMadeCatalog, LATEST, observed, product, SECTOR, visits } from "../hand-made-catalog.js";
+import { defaultAssumptions } from "./default-assumptions.js";
+import { oneOf, randomCatalog, rarely } from "./random-catalog.js";
+import { readRawData } from "./raw-data.js";
+import { recomputeRankings, type RecomputedProduct } from "./recompute-rankings.js";
+import { plainMatch } from "./plain-match.js";
+
+const queries = record({
+  locale: oneOf("en", "zh-CN", "fr"),
+  category: rarely("s1", "s2", "s3"),
+  country: rarely("US", "de", "FR"),
+  q: rarely("voice", "语音", "studio clone", " "),
+  sort: oneOf("growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"),
+  order: oneOf("asc", "desc"),
+  min_traffic: rarely(0, 1, 500, 1500).map((minimum) => minimum ?? 0),
+  min_growth: rarely(0.1, 1),
+  min_dr: rarely(10, 24.5),
+  min_dr_gain: rarely(0.5, 10),
+  max_domain_age_months: rarely(1, 12),
+  page: rarely(2, 3),
+  limit: rarely(1, 3, 10, 50),
+});
+
+test("rankings agree with a slow and plain recomputation, for 1,000 random parameter sets", () => {
+  const catalogs = [1, 2, 3, 4, 5].map((seed) => {
+    const database = randomCatalog(seed);
+    return { database, raw: readRawData(database) };
+  });
+  let rows = 0;
+  assert(
+    forAll(oneOf(...catalogs), queries, boolean(), ({ database, raw }, query, isLimited) => {
+      const parameters = rankingsQuerySchema.parse(query);
+      const answer = rankingsResponseSchema.parse(
+        readRankings(database, parameters, { isLimited }, defaultAssumptions()),
+      );
+      const { eligible, chosen } = recomputeRankings(raw, parameters, (row, text) =>
+        plainMatch(`${row["name"]} ${row["domain"]}`, text),
+      );
+      const limit = isLimited ? Math.min(10, parameters.limit) : parameters.limit;
+      const page = isLimited ? 1 : parameters.page;
+      const total = isLimited ? Math.min(limit, chosen.length) : chosen.length;
+      const first = (page - 1) * limit;
+      rows += answer.items.length;
+      expect(answer.items.map((item) => itemFacts(item))).toEqual(
+        chosen.slice(first, first + limit).map((facts, index) => ({ rank: first + index + 1, ...facts })),
+      );
+      expect(answer.eligible_population).toBe(eligible);
+      expect(answer.pagination).toEqual({
+        page,
+        limit,
+        total,
+        total_pages: Math.ceil(total / limit),
+        has_more: page * limit < total,
+        has_previous: page > 1,
+        next_page: page * limit < total ? page + 1 : null,
+        previous_page: page > 1 ? page - 1 : null,
+      });
+    }),
+    { numRuns: 1000 },
+  );
+  // Parameters that find nothing would agree with anything.
+  expect(rows).toBeGreaterThan(2000);
+});
+
+function itemFacts(item: Record<string, unknown>): RecomputedProduct & { rank: number } {
+  return {
+    rank: item["rank"],
+    tool_id: item["tool_id"],
+    latest_visits: item["latest_visits"],
+    previous_visits: item["previous_visits"],
+    visits_change: item["visits_change"],
+    growth_rate: item["growth_rate"],
+    domain_rating: item["domain_rating"],
+    domain_rating_change: item["domain_rating_change"],
+    organic: item["organic_visits"],
+    ai: item["ai_referral_visits"],
+    paid: item["paid_visits"],
+  } as RecomputedProduct & { rank: number };
+}
+
+function twoProducts() {
+  return handMadeCatalog({
+    sector: [SECTOR],
+    product: [product(1, "larkvoice"), product(2, "mute")],
+    product_month: [
+      { ...visits(LATEST - 1, 1, [50, 20, 20, 10]), domain_rating: 40 },
+      { ...visits(LATEST, 1, [100, 20, 20, 10]), domain_rating: 41.5 },
+      visits(LATEST - 1, 2, [1000, 0, 0, 1000]),
+      visits(LATEST, 2, [900, 0, 0, 1000]),
+    ],
+    observed_month: observed(LATEST - 1, LATEST),
+  });
+}
+
+test("an item says what the months say, in the language that was asked for", () => {
+  const parameters = rankingsQuerySchema.parse({ locale: "zh", min_traffic: 0 });
+  const answer = readRankings(twoProducts(), parameters, { isLimited: false }, defaultAssumptions());
+  expect(answer.items[0]).toEqual({
+    rank: 1,
+    tool_id: 1,
+    name: "larkvoice",
+    slug: "larkvoice",
+    normalized_domain: "larkvoice.example",
+    primary_category_name: "语音",
+    primary_category_slug: "voice",
+    latest_month: "2026-10",
+    previous_month: "2026-09",
+    latest_visits: 150,
+    previous_visits: 100,
+    visits_change: 50,
+    growth_rate: 0.5,
+    domain_rating: 41.5,
+    domain_rating_change: 1.5,
+    domain_age_months: 40,
+    organic_visits: 100,
+    ai_referral_visits: 20,
+    paid_visits: 20,
+    favicon_url: "https://larkvoice.example/favicon.ico",
+  });
+  expect(answer).toMatchObject({ requested_locale: "zh", resolved_locale: "zh-CN", category: null });
+});
+
+test("without parameters a ranking is by growth and leaves out what has fewer than 1,000 visits", () => {
+  const answer = readRankings(twoProducts(), rankingsQuerySchema.parse({}), { isLimited: false }, defaultAssumptions());
+  expect(answer.items.map(({ slug }) => slug)).toEqual(["mute"]);
+  expect(answer.eligible_population).toBe(2);
+});
+
+test("minima of 0 keep what shrinks and what has no rating, unless it is assumed that they filter", () => {
+  const parameters = rankingsQuerySchema.parse({ min_traffic: 0, sort: "traffic" });
+  const view = { isLimited: false };
+  const slugs = (zeroThresholdsFilter: boolean): string[] =>
+    readRankings(twoProducts(), parameters, view, { ...defaultAssumptions(), zeroThresholdsFilter }).items.map(
+      ({ slug }) => slug,
+    );
+  expect(slugs(false)).toEqual(["mute", "larkvoice"]);
+  expect(slugs(true)).toEqual(["larkvoice"]);
+});
+
+test("a category that there is not is not found, or finds nothing if that is assumed", () => {
+  const parameters = rankingsQuerySchema.parse({ category: "nothing" });
+  const view = { isLimited: false };
+  const database = twoProducts();
+  expect(() => readRankings(database, parameters, view, defaultAssumptions())).toThrow(
+    expect.objectContaining({ code: "RESOURCE_NOT_FOUND", status: 404 }),
+  );
+  const answer = readRankings(database, parameters, view, { ...defaultAssumptions(), unknownNames: "empty" });
+  expect(answer).toMatchObject({ items: [], eligible_population: 0, category: null });
+});
+
+test("before anything was observed the data is unavailable", () => {
+  const database = handMadeCatalog({});
+  expect(() =>
+    readRankings(database, rankingsQuerySchema.parse({}), { isLimited: false }, defaultAssumptions()),
+  ).toThrow(expect.objectContaining({ code: "DATA_UNAVAILABLE", status: 503 }));
+});
