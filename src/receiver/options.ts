@@ -2,16 +2,15 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import type { Clock } from "../clock.js";
 import { systemClock } from "../clock.js";
-import { SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { fullJitter, type Backoff } from "../inbox/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
 import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
+import { invalidOption, optionError, type KnownOptions } from "../option-error.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { createLogger } from "./logger.js";
-import { nearMiss } from "./near-miss.js";
 import { createSecretLookup, type LookUpSecrets, type SecretSource } from "./secrets.js";
 
 /** What a user gives to `createReceiver`. A value of `undefined` means absent. */
@@ -128,24 +127,27 @@ const optionsSchema = z.strictObject({
   clock: object("a clock", "now", "elapsed", "setTimeout").optional(),
 });
 
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "": Object.keys(optionsSchema.shape),
-  maxQueued: ["events", "bytes"],
-  handoff: ["concurrency", "timeoutMs", "maxAttempts", "backoff"],
-  "handoff.backoff": ["baseMs", "factor", "maxMs"],
-  retention: ["keyDays", "payloadDays"],
+const KNOWN: KnownOptions = {
+  of: "createReceiver",
+  groups: {
+    "": Object.keys(optionsSchema.shape),
+    maxQueued: ["events", "bytes"],
+    handoff: ["concurrency", "timeoutMs", "maxAttempts", "backoff"],
+    "handoff.backoff": ["baseMs", "factor", "maxMs"],
+    retention: ["keyDays", "payloadDays"],
+  },
 };
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(worstOf(parsed.error.issues));
+  if (!parsed.success) throw optionError(KNOWN, parsed.error);
   const { secrets, logger, clock, handoff, ...rest } = parsed.data;
   if (rest.retention.payloadDays > rest.retention.keyDays) {
-    throw invalid("retention.payloadDays", "expected at most keyDays: a forgotten event has no payload to keep");
+    throw invalidOption(KNOWN.of, "retention.payloadDays", "expected at most keyDays: a forgotten event has no payload to keep");
   }
   if (rest.maxQueued.bytes < rest.bodyLimitBytes) {
-    throw invalid("maxQueued.bytes", "expected at least bodyLimitBytes, or the largest body would never fit");
+    throw invalidOption(KNOWN.of, "maxQueued.bytes", "expected at least bodyLimitBytes, or the largest body would never fit");
   }
   return {
     ...(rest as Omit<typeof rest, "store" | "onSignal"> & Pick<ReceiverConfig, "store" | "onSignal">),
@@ -158,30 +160,4 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     logger: createLogger(logger as Logger | false | undefined),
     clock: (clock as Clock | undefined) ?? systemClock,
   };
-}
-
-/** A misspelt required option is also a missing one; its name tells more. */
-function worstOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
-  return issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
-}
-
-function optionError(issue: z.core.$ZodIssue | undefined): SignalboxError {
-  const path = issue?.path.join(".") ?? "";
-  // A union reports the issues of its branches; the second is the one for objects.
-  if (issue?.code === "invalid_union") {
-    const inner = issue.errors.flat().find((each) => each.code === "unrecognized_keys");
-    if (inner !== undefined) return optionError({ ...inner, path: [...issue.path, ...inner.path] });
-  }
-  if (issue?.code !== "unrecognized_keys") return invalid(path, issue?.message ?? "expected an object");
-  const name = issue.keys[0] ?? "";
-  const known = GROUPS[path] ?? [];
-  const meant = nearMiss(name, known);
-  const full = path === "" ? name : `${path}.${name}`;
-  const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
-  return new SignalboxError("option_unknown", `createReceiver has no option "${full}".`, help);
-}
-
-function invalid(path: string, message: string): SignalboxError {
-  const subject = path === "" ? "The options of createReceiver are" : `The option "${path}" of createReceiver is`;
-  return new SignalboxError("option_invalid", `${subject} invalid: ${message}.`, "The README lists every option.");
 }
