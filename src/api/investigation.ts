@@ -4,9 +4,11 @@ import { localeSchema } from "./locale.js";
 import { reportSchema } from "./report.js";
 
 export const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
+/** Where an investigation stands; the last three are final (service document, States and transitions). */
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 export const TASK_STAGES = ["queued", "investigating", "generating_report", "complete"] as const;
+/** What an investigation is busy with. */
 export type TaskStage = (typeof TASK_STAGES)[number];
 
 export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/);
@@ -45,4 +47,5 @@ export const investigationTaskSchema = z.looseObject({
   report: reportSchema.nullable(),
 });
 
+/** One investigation, with its report once it succeeded. */
 export type InvestigationTask = z.infer<typeof investigationTaskSchema>;

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The locales that the service has (service document, Resources and their fields). */
 export const LOCALES = ["en", "zh-CN"] as const;
 
-/** One of {@link LOCALES}. */
+/** A locale that the service has. */
 export type ServiceLocale = (typeof LOCALES)[number];
 
 export const localeSchema = z.enum(LOCALES);

@@ -79,4 +79,5 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
+/** The six operations of the REST API. */
 export type OperationName = keyof typeof OPERATIONS;

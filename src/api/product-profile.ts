@@ -32,4 +32,5 @@ export const productProfileSchema = z.looseObject({
   primary_category_name: optionalText,
 });
 
+/** A product of the public catalog. */
 export type ProductProfile = z.infer<typeof productProfileSchema>;

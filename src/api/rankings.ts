@@ -2,6 +2,7 @@ import { z } from "zod";
 import { freeLocaleSchema } from "./locale.js";
 
 export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"] as const;
+/** What products are ranked by. */
 export type RankingSort = (typeof RANKING_SORTS)[number];
 
 /** The parameters of operation 6; unknown ones are refused. */
@@ -53,6 +54,7 @@ export const rankingItemSchema = z.looseObject({
   favicon_url: z.string().nullable().optional(),
 });
 
+/** One ranked product. */
 export type RankingItem = z.infer<typeof rankingItemSchema>;
 
 /** The answer of operation 6 (service document, Rankings response). */
@@ -76,4 +78,5 @@ export const rankingsResponseSchema = z.looseObject({
   category: z.looseObject({}).nullable().optional(),
 });
 
+/** One page of ranked products. */
 export type RankingsResponse = z.infer<typeof rankingsResponseSchema>;

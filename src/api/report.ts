@@ -48,4 +48,5 @@ export const reportSchema = z.looseObject({
   omitted_context_count: z.int(),
 });
 
+/** The report of a succeeded investigation. */
 export type InvestigationReport = z.infer<typeof reportSchema>;

@@ -83,6 +83,7 @@ export const keywordRowSchema = z.looseObject({
   traffic_distribution: trafficDistributionSchema.optional(),
 });
 
+/** One keyword, with how its traffic is spread over the tracked products. */
 export type KeywordRow = z.infer<typeof keywordRowSchema>;
 
 export const keywordDetailSchema = keywordRowSchema.extend({
@@ -124,6 +125,7 @@ export const keywordDetailSchema = keywordRowSchema.extend({
   ),
 });
 
+/** One keyword with its history, sectors, products and related keywords. */
 export type KeywordDetail = z.infer<typeof keywordDetailSchema>;
 
 /** The answer of operation 5 (service document, Search demand response): nine keys. */
@@ -172,4 +174,5 @@ export const searchDemandResponseSchema = z.looseObject({
   }),
 });
 
+/** One page of keywords. */
 export type SearchDemandResponse = z.infer<typeof searchDemandResponseSchema>;

@@ -4,6 +4,7 @@ import { dateTimeSchema } from "./date-time.js";
 import { localeSchema } from "./locale.js";
 
 export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
+/** Where a registration stands. */
 export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
 /** The body of operation 3; unknown keys are refused. */
@@ -14,6 +15,7 @@ export const registerWebhookBodySchema = z.strictObject({
   signal_types: z.array(z.enum(SIGNAL_TYPES)).min(1).max(30),
 });
 
+/** What a caller gives to register an endpoint. */
 export type RegisterWebhookBody = z.input<typeof registerWebhookBodySchema>;
 
 /** The signal webhook registration (service document, Signal webhook registration). */
@@ -31,4 +33,5 @@ export const webhookRegistrationSchema = z.looseObject({
   signing_secret: z.string().optional(),
 });
 
+/** An endpoint that is registered for signals. */
 export type WebhookRegistration = z.infer<typeof webhookRegistrationSchema>;

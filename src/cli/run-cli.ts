@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { isClientError } from "../client/client-error.js";
 import { isSignalboxError } from "../errors.js";
 import type { Cli } from "./cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
@@ -34,6 +35,10 @@ function explain(error: unknown): { exitCode: ExitCode; message: string } {
   if (error instanceof CliError) return { exitCode: error.exitCode, message: printable(error.message) };
   if (isSignalboxError(error)) {
     const exitCode = USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.environment;
+    return { exitCode, message: printable(error.message) };
+  }
+  if (isClientError(error)) {
+    const exitCode = error.kind === "invalid_request" || error.kind === "api_key" ? EXIT.usage : EXIT.environment;
     return { exitCode, message: printable(error.message) };
   }
   if (error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error) {

@@ -1,0 +1,138 @@
+import { OPERATIONS } from "../api/operations.js";
+import type { InvestigationTask } from "../api/investigation.js";
+import type { ProductProfile } from "../api/product-profile.js";
+import type { RankingItem, RankingsQuery, RankingsResponse } from "../api/rankings.js";
+import { rankingsQuerySchema } from "../api/rankings.js";
+import type { KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
+import { searchDemandQuerySchema } from "../api/search-demand.js";
+import type { RegisterWebhookBody } from "../api/webhook-registration.js";
+import { operationCaller } from "./call-operation.js";
+import { checkInput, checkPathParameter } from "./check-input.js";
+import { resolveClientOptions, type ClientOptions } from "./client-options.js";
+import type { NewRegistration } from "./new-registration.js";
+import type { PlatformAbortSignal } from "./platform.js";
+import { createPollGate } from "./poll-gate.js";
+import { productProfileQuerySchema, type ProductProfileQuery } from "./product-profile-query.js";
+import type { Quota } from "./quota.js";
+import { startInvestigation, type StartInvestigationInput } from "./start-investigation.js";
+import {
+  waitForInvestigation,
+  type FinishedInvestigation,
+  type WaitForInvestigationOptions,
+} from "./wait-for-investigation.js";
+import { itemsOf, walkPages } from "./walk-pages.js";
+
+/** What every operation takes beside its input. */
+export interface CallOptions {
+  /** Ends the call at once, also between two attempts; it then rejects with the signal's reason. */
+  signal?: PlatformAbortSignal | undefined;
+}
+
+/**
+ * The service's REST API (service document, Endpoints). Every method rejects with a `ClientError`, or with the reason of
+ * its signal.
+ */
+export interface Client {
+  /**
+   * Starts the investigation of a product, or gives the task that the same idempotency key started before. Takes a unit of
+   * the quota, and of the account's allowance. Sent again after a failure, always with the same key.
+   */
+  startInvestigation(input: StartInvestigationInput, options?: CallOptions): Promise<InvestigationTask>;
+  /** Reads an investigation once. Free, and never generates anything. */
+  readInvestigation(taskId: string, options?: CallOptions): Promise<InvestigationTask>;
+  /**
+   * Polls until the investigation is over, never sooner than the service's `poll_after_seconds` after the last answer that
+   * this client had of it. Resolves also when it `failed` or was `cancelled`: look at `status`.
+   */
+  waitForInvestigation(taskId: string, options?: WaitForInvestigationOptions): Promise<FinishedInvestigation>;
+  /**
+   * Registers an endpoint for signals. The answer holds `signing_secret`, which is shown this once: store it. Takes a unit of
+   * the quota. Sent again only after an answer that refused it: it has no idempotency key, and would be registered twice.
+   */
+  registerWebhook(input: RegisterWebhookBody, options?: CallOptions): Promise<NewRegistration>;
+  /** A product by its slug. Free and public; a key is sent if there is one, since what is told depends on the account. */
+  productProfile(slug: string, options?: CallOptions & ProductProfileQuery): Promise<ProductProfile>;
+  /** One page of keywords and of the products that get their traffic. Takes a unit of the quota. */
+  searchDemand(query?: SearchDemandQuery, options?: CallOptions): Promise<SearchDemandResponse>;
+  /**
+   * Page after page, from `query.page` on; each takes a unit of the quota. Ends after the last one, which is the first one
+   * for Developer Access.
+   */
+  searchDemandPages(query?: SearchDemandQuery, options?: CallOptions): AsyncGenerator<SearchDemandResponse, void>;
+  /** The rows of {@link Client.searchDemandPages}. */
+  searchDemandItems(query?: SearchDemandQuery, options?: CallOptions): AsyncGenerator<KeywordRow, void>;
+  /** One page of ranked products. Takes a unit of the quota. */
+  rankings(query?: RankingsQuery, options?: CallOptions): Promise<RankingsResponse>;
+  /** Page after page, as {@link Client.searchDemandPages}. */
+  rankingsPages(query?: RankingsQuery, options?: CallOptions): AsyncGenerator<RankingsResponse, void>;
+  /** The products of {@link Client.rankingsPages}. */
+  rankingsItems(query?: RankingsQuery, options?: CallOptions): AsyncGenerator<RankingItem, void>;
+  /** The monthly quota as the last answer told it; null before, and for accounts without one. */
+  quota(): Quota | null;
+}
+
+const LAST_DEMAND_PAGE = searchDemandQuerySchema.shape.page.unwrap().maxValue ?? 1;
+const LAST_RANKINGS_PAGE = rankingsQuerySchema.shape.page.unwrap().maxValue ?? 1;
+
+/**
+ * A client of the service's REST API over `fetch`. It holds no connection and no timer when no call is under way.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`
+ * @example
+ * const client = createClient({ baseUrl: "https://api.example/v1", apiKey: () => process.env.API_KEY ?? "" });
+ * for await (const product of client.rankingsItems({ sort: "ai" })) console.log(product.rank, product.name);
+ */
+export function createClient(options: ClientOptions): Client {
+  const config = resolveClientOptions(options);
+  const gate = createPollGate(config.clock);
+  let lastQuota: Quota | null = null;
+  const callOperation = operationCaller(config, (quota) => (lastQuota = quota));
+
+  async function readTask(taskId: string, signal: PlatformAbortSignal | undefined, maxAttempts: number) {
+    const operation = "readInvestigation";
+    const path = { task_id: checkPathParameter(operation, "task_id", taskId) };
+    const task = await callOperation({ operation, path, signal, maxAttempts });
+    gate.note(task);
+    return task;
+  }
+
+  const client: Client = {
+    async startInvestigation(input, { signal } = {}) {
+      const task = await startInvestigation(callOperation, input, signal);
+      gate.note(task);
+      return task;
+    },
+    readInvestigation: (taskId, { signal } = {}) => readTask(taskId, signal, config.retry.maxAttempts),
+    waitForInvestigation: (taskId, waitOptions = {}) =>
+      waitForInvestigation(config, gate, (id, signal) => readTask(id, signal, 1), taskId, waitOptions),
+    async registerWebhook(input, { signal } = {}) {
+      const operation = "registerWebhook";
+      const body = checkInput(operation, OPERATIONS[operation].body, input);
+      return (await callOperation({ operation, body, signal })) as NewRegistration;
+    },
+    async productProfile(slug, { signal, ...given } = {}) {
+      const operation = "productProfile";
+      const path = { slug: checkPathParameter(operation, "slug", slug) };
+      const query = checkInput(operation, productProfileQuerySchema, given);
+      return callOperation({ operation, path, query, signal });
+    },
+    async searchDemand(given = {}, { signal } = {}) {
+      const operation = "searchDemand";
+      const query = checkInput(operation, OPERATIONS[operation].query, given);
+      return callOperation({ operation, query, signal });
+    },
+    searchDemandPages: (query = {}, callOptions = {}) =>
+      walkPages(query.page ?? 1, LAST_DEMAND_PAGE, (page) => client.searchDemand({ ...query, page }, callOptions)),
+    searchDemandItems: (query, callOptions) => itemsOf(client.searchDemandPages(query, callOptions)),
+    async rankings(given = {}, { signal } = {}) {
+      const operation = "rankings";
+      const query = checkInput(operation, OPERATIONS[operation].query, given);
+      return callOperation({ operation, query, signal });
+    },
+    rankingsPages: (query = {}, callOptions = {}) =>
+      walkPages(query.page ?? 1, LAST_RANKINGS_PAGE, (page) => client.rankings({ ...query, page }, callOptions)),
+    rankingsItems: (query, callOptions) => itemsOf(client.rankingsPages(query, callOptions)),
+    quota: () => lastQuota,
+  };
+  return client;
+}

@@ -1,0 +1,105 @@
+import type { ServiceErrorCode } from "../api/error-codes.js";
+import { errorEnvelopeSchema, quotaDetailsSchema, type ErrorEnvelope } from "../api/error-envelope.js";
+import { OPERATIONS, type OperationName } from "../api/operations.js";
+import { parseJson } from "../events/parse-json.js";
+import { withoutKey } from "./api-key.js";
+import type { ClientError, ClientErrorFields } from "./client-error.js";
+import { failedCall, helpWhenUnknown, isRepeatable, quoted, type AttemptOf } from "./failed-call.js";
+import type { RawAnswer } from "./raw-answer.js";
+import { readQuota, type Quota } from "./quota.js";
+import { readRetryAfter } from "./read-retry-after.js";
+
+const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
+
+/** An answer that is neither a success nor a redirect (service document, Errors). */
+export function judgeRefusal(of: AttemptOf, answer: RawAnswer, key: string | null, nowMs: number): ClientError {
+  const { status, headers } = answer;
+  const envelope = readEnvelope(answer.body, key);
+  const code = envelope?.error.code;
+  const requestId = envelope?.request_id ?? headers.get("x-request-id") ?? undefined;
+  const told = {
+    status,
+    code,
+    requestId,
+    details: envelope?.error.details,
+    quota: quotaOf(answer, envelope) ?? undefined,
+  };
+  const asked = requestId === undefined ? "" : ` (request ${quoted(requestId, 100)})`;
+  const problem =
+    envelope === null
+      ? `was answered ${status}, without the service's own error${asked}`
+      : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${asked}`;
+  const reason = reasonOf(
+    of.call.operation,
+    status,
+    code,
+    told.quota,
+    readRetryAfter(headers.get("retry-after"), nowMs),
+    nowMs,
+  );
+  const { retryAfterMs } = reason;
+  const resetAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
+  return failedCall(of, problem, { resetAt, ...told, ...reason });
+}
+
+type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "resetAt" | "help">;
+
+function reasonOf(
+  operation: OperationName,
+  status: number,
+  code: string | undefined,
+  quota: Quota | undefined,
+  askedMs: number | null,
+  nowMs: number,
+): Reason {
+  const retryAfterMs = askedMs ?? undefined;
+  // The code alone tells it: a reader of an investigation may be rate limited while its quota is used up.
+  if (status === 429 && code === QUOTA_EXHAUSTED) {
+    const resetAt = quota?.resetAt ?? undefined;
+    const untilResetMs = resetAt === undefined ? retryAfterMs : Math.max(0, resetAt.getTime() - nowMs);
+    const help =
+      resetAt === undefined ? "It is counted by the UTC month." : `It begins anew at ${resetAt.toISOString()}.`;
+    return { kind: "quota", retryable: untilResetMs !== undefined, retryAfterMs: untilResetMs, resetAt, help };
+  }
+  // Refused before it had any effect, whatever it was.
+  if (status === 429) return { kind: "rate", retryable: true, retryAfterMs, help: "Send fewer requests." };
+  if (status >= 500) {
+    // A gateway says 503 too, when it has lost the answer of the service; the service says it before it does anything.
+    const isRefusal = status === 503 && code !== undefined;
+    const help = isRefusal ? "Try again later." : helpWhenUnknown(operation);
+    return { kind: "unavailable", retryable: isRefusal || isRepeatable(operation), retryAfterMs, help };
+  }
+  return { kind: "http", retryable: false, help: helpFor(operation, status) };
+}
+
+function helpFor(operation: OperationName, status: number): string {
+  const { scope } = OPERATIONS[operation];
+  switch (status) {
+    case 401:
+      return "Check the API key: it is missing, wrong or revoked.";
+    case 403:
+      return scope === null ? "" : `The key needs the scope ${scope}, and its account must have access.`;
+    case 409:
+      return "Use a new idempotency key for another product or language.";
+    default:
+      return "";
+  }
+}
+
+function readEnvelope(body: Uint8Array | null, key: string | null): ErrorEnvelope | null {
+  if (body === null) return null;
+  // Taken out before it is read, so that it is in no part of it.
+  const text = withoutKey(new TextDecoder().decode(body), key);
+  const json = parseJson(new TextEncoder().encode(text));
+  const parsed = json.ok ? errorEnvelopeSchema.safeParse(json.value) : null;
+  return parsed?.success === true ? parsed.data : null;
+}
+
+/** The headers say more than the details do; a gateway may have dropped them. */
+function quotaOf({ headers }: RawAnswer, envelope: ErrorEnvelope | null): Quota | null {
+  const quota = readQuota(headers);
+  const details = quotaDetailsSchema.safeParse(envelope?.error.details);
+  if (quota !== null || envelope?.error.code !== QUOTA_EXHAUSTED || !details.success) return quota;
+  const { limit, remaining } = details.data;
+  return { limit, remaining, policy: null, resetAt: null };
+}

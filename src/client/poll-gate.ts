@@ -1,0 +1,59 @@
+import type { InvestigationTask } from "../api/investigation.js";
+import { LIMITS } from "../api/limits.js";
+import type { Clock } from "../clock.js";
+
+/** Since when each task may be polled again; shared by all who wait in one client. */
+export interface PollGate {
+  /** In elapsed milliseconds of the clock; in the past for a task that nothing is known of. */
+  opensAt(taskId: string): number;
+  /** Somebody polls now: nobody else may, until as long after it as the last answer said. */
+  close(taskId: string): void;
+  /** What an answer says. */
+  note(task: InvestigationTask): void;
+  /** Not before so many milliseconds from now. */
+  postpone(taskId: string, waitMs: number): void;
+}
+
+interface Poll {
+  intervalMs: number;
+  opensAt: number;
+}
+
+const DEFAULT_INTERVAL_MS = LIMITS.pollAfterSeconds * 1000;
+
+/** Tasks that nobody waits for any more are forgotten, the oldest first. */
+const MAX_TASKS = 1000;
+
+export function createPollGate(clock: Clock): PollGate {
+  const polls = new Map<string, Poll>();
+
+  function set(taskId: string, poll: Poll): void {
+    // The latest stands last.
+    polls.delete(taskId);
+    polls.set(taskId, poll);
+    const [oldest] = polls.keys();
+    if (polls.size > MAX_TASKS && oldest !== undefined) polls.delete(oldest);
+  }
+
+  return {
+    opensAt: (taskId) => polls.get(taskId)?.opensAt ?? -Infinity,
+    close(taskId) {
+      const intervalMs = polls.get(taskId)?.intervalMs ?? DEFAULT_INTERVAL_MS;
+      set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs });
+    },
+    note({ task_id, status, poll_after_seconds }) {
+      if (status !== "queued" && status !== "running") {
+        polls.delete(task_id);
+        return;
+      }
+      // Nothing or less would be a loop without a pause.
+      const seconds = poll_after_seconds ?? 0;
+      const intervalMs = seconds >= 1 ? seconds * 1000 : DEFAULT_INTERVAL_MS;
+      set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs });
+    },
+    postpone(taskId, waitMs) {
+      const { intervalMs, opensAt } = polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
+      set(taskId, { intervalMs, opensAt: Math.max(opensAt, clock.elapsed() + waitMs) });
+    },
+  };
+}

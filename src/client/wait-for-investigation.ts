@@ -1,0 +1,76 @@
+import type { InvestigationTask } from "../api/investigation.js";
+import { openAbortScope } from "./abort-scope.js";
+import { checkPathParameter, invalidRequest } from "./check-input.js";
+import { ClientError, isClientError } from "./client-error.js";
+import type { ClientConfig } from "./client-options.js";
+import { pauseUntil } from "./pause-until.js";
+import type { PlatformAbortSignal } from "./platform.js";
+import type { PollGate } from "./poll-gate.js";
+
+/** How `waitForInvestigation` waits. */
+export interface WaitForInvestigationOptions {
+  /** Ends the waiting at once; it then rejects with the signal's reason. The task itself goes on. */
+  signal?: PlatformAbortSignal | undefined;
+  /** Called with each answer, the last one too, before anything else is done; what it throws ends the waiting. */
+  onProgress?: ((task: InvestigationTask) => void | Promise<void>) | undefined;
+  /** Milliseconds to wait at most; past them it rejects with a `ClientError` of kind `timeout`. @default no limit */
+  timeoutMs?: number | undefined;
+}
+
+/** An investigation that has come to its end, whichever. */
+export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | "failed" | "cancelled" };
+
+/** Sends one read, without any retry of its own. */
+export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<InvestigationTask>;
+
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Polls when the gate says so. A poll that fails and may be repeated is not repeated at once: the next poll is as good, and no
+ * two requests come closer than the service wants. It takes `maxAttempts` such failures in a row to end the waiting.
+ */
+export async function waitForInvestigation(
+  { clock, retry }: Pick<ClientConfig, "clock" | "retry">,
+  gate: PollGate,
+  readOnce: ReadOnce,
+  taskId: string,
+  { signal, onProgress, timeoutMs }: WaitForInvestigationOptions,
+): Promise<FinishedInvestigation> {
+  checkPathParameter("readInvestigation", "task_id", taskId);
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
+    throw invalidRequest("readInvestigation", '"timeoutMs" is out of bounds.', "Give milliseconds, up to 2147483647.");
+  }
+  let last: InvestigationTask | null = null;
+  const onTimeout = (): Error =>
+    new ClientError(`The investigation was not finished after ${timeoutMs} ms: ${last?.status ?? "not read yet"}.`, {
+      kind: "timeout",
+      operation: "readInvestigation",
+      help: "It goes on: wait for it again.",
+      retryable: true,
+    });
+  const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
+  try {
+    for (let failures = 0; ;) {
+      await pauseUntil(clock, () => gate.opensAt(taskId), scope.signal);
+      // At once, so that another who waited for the same moment waits on.
+      gate.close(taskId);
+      try {
+        last = await readOnce(taskId, scope.signal);
+        failures = 0;
+      } catch (error) {
+        if (scope.signal.aborted || !isClientError(error) || !error.retryable) throw error;
+        if (++failures >= retry.maxAttempts) throw error;
+        if (error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
+        continue;
+      }
+      await scope.race(Promise.resolve(onProgress?.(last)));
+      if (isFinished(last)) return last;
+    }
+  } finally {
+    scope.close();
+  }
+}
+
+function isFinished(task: InvestigationTask): task is FinishedInvestigation {
+  return task.status !== "queued" && task.status !== "running";
+}
