@@ -15,13 +15,13 @@ export function planRetry(
   maxAttempts: number,
 ): number | null {
   if (!error.retryable || error.attempts >= maxAttempts) return null;
-  if (error.retryAfterMs === null) {
-    const baseMs = error.kind === "rate" ? Math.max(RATE_BASE_MS, retry.baseMs) : retry.baseMs;
-    const boundMs = Math.min(retry.maxMs, baseMs * 2 ** (error.attempts - 1));
-    // At least half of it: what is overloaded is never asked again at once.
-    return Math.round(boundMs / 2 + random() * (boundMs / 2));
-  }
+  const isUnknownRate = error.kind === "rate" && error.retryAfterMs === null;
+  const baseMs = isUnknownRate ? Math.max(RATE_BASE_MS, retry.baseMs) : retry.baseMs;
+  const boundMs = Math.min(retry.maxMs, baseMs * 2 ** (error.attempts - 1));
+  const jitterMs = Math.round(random() * (boundMs / 2));
+  // At least half of the bound: what is overloaded is never asked again at once, whatever its own clock makes of it.
+  if (error.retryAfterMs === null) return Math.round(boundMs / 2) + jitterMs;
   if (error.retryAfterMs > retry.maxWaitMs) return null;
   // A little more, at random: all who were told the same moment would come at once.
-  return error.retryAfterMs + Math.round(random() * retry.baseMs);
+  return Math.max(error.retryAfterMs, Math.round(boundMs / 2)) + jitterMs;
 }

@@ -6,8 +6,11 @@ import type { Clock } from "../clock.js";
 export interface PollGate {
   /** In elapsed milliseconds of the clock; in the past for a task that nothing is known of. */
   opensAt(taskId: string): number;
-  /** Somebody polls now: nobody else may, until as long after it as the last answer said. */
-  close(taskId: string): void;
+  /**
+   * True when it may be polled now; nobody else may then, until as long after it as the last answer said. Looking and
+   * closing are one step, since several may come at the same moment.
+   */
+  enter(taskId: string): boolean;
   /** What an answer says. */
   note(task: InvestigationTask): void;
   /** Not before so many milliseconds from now. */
@@ -35,11 +38,15 @@ export function createPollGate(clock: Clock): PollGate {
     if (polls.size > MAX_TASKS && oldest !== undefined) polls.delete(oldest);
   }
 
+  const pollOf = (taskId: string): Poll => polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
+
   return {
-    opensAt: (taskId) => polls.get(taskId)?.opensAt ?? -Infinity,
-    close(taskId) {
-      const intervalMs = polls.get(taskId)?.intervalMs ?? DEFAULT_INTERVAL_MS;
+    opensAt: (taskId) => pollOf(taskId).opensAt,
+    enter(taskId) {
+      const { intervalMs, opensAt } = pollOf(taskId);
+      if (clock.elapsed() < opensAt) return false;
       set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs });
+      return true;
     },
     note({ task_id, status, poll_after_seconds }) {
       if (status !== "queued" && status !== "running") {
@@ -52,7 +59,7 @@ export function createPollGate(clock: Clock): PollGate {
       set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs });
     },
     postpone(taskId, waitMs) {
-      const { intervalMs, opensAt } = polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
+      const { intervalMs, opensAt } = pollOf(taskId);
       set(taskId, { intervalMs, opensAt: Math.max(opensAt, clock.elapsed() + waitMs) });
     },
   };

@@ -7,7 +7,7 @@
 export function readRetryAfter(header: string | null, nowMs: number): number | null {
   const text = header?.trim() ?? "";
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
-  // An HTTP date begins with the day of the week; `Date.parse` alone would take "-5" and "1.5" for years and months.
-  const time = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : NaN;
+  // `Date.parse` alone would take "-5" for a year, and "1.5" for the fifth of January.
+  const time = /^[A-Z][a-z]{2,8}, \d\d[ -].* GMT$/.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(time) ? null : Math.max(0, time - nowMs);
 }

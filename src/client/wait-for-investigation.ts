@@ -51,9 +51,8 @@ export async function waitForInvestigation(
   const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
   try {
     for (let failures = 0; ;) {
-      await pauseUntil(clock, () => gate.opensAt(taskId), scope.signal);
-      // At once, so that another who waited for the same moment waits on.
-      gate.close(taskId);
+      scope.signal.throwIfAborted();
+      while (!gate.enter(taskId)) await pauseUntil(clock, () => gate.opensAt(taskId), scope.signal);
       try {
         last = await readOnce(taskId, scope.signal);
         failures = 0;

@@ -1,0 +1,103 @@
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { createClient } from "../../../src/client/index.js";
+import { errorOf } from "../signalbox-error-of.js";
+import { profile, rankingsPage, refusal } from "./answers.js";
+import { API_KEY, clientOn, failureOf } from "./client-on.js";
+import { serveAnswers } from "./serve-answers.js";
+
+const PAGE = { json: rankingsPage(1, false) };
+
+/** All that a log could make of an error. */
+const shown = (error: Error): string =>
+  [inspect(error, { depth: 9, showHidden: true }), JSON.stringify(error), String(error), error.stack].join("\n");
+
+test.each([
+  ["", "empty"],
+  ["  \n", "empty"],
+  [`${API_KEY}\n`, "line break"],
+  [`${API_KEY}\r\nX-Other: 1`, "line break"],
+  ["key with blanks", "blank"],
+  ["key\u00e9", "no header"],
+  [null, "text"],
+  [42, "text"],
+])("the key %j is refused at construction, without being told", (apiKey, said) => {
+  const error = errorOf(() => createClient({ baseUrl: "https://service.example/v1", apiKey: apiKey as string }));
+  expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
+  expect(shown(error)).not.toContain(API_KEY);
+});
+
+test("a function is asked for each request, so that a new key is used at once", async () => {
+  const { baseUrl, seen } = await serveAnswers(PAGE);
+  let asked = 0;
+  const { client } = clientOn(baseUrl, { apiKey: async () => `key_number_${++asked}` });
+  await client.rankings();
+  await client.rankings();
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer key_number_1", "Bearer key_number_2"]);
+});
+
+test.each([
+  ["fails", () => Promise.reject(new Error(`vault ${API_KEY}`))],
+  [
+    "throws",
+    () => {
+      throw new Error(`vault ${API_KEY}`);
+    },
+  ],
+  ["gives nothing", () => undefined],
+  ["gives a line break", () => `${API_KEY}\n`],
+])("when the function for the key %s, nothing is sent, and nothing of it told", async (_, apiKey) => {
+  const { baseUrl, seen } = await serveAnswers(PAGE);
+  const error = await failureOf(clientOn(baseUrl, { apiKey: apiKey as () => string }).client.rankings());
+  expect([error.kind, error.attempts, seen.length]).toEqual(["api_key", 0, 0]);
+  expect(shown(error)).not.toContain(API_KEY);
+});
+
+test("without a key the public profile is read, and nothing else is sent", async () => {
+  const { baseUrl, seen } = await serveAnswers({ json: profile });
+  const { client } = clientOn(baseUrl, { apiKey: undefined });
+  await client.productProfile("larkvoice");
+  expect(seen[0]?.headers.authorization).toBeUndefined();
+  const error = await failureOf(client.searchDemand());
+  expect([error.kind, error.help, seen.length]).toEqual(["api_key", "Give createClient an apiKey.", 1]);
+});
+
+test("the key is in no error, even if the service, a proxy or a fetch of one's own says it back", async () => {
+  const echo = refusal(401, API_KEY, { details: { headers: { authorization: `Bearer ${API_KEY}` } } });
+  const { baseUrl } = await serveAnswers(
+    {
+      ...echo,
+      json: {
+        error: { code: API_KEY, message: `Bearer ${API_KEY} is wrong`, details: [API_KEY] },
+        request_id: API_KEY,
+      },
+    },
+    { status: 418, body: API_KEY },
+    { json: { echo: API_KEY } },
+    { status: 307, headers: { Location: `https://elsewhere.example/?key=${API_KEY}` } },
+  );
+  const { client } = clientOn(baseUrl);
+  for (let call = 0; call < 4; call++) expect(shown(await failureOf(client.rankings()))).not.toContain(API_KEY);
+
+  const thrown = Object.assign(new Error(`sent Bearer ${API_KEY}`), {
+    code: "EODD",
+    config: { headers: { Authorization: `Bearer ${API_KEY}` } },
+  });
+  const fetch = () => Promise.reject(new Error("fetch failed", { cause: thrown }));
+  const own = clientOn("https://service.example/v1", { fetch, retry: { maxAttempts: 1 } });
+  const error = await failureOf(own.client.rankings());
+  expect(error.cause).toMatchObject({ message: "sent Bearer [API key]", code: "EODD" });
+  expect(shown(error)).not.toContain(API_KEY);
+});
+
+test("a short key is not cut out of words", async () => {
+  const { baseUrl } = await serveAnswers(refusal(404, "PRODUCT_NOT_FOUND"));
+  const error = await failureOf(clientOn(baseUrl, { apiKey: "T" }).client.rankings());
+  expect(error.code).toBe("PRODUCT_NOT_FOUND");
+});
+
+test("the client shows no key", () => {
+  const { client } = clientOn("https://service.example/v1");
+  expect(inspect(client, { depth: 9, showHidden: true })).not.toContain(API_KEY);
+  expect(JSON.stringify(client)).toBe("{}");
+});

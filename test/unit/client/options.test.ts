@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { clientClock } from "../../../src/client/client-clock.js";
+import { resolveClientOptions, type ClientOptions } from "../../../src/client/client-options.js";
+import { errorOf } from "../signalbox-error-of.js";
+import { rankingsPage } from "./answers.js";
+import { clientOn } from "./client-on.js";
+import { serveAnswers } from "./serve-answers.js";
+
+const BASE_URL = "https://service.example/v1";
+const resolve = (over: object = {}) => resolveClientOptions({ baseUrl: BASE_URL, ...over });
+
+test("the defaults are the documented ones", () => {
+  expect(resolve()).toMatchObject({
+    baseUrl: BASE_URL,
+    readApiKey: null,
+    timeoutMs: 30_000,
+    retry: { maxAttempts: 4, baseMs: 1000, maxMs: 30_000, maxWaitMs: 60_000 },
+    answerLimitBytes: 8 * 1024 * 1024,
+    userAgent: null,
+    clock: clientClock,
+    random: Math.random,
+  });
+});
+
+test("undefined means absent, at every level, and a group that is given in part keeps the other defaults", () => {
+  const names = ["apiKey", "timeoutMs", "retry", "answerLimitBytes", "userAgent", "fetch", "clock", "random"];
+  const absent = resolve(Object.fromEntries(names.map((name) => [name, undefined])));
+  const { fetch: _, ...plain } = resolve();
+  expect(absent).toMatchObject(plain);
+  expect(resolve({ retry: { maxAttempts: 2, baseMs: undefined } }).retry).toEqual({ ...plain.retry, maxAttempts: 2 });
+});
+
+test("the user's options are never changed and may be frozen", () => {
+  const options: ClientOptions = Object.freeze({ baseUrl: `${BASE_URL}/`, retry: Object.freeze({ maxAttempts: 1 }) });
+  resolveClientOptions(options);
+  expect(options).toEqual({ baseUrl: `${BASE_URL}/`, retry: { maxAttempts: 1 } });
+});
+
+test.each([
+  [{ baseURL: BASE_URL }, "baseURL", "baseUrl"],
+  [{ apikey: "x" }, "apikey", "apiKey"],
+  [{ timeout: 1 }, "timeout", "timeoutMs"],
+  [{ retry: { maxAttempt: 1 } }, "retry.maxAttempt", "maxAttempts"],
+])("the unknown option of %j is refused by name, with the near miss", (over, name, meant) => {
+  const error = errorOf(() => resolve(over));
+  expect([error.code, error.message.includes(`createClient has no option "${name}"`)]).toEqual([
+    "option_unknown",
+    true,
+  ]);
+  expect(error.help).toContain(`"${meant}"`);
+});
+
+test.each([
+  ["baseUrl", undefined],
+  ["baseUrl", 7],
+  ["timeoutMs", 0],
+  ["timeoutMs", 2 ** 31],
+  ["retry", 3],
+  ["retry.maxAttempts", 0],
+  ["retry.maxAttempts", 1.5],
+  ["retry.baseMs", 0],
+  ["retry.maxMs", -1],
+  ["retry.maxWaitMs", -1],
+  ["answerLimitBytes", 0],
+  ["userAgent", "two\nlines"],
+  ["userAgent", ""],
+  ["fetch", {}],
+  ["clock", {}],
+  ["random", 4],
+])("the option %s is refused as %j, by its name", (path, value) => {
+  const [group, name] = path.split(".") as [string, string?];
+  const error = errorOf(() => resolve({ [group]: name === undefined ? value : { [name]: value } }));
+  expect([error.code, error.message.includes(`"${path}" of createClient`)]).toEqual(["option_invalid", true]);
+});
+
+test.each([
+  ["https://service.example/v1/", "https://service.example/v1"],
+  ["https://service.example/v1///", "https://service.example/v1"],
+  ["https://service.example", "https://service.example"],
+  ["HTTPS://Service.Example:8443/a/v1", "https://service.example:8443/a/v1"],
+  ["http://localhost:4000/v1", "http://localhost:4000/v1"],
+  ["http://api.localhost/v1", "http://api.localhost/v1"],
+  ["http://127.0.0.1:4000/v1", "http://127.0.0.1:4000/v1"],
+  ["http://127.9.9.9/v1", "http://127.9.9.9/v1"],
+  ["http://0x7f.1/v1", "http://127.0.0.1/v1"],
+  ["http://[::1]:4000/v1", "http://[::1]:4000/v1"],
+])("the base address %s is taken", (baseUrl, resolved) => {
+  expect(resolve({ baseUrl }).baseUrl).toBe(resolved);
+});
+
+test.each([
+  ["http://service.example/v1", "loopback"],
+  ["http://127.0.0.1.service.example/v1", "loopback"],
+  ["http://localhost.service.example/v1", "loopback"],
+  ["http://10.0.0.1/v1", "loopback"],
+  ["http://[::2]/v1", "loopback"],
+  ["https://user:secret_word@service.example/v1", "password"],
+  ["https://service.example/v1?key=secret_word", "query"],
+  ["https://service.example/v1#x", "fragment"],
+  ["ftp://service.example/v1", "https"],
+  ["service.example/v1", "https"],
+  ["/v1", "address"],
+  ["", "address"],
+])("the base address %j is refused, and why is told, not what it holds", (baseUrl, said) => {
+  const error = errorOf(() => resolve({ baseUrl }));
+  expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
+  expect(error.message).not.toContain("secret_word");
+});
+
+test("the User-Agent that is given is sent", async () => {
+  const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });
+  await clientOn(baseUrl, { userAgent: "dashboard/2.1 (signalbox)" }).client.rankings();
+  expect(seen[0]?.headers["user-agent"]).toBe("dashboard/2.1 (signalbox)");
+});
+
+test("the platform's fetch is looked up when it is used", async () => {
+  const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false) });
+  const { client } = clientOn(baseUrl);
+  const original = globalThis.fetch;
+  const asked: unknown[] = [];
+  globalThis.fetch = (...request) => {
+    asked.push(request[0]);
+    return original(...request);
+  };
+  try {
+    await client.rankings();
+  } finally {
+    globalThis.fetch = original;
+  }
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,44 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { readRetryAfter } from "../../../src/client/read-retry-after.js";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+
+test.each([
+  ["0", 0],
+  ["120", 120_000],
+  [" 5 ", 5000],
+  ["Sat, 21 Nov 2026 12:00:30 GMT", 30_000],
+  ["Saturday, 21-Nov-26 12:00:30 GMT", 30_000],
+  ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
+  [null, null],
+  ["", null],
+  ["-5", null],
+  ["1.5", null],
+  ["1e3", null],
+  ["soon", null],
+  ["2026-11-21T12:00:30Z", null],
+  ["Sat, 99 Nov", null],
+  ["Sat Nov 21 12:00:30 2026", null],
+  ["99999999999999999999", null],
+])("Retry-After %j asks for %j ms", (header, expected) => {
+  expect(readRetryAfter(header, NOW)).toBe(expected);
+});
+
+test("any date that HTTP can write is read to the second", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -100_000, max: 100_000_000 }), (seconds) => {
+      const date = new Date(NOW + seconds * 1000).toUTCString();
+      expect(readRetryAfter(date, NOW)).toBe(Math.max(0, seconds * 1000));
+    }),
+  );
+});
+
+test("no text makes it anything but a whole number of milliseconds, or nothing", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const read = readRetryAfter(text, NOW);
+      expect(read === null || (Number.isInteger(read) && read >= 0)).toBe(true);
+    }),
+  );
+});

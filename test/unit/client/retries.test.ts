@@ -1,0 +1,229 @@
+import { expect, test } from "vitest";
+import type { Client } from "../../../src/client/index.js";
+import { quotaHeaders, rankingsPage, refusal, registration, task } from "./answers.js";
+import { clientOn, failureOf } from "./client-on.js";
+import { serveAnswers, type Answer } from "./serve-answers.js";
+import { createWatchedClock, settleOn } from "./watched-clock.js";
+
+const PAGE = { json: rankingsPage(1, false) };
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+const hangUp: Answer = (request) => void request.socket.destroy();
+
+/** What became of a call, how often it was sent, and the pauses between. */
+async function outcomeOf(
+  answers: readonly [Answer, ...Answer[]],
+  call: (client: Client) => Promise<unknown>,
+  options: Parameters<typeof clientOn>[1] = {},
+) {
+  const { baseUrl, seen } = await serveAnswers(...answers);
+  const { client, clock } = clientOn(baseUrl, options, createWatchedClock(NOW));
+  const result = call(client);
+  await settleOn(clock, result);
+  return { result, seen, pauses: clock.pauses, clock };
+}
+
+const rankings = (client: Client): Promise<unknown> => client.rankings();
+
+test.each([
+  ["seconds", "7"],
+  ["an HTTP date", "Sat, 21 Nov 2026 12:00:07 GMT"],
+])("a rate limit is waited for as long as Retry-After says, in %s", async (_, value) => {
+  const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": value } });
+  const { result, seen, pauses } = await outcomeOf([limited, PAGE], rankings, { random: () => 0 });
+  await expect(result).resolves.toMatchObject({ items: [{ rank: 1 }] });
+  expect(pauses).toEqual([7000]);
+  expect(seen).toHaveLength(2);
+});
+
+test("a rate limit without Retry-After is waited for over the window of the limit", async () => {
+  const { result, pauses } = await outcomeOf([refusal(429, "RATE_LIMITED")], rankings);
+  const error = await failureOf(result);
+  expect([error.kind, error.status, error.attempts, error.retryAfterMs]).toEqual(["rate", 429, 4, null]);
+  expect(pauses).toEqual([10_000, 20_000, 30_000]);
+});
+
+test("jitter takes away at most half of a wait, and none of what the service asked for", async () => {
+  const unasked = await outcomeOf([refusal(429, "RATE_LIMITED")], rankings, { random: () => 0 });
+  expect(unasked.pauses).toEqual([5000, 10_000, 15_000]);
+  const asked = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "3" } });
+  expect((await outcomeOf([asked, PAGE], rankings, { random: () => 0.5 })).pauses).toEqual([3250]);
+  await failureOf(unasked.result);
+});
+
+test("a Retry-After of nothing, or of a clock that is behind, is no leave to ask again at once", async () => {
+  for (const value of ["0", "Sat, 21 Nov 2026 11:00:00 GMT"]) {
+    const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": value } });
+    const { result, pauses } = await outcomeOf([limited, limited, PAGE], rankings, { random: () => 0 });
+    await expect(result).resolves.toBeDefined();
+    expect(pauses).toEqual([500, 1000]);
+  }
+});
+
+test("a wait that the service wants longer than maxWaitMs is the caller's to wait", async () => {
+  const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "61" } });
+  const { result, seen, pauses } = await outcomeOf([limited, PAGE], rankings);
+  const error = await failureOf(result);
+  expect(error).toMatchObject({ kind: "rate", retryable: true, retryAfterMs: 61_000, attempts: 1 });
+  expect(error.resetAt).toEqual(new Date(NOW + 61_000));
+  expect([seen.length, pauses]).toEqual([1, []]);
+  const { result: patient } = await outcomeOf([limited, PAGE], rankings, { retry: { maxWaitMs: 61_000 } });
+  await expect(patient).resolves.toBeDefined();
+});
+
+test("an exhausted quota is told from a rate limit, and rejected at once with its reset", async () => {
+  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", {
+    headers: quotaHeaders("2026-12-01T00:00:00Z"),
+    details: { limit: 50, remaining: 0 },
+  });
+  const { result, seen } = await outcomeOf([exhausted, PAGE], rankings);
+  const error = await failureOf(result);
+  const resetAt = new Date("2026-12-01T00:00:00Z");
+  expect(error).toMatchObject({
+    kind: "quota",
+    status: 429,
+    code: "PRO_API_QUOTA_EXHAUSTED",
+    requestId: "req_17",
+    resetAt,
+  });
+  expect(error.details).toEqual({ limit: 50, remaining: 0 });
+  expect(error.quota).toEqual({ limit: 50, remaining: 0, policy: "50;month", resetAt });
+  expect(error.message).toContain("2026-12-01T00:00:00.000Z");
+  expect(seen).toHaveLength(1);
+});
+
+test("an exhausted quota is waited for when it begins anew within maxWaitMs", async () => {
+  const headers = quotaHeaders(new Date(NOW + 40_000).toISOString());
+  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers });
+  const { result, pauses } = await outcomeOf([exhausted, PAGE], rankings, { random: () => 0 });
+  await expect(result).resolves.toBeDefined();
+  expect(pauses).toHaveLength(1);
+  // The answer took no time on this clock.
+  expect(pauses[0]).toBe(40_000);
+});
+
+test("an exhausted quota whose headers a gateway dropped is told all the same, and not waited for", async () => {
+  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { details: { limit: 50, remaining: 0 } });
+  const error = await failureOf((await outcomeOf([exhausted, PAGE], rankings)).result);
+  expect(error).toMatchObject({ kind: "quota", retryable: false, resetAt: null, attempts: 1 });
+  expect(error.quota).toMatchObject({ limit: 50, remaining: 0 });
+});
+
+test("a rate limit of an account whose quota is used up is a rate limit", async () => {
+  // Reading an investigation is free, even then; it can be rate limited all the same.
+  const limited = refusal(429, "RATE_LIMITED", { headers: quotaHeaders("2026-12-01T00:00:00Z") });
+  const { result, pauses } = await outcomeOf([limited, PAGE], rankings);
+  await expect(result).resolves.toBeDefined();
+  expect(pauses).toEqual([10_000]);
+});
+
+test.each([
+  [500, ["unavailable", 4]],
+  [502, ["unavailable", 4]],
+  [503, ["unavailable", 4]],
+  [504, ["unavailable", 4]],
+  [400, ["http", 1]],
+  [401, ["http", 1]],
+  [403, ["http", 1]],
+  [404, ["http", 1]],
+  [409, ["http", 1]],
+  [418, ["http", 1]],
+] as const)("a read that is answered %i is %j: its kind and how often it is sent", async (status, [kind, attempts]) => {
+  const { result, seen } = await outcomeOf([refusal(status, "SOME_CODE")], rankings);
+  const error = await failureOf(result);
+  expect(error).toMatchObject({
+    kind,
+    status,
+    code: "SOME_CODE",
+    requestId: "req_17",
+    attempts,
+    operation: "rankings",
+  });
+  expect(error.message).toContain(`${status} SOME_CODE, It says SOME_CODE (request req_17)`);
+  expect(seen).toHaveLength(attempts);
+});
+
+test("waits double up to maxMs, and stop at maxAttempts", async () => {
+  const retry = { maxAttempts: 6, baseMs: 100, maxMs: 500 };
+  const { result, pauses } = await outcomeOf([refusal(503, "DATA_UNAVAILABLE")], rankings, { retry });
+  expect((await failureOf(result)).attempts).toBe(6);
+  expect(pauses).toEqual([100, 200, 400, 500, 500]);
+  const once = await outcomeOf([refusal(503, "DATA_UNAVAILABLE")], rankings, { retry: { maxAttempts: 1 } });
+  expect([(await failureOf(once.result)).attempts, once.seen.length]).toEqual([1, 1]);
+});
+
+test("a started investigation is sent again with the same key, whatever went wrong, and its key is told with the error", async () => {
+  const start = (client: Client) => client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
+  const unavailable = refusal(503, "DATA_UNAVAILABLE");
+  const { result, seen } = await outcomeOf(
+    [unavailable, hangUp, refusal(500, "BROKEN"), { status: 202, json: task() }],
+    start,
+  );
+  await expect(result).resolves.toMatchObject({ status: "queued" });
+  expect(seen).toHaveLength(4);
+  expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
+
+  const failed = await outcomeOf([hangUp], start);
+  const error = await failureOf(failed.result);
+  const { idempotency_key } = JSON.parse(failed.seen[0]?.body ?? "") as { idempotency_key: string };
+  expect([error.kind, error.attempts, error.idempotencyKey]).toEqual(["network", 4, idempotency_key]);
+  expect(error.help).toContain("idempotencyKey");
+});
+
+const register = (client: Client): Promise<unknown> =>
+  client.registerWebhook({ url: "https://receiver.example/signals", signal_types: ["price_increased"] });
+
+test("a registration is sent again after a refusal that came before any effect", async () => {
+  const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "1" } });
+  const { result, seen } = await outcomeOf(
+    [limited, refusal(503, "FEATURE_NOT_ACTIVATED"), { status: 201, json: registration }],
+    register,
+  );
+  await expect(result).resolves.toMatchObject({ signing_secret: "whsec_shown_once" });
+  expect(seen).toHaveLength(3);
+});
+
+test.each([
+  ["no answer", hangUp, "network"],
+  [
+    "an answer that breaks off",
+    (_: unknown, response) => {
+      response.writeHead(201, { "Content-Type": "application/json", "Content-Length": "500" });
+      response.write('{"id":', () => response.destroy());
+    },
+    "network",
+  ],
+  ["an error of the service that may come late", refusal(500, "BROKEN"), "unavailable"],
+  [
+    "the 503 of a gateway, which may have lost the answer",
+    { status: 503, body: "<html>", headers: { "Content-Type": "text/html" } },
+    "unavailable",
+  ],
+  ["the 504 of a gateway", { status: 504, body: "" }, "unavailable"],
+] as readonly (readonly [string, Answer, string])[])(
+  "a registration is never sent again after %s: it could be made twice, and the first secret be lost",
+  async (_, answer, kind) => {
+    const { result, seen, pauses } = await outcomeOf([answer, { status: 201, json: registration }], register);
+    const error = await failureOf(result);
+    expect([error.kind, error.retryable, error.attempts]).toEqual([kind, false, 1]);
+    expect(error.help).toContain("dashboard");
+    expect([seen.length, pauses]).toEqual([1, []]);
+  },
+);
+
+test("a read that gets no answer is sent again", async () => {
+  const { result, seen } = await outcomeOf([hangUp, PAGE], rankings);
+  await expect(result).resolves.toBeDefined();
+  expect(seen).toHaveLength(2);
+});
+
+test("nobody there is a network error that names what is wrong", async () => {
+  const { baseUrl, server } = await serveAnswers(PAGE);
+  await new Promise((resume) => server.close(resume));
+  const { client, clock } = clientOn(baseUrl);
+  const call = client.rankings();
+  await settleOn(clock, call);
+  const error = await failureOf(call);
+  expect(error).toMatchObject({ kind: "network", status: null, code: null, requestId: null, attempts: 4 });
+  expect(error.message).toContain("ECONNREFUSED");
+  expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
+});

@@ -1,0 +1,234 @@
+import { once } from "node:events";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { profile, rankingItem, rankingsPage, registration } from "./answers.js";
+import { clientOn, failureOf } from "./client-on.js";
+import { serve, serveAnswers, type Answer } from "./serve-answers.js";
+import { TIMEOUT_MS } from "./watched-clock.js";
+
+const HTML = { "Content-Type": "text/html; charset=utf-8" };
+const once1 = { retry: { maxAttempts: 1 } };
+
+/** What a read of the rankings that is sent once rejects with. */
+async function failureWith(answer: Answer, options: Parameters<typeof clientOn>[1] = {}) {
+  const { baseUrl, seen } = await serveAnswers(answer);
+  return { error: await failureOf(clientOn(baseUrl, { ...once1, ...options }).client.rankings()), seen };
+}
+
+test("an answer that is not as documented names the path that is wrong, and is not asked for again", async () => {
+  const page = rankingsPage(1, false, [1, 2]);
+  const body = { ...page, items: [rankingItem(1), { ...rankingItem(2), growth_rate: "fast" }] };
+  const { error, seen } = await failureWith(
+    { json: body, headers: { "X-Request-Id": "req_9" } },
+    { retry: { maxAttempts: 3 } },
+  );
+  expect(error).toMatchObject({
+    kind: "invalid_answer",
+    status: 200,
+    requestId: "req_9",
+    retryable: false,
+    attempts: 1,
+  });
+  expect(error.message).toContain('"items.1.growth_rate"');
+  expect(error.message).not.toContain("fast");
+  expect(seen).toHaveLength(1);
+});
+
+test.each([
+  ["no object", { json: [] }, "a body is not as documented"],
+  ["nothing", { body: "" }, "a body that is no JSON"],
+  ["half of its JSON", { body: '{"items":[' }, "a body that is no JSON"],
+  ["no UTF-8", { body: Buffer.from([0x22, 0xff, 0x22]) }, "a body that is no JSON"],
+  ["a page of a proxy", { body: "<html>Welcome</html>", headers: HTML }, "no JSON (text/html, 20 bytes)"],
+  ["no body at all", { status: 204 }, "a body that is no JSON"],
+] as const)("a success with %s is an invalid answer", async (_, answer, said) => {
+  const { error } = await failureWith(answer);
+  expect(error.kind).toBe("invalid_answer");
+  expect(error.message).toContain(said);
+});
+
+test("what a registration was answered is kept where no log shows it, if it is not as documented", async () => {
+  const { baseUrl } = await serveAnswers({ status: 201, json: { ...registration, failure_count: "none" } });
+  const { client } = clientOn(baseUrl);
+  const error = await failureOf(
+    client.registerWebhook({ url: "https://receiver.example/x", signal_types: ["new_model"] }),
+  );
+  expect(error.answer).toMatchObject({ signing_secret: "whsec_shown_once" });
+  expect(error.help).toContain("dashboard");
+});
+
+test("a registration without its secret is no answer", async () => {
+  const { signing_secret: _, ...without } = registration;
+  const { baseUrl } = await serveAnswers({ status: 201, json: without });
+  const call = clientOn(baseUrl).client.registerWebhook({
+    url: "https://receiver.example/x",
+    signal_types: ["new_model"],
+  });
+  expect((await failureOf(call)).message).toContain('"signing_secret"');
+});
+
+test.each([
+  ["an error of another kind", { status: 403, json: { message: "x".repeat(5000) } }],
+  ["a page of a proxy", { status: 502, body: `<html>${"x".repeat(5000)}</html>`, headers: HTML }],
+  ["nothing", { status: 500, body: "" }],
+  ["an envelope without its request id", { status: 400, json: { error: { code: "X", message: "y" } } }],
+] as const)("a refusal with %s has its status, no code, and quotes nothing", async (_, answer) => {
+  const { error } = await failureWith(answer);
+  expect(error).toMatchObject({ status: answer.status, code: null, requestId: null });
+  expect(error.message).not.toContain("xxx");
+  expect(error.message.length).toBeLessThan(200);
+});
+
+test("what the service says is told in one line, and not at any length", async () => {
+  const message = `first\nsecond\u001b[31m${"x".repeat(1000)}`;
+  const json = { error: { code: "SOME_CODE", message }, request_id: "req_1" };
+  const { error } = await failureWith({ status: 400, json });
+  expect(error.message).toContain("first second [31mxxx");
+  expect(error.message).not.toMatch(/\p{Cc}/u);
+  expect(error.message.length).toBeLessThan(500);
+});
+
+test("an answer over the limit is not read to its end, however small it was when compressed", async () => {
+  const bomb = gzipSync(Buffer.alloc(50_000_000, 0x20));
+  const { error } = await failureWith({ body: bomb, headers: { "Content-Encoding": "gzip" } });
+  expect([error.kind, error.message.includes("answerLimitBytes")]).toEqual(["invalid_answer", true]);
+
+  const page = Buffer.from(JSON.stringify(rankingsPage(1, false)));
+  const { baseUrl } = await serveAnswers({ body: page });
+  await expect(clientOn(baseUrl, { answerLimitBytes: page.byteLength }).client.rankings()).resolves.toBeDefined();
+  const tooSmall = clientOn(baseUrl, { answerLimitBytes: page.byteLength - 1 });
+  expect((await failureOf(tooSmall.client.rankings())).kind).toBe("invalid_answer");
+});
+
+test("an endless answer is ended, and its connection closed", async () => {
+  const { baseUrl, server } = await serve(() => (_, response) => {
+    const write = (): void => void (response.write(Buffer.alloc(65_536, 0x20)) ? setImmediate(write) : 0);
+    response.on("drain", write);
+    write();
+  });
+  const closed = new Promise<void>((resume) => server.on("connection", (socket) => socket.on("close", () => resume())));
+  const error = await failureOf(clientOn(baseUrl, once1).client.rankings());
+  expect(error.kind).toBe("invalid_answer");
+  await closed;
+});
+
+test("a compressed answer is read", async () => {
+  const body = gzipSync(JSON.stringify(profile));
+  const { baseUrl } = await serveAnswers({ body, headers: { "Content-Encoding": "gzip" } });
+  await expect(clientOn(baseUrl).client.productProfile("larkvoice")).resolves.toEqual(profile);
+});
+
+test("an answer that breaks off is a network error", async () => {
+  const { error } = await failureWith((_, response) => {
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "500" });
+    response.write('{"items":', () => response.destroy());
+  });
+  expect([error.kind, error.status, error.retryable]).toEqual(["network", null, true]);
+});
+
+test("a refusal whose body breaks off is a refusal", async () => {
+  const { error } = await failureWith((_, response) => {
+    response.writeHead(403, { "Content-Type": "application/json", "Content-Length": "500" });
+    response.write('{"error":', () => response.destroy());
+  });
+  expect(error).toMatchObject({ kind: "http", status: 403, code: null });
+});
+
+test.each([[301], [302], [303], [307], [308]])("a redirect (%i) is not followed", async (status) => {
+  const other = await serveAnswers({ json: rankingsPage(1, false) });
+  const { error, seen } = await failureWith({ status, headers: { Location: `${other.baseUrl}/elsewhere` } });
+  expect(error).toMatchObject({ kind: "redirect", status, retryable: false });
+  expect(error.help).toContain("baseUrl");
+  expect([seen.length, other.seen.length]).toEqual([1, 0]);
+});
+
+test("a browser's redirect, which has no status, is told as one too", async () => {
+  const opaque = { status: 0, headers: new Headers(), body: null, arrayBuffer: async () => new ArrayBuffer(0) };
+  const fetch = (async () => opaque) as unknown as typeof globalThis.fetch;
+  const { client } = clientOn("https://service.example/v1", { fetch });
+  expect((await failureOf(client.rankings())).kind).toBe("redirect");
+});
+
+test.each([
+  ["no answer", () => undefined],
+  ["half an answer", (_, response) => void response.writeHead(200, { "Content-Length": "50" }).write("{")],
+] as readonly (readonly [string, Answer])[])(
+  "%s within timeoutMs is a timeout, and leaves no timer",
+  async (_, answer) => {
+    const { baseUrl, server } = await serveAnswers(answer);
+    const { client, clock } = clientOn(baseUrl, once1);
+    const asked = once(server, "request");
+    const failure = failureOf(client.rankings());
+    await asked;
+    await clock.advance(TIMEOUT_MS - 1);
+    expect(clock.pendingTimers()).toBe(1);
+    await clock.advance(1);
+    const error = await failure;
+    expect([error.kind, error.status, error.retryable]).toEqual(["timeout", null, true]);
+    expect(error.message).toContain(`${TIMEOUT_MS} ms`);
+    expect(clock.pendingTimers()).toBe(0);
+  },
+);
+
+test("a fetch that knows no abort and no streams does too", async () => {
+  const fetch = (async (url: string) => {
+    if (url.endsWith("/rankings")) return new Promise(() => undefined);
+    const bytes = new TextEncoder().encode(JSON.stringify(profile));
+    return { status: 200, headers: new Headers(), arrayBuffer: async () => bytes.buffer };
+  }) as unknown as typeof globalThis.fetch;
+  const { client, clock } = clientOn("https://service.example/v1", { fetch, ...once1 });
+  await expect(client.productProfile("larkvoice")).resolves.toEqual(profile);
+  const failure = failureOf(client.rankings());
+  await clock.advance(TIMEOUT_MS);
+  expect((await failure).kind).toBe("timeout");
+});
+
+test("an abort ends a call at once, with its reason, before, during and between its requests", async () => {
+  const reason = new Error("enough");
+  const { baseUrl, seen, server } = await serve((index) => (index === 0 ? () => undefined : { status: 503, body: "" }));
+  const { client, clock } = clientOn(baseUrl);
+  await expect(client.rankings({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect(seen).toHaveLength(0);
+
+  const during = new AbortController();
+  const asked = once(server, "request");
+  const hanging = client.rankings({}, { signal: during.signal });
+  const [request] = (await asked) as [{ socket: NodeJS.EventEmitter }];
+  const closed = once(request.socket, "close");
+  during.abort(reason);
+  await expect(hanging).rejects.toBe(reason);
+  await closed;
+
+  const between = new AbortController();
+  const paused = clock.nextPause();
+  const retried = client.rankings({}, { signal: between.signal });
+  await paused;
+  between.abort(reason);
+  await expect(retried).rejects.toBe(reason);
+  expect([seen.length, clock.pendingTimers()]).toEqual([2, 0]);
+});
+
+test("a signal without a reason of its own rejects with the platform's", async () => {
+  const { client } = clientOn("http://127.0.0.1:9/v1");
+  await expect(client.rankings({}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+});
+
+test("a signal that many calls share keeps no listener of a call that is over", async () => {
+  const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false) });
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const counted = new Proxy(signal, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name === "addEventListener") listeners += 1;
+      if (name === "removeEventListener") listeners -= 1;
+      return value.bind(target);
+    },
+  });
+  const { client } = clientOn(baseUrl);
+  const calls = client.rankings({}, { signal: counted });
+  expect(listeners).toBe(1);
+  await calls;
+  expect(listeners).toBe(0);
+});

@@ -1,0 +1,179 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { InvestigationTask } from "../../../src/client/index.js";
+import { cancelledTask, failedTask, refusal, task, TASK_ID } from "./answers.js";
+import { clientOn, failureOf } from "./client-on.js";
+import { serve, serveAnswers, type Answer } from "./serve-answers.js";
+import { createWatchedClock, settleOn } from "./watched-clock.js";
+
+const running = (seconds: number | null): InvestigationTask =>
+  task({ status: "running", stage: "investigating", poll_after_seconds: seconds });
+const hangUp: Answer = (request) => void request.socket.destroy();
+
+/** A server that knows when, on that clock, it was asked. */
+async function servePolls(answers: readonly [Answer, ...Answer[]]) {
+  const clock = createWatchedClock(Date.parse("2026-11-21T12:00:00Z"));
+  const times: number[] = [];
+  const { baseUrl, seen } = await serve((index) => {
+    times.push(clock.elapsed());
+    return answers[Math.min(index, answers.length - 1)] as Answer;
+  });
+  const { client } = clientOn(baseUrl, {}, clock);
+  return { client, clock, times, seen };
+}
+
+test("a task is polled when poll_after_seconds are over, each answer is told, and the last one is the result", async () => {
+  const { client, clock, times } = await servePolls([
+    { status: 202, json: task() },
+    { json: task() },
+    { json: running(90) },
+    { json: failedTask() },
+  ]);
+  const { task_id } = await client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
+  const told: string[] = [];
+  const waiting = client.waitForInvestigation(task_id, { onProgress: ({ status }) => void told.push(status) });
+  await settleOn(clock, waiting);
+  // It failed, and that is an answer.
+  await expect(waiting).resolves.toEqual(failedTask());
+  expect(told).toEqual(["queued", "running", "failed"]);
+  expect(times).toEqual([0, 60_000, 120_000, 210_000]);
+});
+
+test("a task that this client knows nothing of is read at once", async () => {
+  const { client, times } = await servePolls([{ json: cancelledTask() }]);
+  await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({ status: "cancelled" });
+  // And so is one of which it is known that it is over.
+  await client.waitForInvestigation(TASK_ID);
+  expect(times).toEqual([0, 0]);
+});
+
+test("a task read by hand counts as a poll, and two who wait for one task do not poll it more often than one", async () => {
+  const { client, clock, times } = await servePolls([
+    { json: running(10) },
+    { json: running(10) },
+    { json: running(10) },
+    { json: failedTask() },
+  ]);
+  await client.readInvestigation(TASK_ID);
+  const both = Promise.all([client.waitForInvestigation(TASK_ID), client.waitForInvestigation(TASK_ID)]);
+  await settleOn(clock, both);
+  await both;
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  expect(gaps.every((gap, index) => gap >= (index < 3 ? 10_000 : 0))).toBe(true);
+});
+
+test.each([[null], [0], [-5]])("poll_after_seconds of %j while it runs is taken for a minute", async (seconds) => {
+  const { client, clock, times } = await servePolls([{ json: running(seconds) }, { json: failedTask() }]);
+  const waiting = client.waitForInvestigation(TASK_ID);
+  await settleOn(clock, waiting);
+  expect(times).toEqual([0, 60_000]);
+});
+
+test("polling is never faster than poll_after_seconds, nor than Retry-After, whatever goes wrong and whoever waits", async () => {
+  const step = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.integer({ min: 1, max: 200 }).map((seconds) => ({ kind: "running" as const, seconds })),
+    },
+    fc.integer({ min: 0, max: 300 }).map((seconds) => ({ kind: "limited" as const, seconds })),
+    fc.constant({ kind: "unavailable" as const, seconds: 0 }),
+    fc.constant({ kind: "lost" as const, seconds: 0 }),
+  );
+  const answerOf = ({ kind, seconds }: { kind: string; seconds: number }): Answer => {
+    if (kind === "running") return { json: running(seconds) };
+    if (kind === "limited") return refusal(429, "RATE_LIMITED", { headers: { "Retry-After": String(seconds) } });
+    return kind === "unavailable" ? refusal(503, "DATA_UNAVAILABLE") : hangUp;
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), fc.integer({ min: 1, max: 3 }), async (steps, waiters) => {
+      const answers = [...steps.map(answerOf), { json: failedTask() }];
+      const { client, clock, times } = await servePolls(answers as [Answer, ...Answer[]]);
+      const all = Promise.allSettled(Array.from({ length: waiters }, () => client.waitForInvestigation(TASK_ID)));
+      await settleOn(clock, all, 500);
+      let intervalMs = 60_000;
+      for (const [index, { kind, seconds }] of steps.entries()) {
+        if (kind === "running") intervalMs = seconds * 1000;
+        const wantedMs = kind === "limited" ? Math.max(intervalMs, seconds * 1000) : intervalMs;
+        const [time, next] = [times[index], times[index + 1]];
+        // They may have given up before.
+        if (time === undefined || next === undefined) continue;
+        expect(next - time).toBeGreaterThanOrEqual(wantedMs);
+      }
+      // Each of them sees the end itself, after the polls that they share.
+      if (steps.every(({ kind }) => kind === "running")) expect(times.length).toBe(steps.length + waiters);
+      expect(times.length).toBeGreaterThan(0);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("as many failed polls in a row as maxAttempts end the waiting, fewer do not", async () => {
+  const three = [refusal(503, "DATA_UNAVAILABLE"), hangUp, refusal(502, "GATEWAY")] as const;
+  const mended = await servePolls([...three, { json: running(60) }, ...three, { json: failedTask() }]);
+  const waiting = mended.client.waitForInvestigation(TASK_ID);
+  await settleOn(mended.clock, waiting);
+  await expect(waiting).resolves.toMatchObject({ status: "failed" });
+
+  const broken = await servePolls([...three, hangUp]);
+  const inVain = broken.client.waitForInvestigation(TASK_ID);
+  await settleOn(broken.clock, inVain);
+  expect((await failureOf(inVain)).kind).toBe("network");
+  expect(broken.times).toEqual([0, 60_000, 120_000, 180_000]);
+});
+
+test("a poll that cannot succeed ends the waiting at once", async () => {
+  const { client, seen } = await servePolls([refusal(404, "TASK_NOT_FOUND")]);
+  const error = await failureOf(client.waitForInvestigation(TASK_ID));
+  expect(error).toMatchObject({ kind: "http", status: 404, code: "TASK_NOT_FOUND" });
+  expect(seen).toHaveLength(1);
+});
+
+test("an abort between two polls ends the waiting at once with its reason, and leaves no timer", async () => {
+  const { client, clock } = await servePolls([{ json: running(60) }]);
+  const controller = new AbortController();
+  const paused = clock.nextPause();
+  const waiting = client.waitForInvestigation(TASK_ID, { signal: controller.signal });
+  expect(await paused).toBe(60_000);
+  const reason = new Error("enough");
+  controller.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test("the time of a wait ends it between two polls, with how far the task was", async () => {
+  const { client, clock, seen } = await servePolls([{ json: running(60) }]);
+  const waiting = client.waitForInvestigation(TASK_ID, { timeoutMs: 150_000 });
+  await settleOn(clock, waiting);
+  const error = await failureOf(waiting);
+  expect([error.kind, error.operation, error.retryable]).toEqual(["timeout", "readInvestigation", true]);
+  expect(error.message).toContain("running");
+  expect([clock.elapsed(), seen.length, clock.pendingTimers()]).toEqual([150_000, 3, 0]);
+});
+
+test("the time of a wait also ends a poll that is under way", async () => {
+  const { client, clock } = await servePolls([() => undefined]);
+  const waiting = client.waitForInvestigation(TASK_ID, { timeoutMs: 5000 });
+  const failure = failureOf(waiting);
+  await clock.advance(5000);
+  expect((await failure).message).toContain("not read yet");
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test("what onProgress throws ends the waiting, also when it comes later", async () => {
+  for (const onProgress of [
+    () => {
+      throw new Error("no more of it");
+    },
+    () => Promise.reject(new Error("no more of it")),
+  ]) {
+    const { client, clock } = await servePolls([{ json: running(60) }]);
+    await expect(client.waitForInvestigation(TASK_ID, { onProgress })).rejects.toThrow("no more of it");
+    expect(clock.pendingTimers()).toBe(0);
+  }
+});
+
+test.each([[0], [-1], [Number.NaN], [2 ** 31]])("a time of %d ms to wait is refused", async (timeoutMs) => {
+  const { baseUrl, seen } = await serveAnswers({ json: running(60) });
+  const error = await failureOf(clientOn(baseUrl).client.waitForInvestigation(TASK_ID, { timeoutMs }));
+  expect([error.kind, seen.length]).toEqual(["invalid_request", 0]);
+});
