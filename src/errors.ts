@@ -12,6 +12,9 @@ export type SignalboxErrorCode =
   | "store_failed"
   | "store_row_refused"
   | "wait_failed"
+  | "port_in_use"
+  | "address_unusable"
+  | "emulator_not_running"
   | "permanent_failure"
   | "retry_later";
 

@@ -5,6 +5,8 @@
  */
 export interface Assumption<Value> {
   default: Value;
+  /** All that it can be, where these are few. */
+  values?: readonly Value[];
   /** What the document leaves open. */
   about: string;
   reason: string;
@@ -20,6 +22,7 @@ export const ASSUMPTIONS = {
   }),
   unknownNames: assume<"not_found" | "empty">({
     default: "not_found",
+    values: ["not_found", "empty"],
     about: "What a category, market or keyword_id that does not exist gets: 404, or an answer that found nothing.",
     reason: "Both research operations list 404, and nothing else of theirs could be missing.",
   }),
@@ -45,11 +48,13 @@ export const ASSUMPTIONS = {
   }),
   mixedKeywordsAre: assume<"brand" | "non_brand">({
     default: "brand",
+    values: ["brand", "non_brand"],
     about: "Whether type=brand or type=non_brand has the keywords of brand type mixed.",
     reason: "A part of those who search for it mean a brand, so a list without brands is better off without it.",
   }),
   unknownKeywordsAre: assume<"brand" | "non_brand">({
     default: "non_brand",
+    values: ["brand", "non_brand"],
     about: "Whether type=brand or type=non_brand has the keywords of brand type unknown.",
     reason: "Nothing is known that would make it a brand's.",
   }),
@@ -97,6 +102,55 @@ export const ASSUMPTIONS = {
     default: 80,
     about: "How long it stays in the stage generating_report; its status is running then. After it, it is complete.",
     reason: "As above. A task that fails or is cancelled keeps the stage that it was in.",
+  }),
+  accessForEveryOperation: assume<boolean>({
+    default: true,
+    about: "Whether investigations and webhooks, too, require the entitlement `api.access`.",
+    reason: "The document names it for search demand and rankings, and says that it also gates access in general.",
+  }),
+  gatedRankingSorts: assume<string>({
+    default: "dr_growth,organic,ai,paid",
+    about:
+      "Which sort values of the rankings are extra dimensions with an account feature (`market.sort.<value>`) each.",
+    reason:
+      "Growth, gain and traffic are what every ranking item shows; accounts have all features unless told otherwise.",
+  }),
+  quotaHeadersOnEveryAnswer: assume<boolean>({
+    default: true,
+    about: "Whether Developer Access gets the quota headers with every protected answer, or with the 429 alone.",
+    reason: "A client can then see what is left before it is used up.",
+  }),
+  refusedCallsCount: assume<boolean>({
+    default: false,
+    about: "Whether a call that is refused takes a unit of the monthly quota.",
+    reason: "Nothing was delivered; a call that is answered with a success counts.",
+  }),
+  repeatedStartCounts: assume<boolean>({
+    default: false,
+    about: "Whether starting an investigation again with the same idempotency key and inputs takes a unit.",
+    reason: "It recovers the same task, and must work for whoever lost the first answer with the last call of a month.",
+  }),
+  profileLocale: assume<boolean>({
+    default: true,
+    about: "Whether the product profile takes a query parameter `locale`; any other is ignored.",
+    reason: "A profile tells which locale was requested, and its only error is 404.",
+  }),
+  rateWindow: assume<"rolling" | "fixed">({
+    default: "rolling",
+    values: ["rolling", "fixed"],
+    about: "Whether the 60 seconds of the request rate are those before each request, or begin with each minute.",
+    reason: "A rolling window is the stricter reading: no 60 seconds hold more than 120 requests.",
+  }),
+  sessionScopes: assume<string>({
+    default: "research:read",
+    about: "The scopes of a session token.",
+    reason: "The two operations that accept one require no other.",
+  }),
+  wrongMethodStatus: assume<404 | 405>({
+    default: 404,
+    values: [404, 405],
+    about: "The status of a path that is there with a method that is not.",
+    reason: "The document has no other error for what is not there.",
   }),
 } as const satisfies Record<string, Assumption<unknown>>;
 

@@ -17,6 +17,8 @@ export interface Investigations {
    * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`
    */
   start(accountId: number, input: InvestigationInput): InvestigationTask;
+  /** Whether `start` would only give back what it began before. */
+  isRepeat(accountId: number, input: InvestigationInput): boolean;
   /** @throws ServiceError `TASK_NOT_FOUND`: unknown, or another account's */
   read(accountId: number, taskId: string): InvestigationTask;
   /** For the control API. @throws ServiceError `TASK_NOT_FOUND` for an unknown one, or one that is finished */
@@ -59,8 +61,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
   );
 
   const start = database.transaction((accountId: number, input: InvestigationInput): InvestigationTask => {
-    // A UUID is the same in either case.
-    const key = input.idempotency_key.toLowerCase();
+    const key = keyOf(input);
     const earlier = byKey.get(accountId, key);
     if (earlier !== undefined) return recovered(earlier, input);
     if (findSubject(database, input.slug) === null) {
@@ -132,6 +133,10 @@ export function createInvestigations(core: EmulatorCore): Investigations {
       scheduler.wake();
       return task;
     },
+    isRepeat(accountId, input) {
+      const earlier = byKey.get(accountId, keyOf(input));
+      return earlier !== undefined && isSame(earlier, input);
+    },
     read(accountId, taskId) {
       const row = byId.get(taskId);
       if (row === undefined || row.account_id !== accountId) {
@@ -171,9 +176,15 @@ const TOO_LITTLE = {
   error_message: "Too few months of this product were observed to say anything about its promotion.",
 };
 
+/** A UUID is the same in either case. */
+const keyOf = ({ idempotency_key }: InvestigationInput): string => idempotency_key.toLowerCase();
+
+const isSame = (earlier: InvestigationRow, { slug, locale }: InvestigationInput): boolean =>
+  earlier.slug === slug && earlier.locale === locale;
+
 /** @throws ServiceError `IDEMPOTENCY_KEY_CONFLICT` */
 function recovered(earlier: InvestigationRow, input: InvestigationInput): InvestigationTask {
-  if (earlier.slug === input.slug && earlier.locale === input.locale) return investigationTask(earlier);
+  if (isSame(earlier, input)) return investigationTask(earlier);
   throw new ServiceError(
     "IDEMPOTENCY_KEY_CONFLICT",
     "The idempotency_key was used for another product or language; take a new one for a new investigation.",

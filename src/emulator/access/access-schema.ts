@@ -1,0 +1,35 @@
+/** The tables of who may call. Times are milliseconds since 1970. */
+export const ACCESS_SCHEMA = `
+CREATE TABLE account (
+  account_id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  tier TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE account_entitlement (
+  account_id INTEGER NOT NULL REFERENCES account,
+  entitlement TEXT NOT NULL,
+  PRIMARY KEY (account_id, entitlement)
+) STRICT, WITHOUT ROWID;
+
+-- The key itself is shown once and not kept; it has 256 random bits, so a plain hash is as good as a slow one.
+CREATE TABLE api_key (
+  key_id TEXT PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES account,
+  key_hash BLOB NOT NULL UNIQUE,
+  hint TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_key_by_account ON api_key (account_id);
+
+-- Counted calls of an account in a month (a MonthIndex).
+CREATE TABLE quota_use (
+  account_id INTEGER NOT NULL REFERENCES account,
+  month INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  PRIMARY KEY (account_id, month)
+) STRICT, WITHOUT ROWID;
+`;

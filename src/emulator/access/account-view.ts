@@ -1,0 +1,17 @@
+import type { RankingSort } from "../../api/rankings.js";
+import type { Entitlement, Tier } from "../../api/tiers.js";
+
+/** The account feature that an extra dimension of the rankings requires (service document, Authentication 5). */
+export type RankingFeature = `market.sort.${RankingSort}`;
+
+/** What an account may hold beside its tier. */
+export type AccountFeature = Entitlement | RankingFeature;
+
+/** What an operation may know of the account that calls it. */
+export interface AccountView {
+  accountId: number;
+  tier: Tier;
+  entitlements: ReadonlySet<AccountFeature>;
+  /** Developer Access: fewer rows, and a quota. */
+  isLimited: boolean;
+}

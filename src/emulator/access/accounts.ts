@@ -1,0 +1,107 @@
+import { RANKING_SORTS } from "../../api/rankings.js";
+import { ENTITLEMENTS, type Tier } from "../../api/tiers.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { ServiceError } from "../service-error.js";
+import type { AccountFeature, AccountView, RankingFeature } from "./account-view.js";
+
+/** An account as the control API shows it. */
+export interface AccountInfo {
+  account_id: number;
+  name: string;
+  tier: Tier;
+  entitlements: AccountFeature[];
+  created_at: string;
+}
+
+export interface Accounts {
+  create(input: { name: string; tier: Tier; entitlements?: readonly AccountFeature[] | undefined }): AccountInfo;
+  /** Changes what is given. @throws ServiceError RESOURCE_NOT_FOUND */
+  update(
+    accountId: number,
+    input: { tier?: Tier | undefined; entitlements?: readonly AccountFeature[] | undefined },
+  ): AccountInfo;
+  list(): AccountInfo[];
+  /** @throws ServiceError RESOURCE_NOT_FOUND */
+  read(accountId: number): AccountInfo;
+  /** Null for one that there is not. */
+  view(accountId: number): AccountView | null;
+}
+
+const RANKING_FEATURES: readonly RankingFeature[] = RANKING_SORTS.map((sort) => `market.sort.${sort}` as const);
+
+/** Everything that an account can be entitled to. */
+export const ACCOUNT_FEATURES: readonly AccountFeature[] = [...ENTITLEMENTS, ...RANKING_FEATURES];
+
+/** What an account of a tier has unless it is told otherwise (service document, Authentication 5). */
+function featuresOf(tier: Tier): readonly AccountFeature[] {
+  // Invited Developer Access stands in for the entitlements of the two research operations.
+  return tier === "developer" ? ["api.access", ...RANKING_FEATURES] : ACCOUNT_FEATURES;
+}
+
+interface AccountRow {
+  account_id: number;
+  name: string;
+  tier: Tier;
+  created_at: number;
+}
+
+export function createAccounts({ database, clock }: Pick<EmulatorCore, "database" | "clock">): Accounts {
+  const insert = database.prepare("INSERT INTO account (name, tier, created_at) VALUES (?, ?, ?)");
+  const setTier = database.prepare("UPDATE account SET tier = ? WHERE account_id = ?");
+  const select = database.prepare<[number], AccountRow>("SELECT * FROM account WHERE account_id = ?");
+  const selectAll = database.prepare<[], AccountRow>("SELECT * FROM account ORDER BY account_id");
+  const grant = database.prepare("INSERT OR IGNORE INTO account_entitlement VALUES (?, ?)");
+  const clear = database.prepare("DELETE FROM account_entitlement WHERE account_id = ?");
+  const granted = database
+    .prepare<[number], AccountFeature>(
+      "SELECT entitlement FROM account_entitlement WHERE account_id = ? ORDER BY entitlement",
+    )
+    .pluck();
+
+  const inform = (row: AccountRow): AccountInfo => ({
+    account_id: row.account_id,
+    name: row.name,
+    tier: row.tier,
+    entitlements: granted.all(row.account_id),
+    created_at: new Date(row.created_at).toISOString(),
+  });
+
+  function read(accountId: number): AccountInfo {
+    const row = select.get(accountId);
+    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no such account.");
+    return inform(row);
+  }
+
+  function entitle(accountId: number, features: readonly AccountFeature[]): void {
+    clear.run(accountId);
+    for (const feature of features) grant.run(accountId, feature);
+  }
+
+  return {
+    read,
+    create: database.transaction(({ name, tier, entitlements }) => {
+      const accountId = Number(insert.run(name, tier, clock.now()).lastInsertRowid);
+      entitle(accountId, entitlements ?? featuresOf(tier));
+      return read(accountId);
+    }),
+    update: database.transaction((accountId, { tier, entitlements }) => {
+      const before = read(accountId);
+      if (tier !== undefined) setTier.run(tier, accountId);
+      // A tier that changes brings its own entitlements, unless they are named too.
+      const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
+      if (features !== undefined) entitle(accountId, features);
+      return read(accountId);
+    }),
+    list: () => selectAll.all().map(inform),
+    view(accountId) {
+      const row = select.get(accountId);
+      if (row === undefined) return null;
+      return {
+        accountId,
+        tier: row.tier,
+        entitlements: new Set(granted.all(accountId)),
+        isLimited: row.tier === "developer",
+      };
+    },
+  };
+}

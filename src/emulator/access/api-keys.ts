@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import type { Scope } from "../../api/scopes.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { randomUuid } from "../random-source.js";
+import { ServiceError } from "../service-error.js";
+
+/** A key as lists show it: never the key itself. */
+export interface ApiKeyInfo {
+  key_id: string;
+  account_id: number;
+  /** The key's beginning, to tell keys apart. */
+  hint: string;
+  scopes: Scope[];
+  created_at: string;
+  revoked_at: string | null;
+}
+
+/** What a key that was presented stands for. */
+export interface FoundKey {
+  keyId: string;
+  accountId: number;
+  scopes: ReadonlySet<Scope>;
+  isRevoked: boolean;
+}
+
+export interface ApiKeys {
+  /**
+   * `key` is shown here and never again.
+   *
+   * @param key @default a random one
+   */
+  create(accountId: number, scopes: readonly Scope[], key?: string): ApiKeyInfo & { key: string };
+  /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
+  revoke(keyId: string): ApiKeyInfo;
+  /** @param accountId of this account alone; undefined: all */
+  list(accountId?: number): ApiKeyInfo[];
+  find(key: string): FoundKey | null;
+}
+
+const KEY_BYTES = 32;
+const PREFIX = "sbk_";
+const HINT_LENGTH = PREFIX.length + 6;
+
+interface KeyRow {
+  key_id: string;
+  account_id: number;
+  hint: string;
+  scopes: string;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+const hashOf = (key: string): Buffer => createHash("sha256").update(key).digest();
+const dateTime = (atMs: number): string => new Date(atMs).toISOString();
+const inform = (row: KeyRow): ApiKeyInfo => ({
+  key_id: row.key_id,
+  account_id: row.account_id,
+  hint: row.hint,
+  scopes: JSON.parse(row.scopes) as Scope[],
+  created_at: dateTime(row.created_at),
+  revoked_at: row.revoked_at === null ? null : dateTime(row.revoked_at),
+});
+
+export function createApiKeys({
+  database,
+  clock,
+  random,
+}: Pick<EmulatorCore, "database" | "clock" | "random">): ApiKeys {
+  const COLUMNS = "key_id, account_id, hint, scopes, created_at, revoked_at";
+  const insert = database.prepare(
+    "INSERT INTO api_key (key_id, account_id, key_hash, hint, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const select = database.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_id = ?`);
+  const byHash = database.prepare<[Buffer], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_hash = ?`);
+  const selectAll = database.prepare<[number | null, number | null], KeyRow>(
+    `SELECT ${COLUMNS} FROM api_key WHERE ? IS NULL OR account_id = ? ORDER BY created_at, key_id`,
+  );
+  const revoke = database.prepare("UPDATE api_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL");
+
+  function read(keyId: string): ApiKeyInfo {
+    const row = select.get(keyId);
+    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no such key.");
+    return inform(row);
+  }
+
+  return {
+    create(accountId, scopes, key = `${PREFIX}${random.bytes(KEY_BYTES).toString("base64url")}`) {
+      const keyId = `key_${randomUuid(random)}`;
+      const unique = JSON.stringify([...new Set(scopes)]);
+      insert.run(keyId, accountId, hashOf(key), key.slice(0, HINT_LENGTH), unique, clock.now());
+      return { ...read(keyId), key };
+    },
+    revoke(keyId) {
+      revoke.run(clock.now(), keyId);
+      return read(keyId);
+    },
+    list: (accountId) => selectAll.all(accountId ?? null, accountId ?? null).map(inform),
+    find(key) {
+      const row = byHash.get(hashOf(key));
+      if (row === undefined) return null;
+      return {
+        keyId: row.key_id,
+        accountId: row.account_id,
+        scopes: new Set(JSON.parse(row.scopes) as Scope[]),
+        isRevoked: row.revoked_at !== null,
+      };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { SCOPES, type Scope } from "../../api/scopes.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { createAccounts, type Accounts } from "./accounts.js";
+import { createApiKeys, type ApiKeys } from "./api-keys.js";
+import { createQuota, type Quota } from "./quota.js";
+import { createRateLimiter, type RateLimiter } from "./rate-limiter.js";
+import { createSessions, type Sessions } from "./sessions.js";
+
+/** Who may call, and how often. */
+export interface Access {
+  accounts: Accounts;
+  keys: ApiKeys;
+  sessions: Sessions;
+  quota: Quota;
+  rateLimiter: RateLimiter;
+  sessionScopes: ReadonlySet<Scope>;
+}
+
+export function createAccess(core: EmulatorCore): Access {
+  const named = core.assumptions.sessionScopes.split(",");
+  return {
+    accounts: createAccounts(core),
+    keys: createApiKeys(core),
+    sessions: createSessions(core),
+    quota: createQuota(core),
+    rateLimiter: createRateLimiter(core),
+    sessionScopes: new Set(SCOPES.filter((scope) => named.includes(scope))),
+  };
+}

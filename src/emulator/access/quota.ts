@@ -1,0 +1,59 @@
+import { LIMITS } from "../../api/limits.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { monthOf, monthStart } from "../month.js";
+import { ServiceError } from "../service-error.js";
+import type { AccountView } from "./account-view.js";
+
+/** The counted calls of Developer Access: 50 a UTC month, shared by all keys of the account (service document, Limits). */
+export interface Quota {
+  /**
+   * Takes a unit; `refund` gives it back.
+   *
+   * @throws ServiceError PRO_API_QUOTA_EXHAUSTED
+   */
+  take(account: AccountView): { refund(): void };
+  /** The headers of an answer to this account (service document, Errors); none for one without a quota. */
+  headers(account: AccountView): Record<string, string>;
+  /** Counted calls this month. */
+  used(accountId: number): number;
+}
+
+const EXEMPT = { refund: () => undefined };
+
+export function createQuota({ database, clock }: Pick<EmulatorCore, "database" | "clock">): Quota {
+  const limit = LIMITS.developerCallsPerMonth;
+  const select = database
+    .prepare<[number, number], number>("SELECT calls FROM quota_use WHERE account_id = ? AND month = ?")
+    .pluck();
+  const add = database.prepare(
+    `INSERT INTO quota_use (account_id, month, calls) VALUES (?, ?, ?)
+     ON CONFLICT (account_id, month) DO UPDATE SET calls = calls + excluded.calls`,
+  );
+  const used = (accountId: number): number => select.get(accountId, monthOf(clock.now())) ?? 0;
+  const remaining = (accountId: number): number => Math.max(0, limit - used(accountId));
+
+  return {
+    used,
+    take({ accountId, isLimited }) {
+      if (!isLimited) return EXEMPT;
+      const month = monthOf(clock.now());
+      if (remaining(accountId) === 0) {
+        throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's calls of this month are used up.", {
+          details: { limit, remaining: 0 },
+        });
+      }
+      add.run(accountId, month, 1);
+      // Into the month that it was taken from, which may be over by now.
+      return { refund: () => void add.run(accountId, month, -1) };
+    },
+    headers({ accountId, isLimited }) {
+      if (!isLimited) return {};
+      return {
+        "X-Quota-Limit": String(limit),
+        "X-Quota-Remaining": String(remaining(accountId)),
+        "X-Quota-Policy": `${limit};month`,
+        "X-Quota-Reset": new Date(monthStart(monthOf(clock.now()) + 1)).toISOString(),
+      };
+    },
+  };
+}

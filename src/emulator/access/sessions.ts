@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import type { EmulatorCore } from "../emulator-core.js";
+import { readSetting, writeSetting } from "../database/settings.js";
+
+/** What a session token that was presented stands for. */
+export interface FoundSession {
+  sessionId: string;
+  accountId: number;
+}
+
+/** The signed session tokens of the website (service document, Authentication 3). Nothing of them is kept. */
+export interface Sessions {
+  create(accountId: number, lifetimeSeconds: number): { token: string; expires_at: string };
+  /** Null when it is not ours, was changed or has expired. */
+  find(token: string): FoundSession | null;
+}
+
+const PREFIX = "sbs_";
+const SECRET = "session_secret";
+
+/** Tells a session token from an API key. */
+export const isSessionToken = (token: string): boolean => token.startsWith(PREFIX);
+
+const claimsSchema = z.strictObject({ session: z.string(), account: z.int(), expiresAt: z.int() });
+
+export function createSessions({
+  database,
+  clock,
+  random,
+}: Pick<EmulatorCore, "database" | "clock" | "random">): Sessions {
+  const secret = readSetting(database, SECRET) ?? random.bytes(32).toString("hex");
+  writeSetting(database, SECRET, secret);
+  const sign = (claims: string): string => createHmac("sha256", secret).update(claims).digest("base64url");
+
+  return {
+    create(accountId, lifetimeSeconds) {
+      const expiresAt = clock.now() + lifetimeSeconds * 1000;
+      const session = random.bytes(12).toString("hex");
+      const claims = Buffer.from(JSON.stringify({ session, account: accountId, expiresAt })).toString("base64url");
+      const token = `${PREFIX}${claims}.${sign(claims)}`;
+      return { token, expires_at: new Date(expiresAt).toISOString() };
+    },
+    find(token) {
+      const [claims = "", signature = "", ...rest] = token.slice(PREFIX.length).split(".");
+      const given = Buffer.from(signature);
+      const right = Buffer.from(sign(claims));
+      if (rest.length > 0 || given.length !== right.length || !timingSafeEqual(given, right)) return null;
+      const { session, account, expiresAt } = claimsSchema.parse(
+        JSON.parse(Buffer.from(claims, "base64url").toString("utf8")),
+      );
+      return clock.now() < expiresAt ? { sessionId: session, accountId: account } : null;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { SCOPES, scopeSchema } from "../../api/scopes.js";
+import { tierSchema } from "../../api/tiers.js";
+import { ACCOUNT_FEATURES } from "../access/accounts.js";
+import type { Access } from "../access/create-access.js";
+import { controlOperation } from "./control-operation.js";
+
+const accountId = z.int().min(1);
+const entitlements = z.array(z.enum(ACCOUNT_FEATURES)).optional();
+const anHourSeconds = 3600;
+const yearSeconds = 366 * 24 * anHourSeconds;
+
+/** What the service's dashboard does with accounts, keys and sessions. */
+export function accessControl({ accounts, keys, sessions, quota }: Access) {
+  return {
+    createAccount: controlOperation({
+      method: "POST",
+      path: "/accounts",
+      about: "Makes an account. Without entitlements it gets those of its tier.",
+      input: z.strictObject({ name: z.string().min(1).max(200).default("An account"), tier: tierSchema, entitlements }),
+      run: (input) => accounts.create(input),
+    }),
+    updateAccount: controlOperation({
+      method: "PATCH",
+      path: "/accounts/{account_id}",
+      about: "Changes an account's tier or entitlements.",
+      input: z.strictObject({ account_id: accountId, tier: tierSchema.optional(), entitlements }),
+      run: ({ account_id, ...changes }) => accounts.update(account_id, changes),
+    }),
+    listAccounts: controlOperation({
+      method: "GET",
+      path: "/accounts",
+      about: "Lists the accounts, each with the counted calls of this month.",
+      input: z.strictObject({}),
+      run: () => ({
+        items: accounts.list().map((account) => ({ ...account, calls_this_month: quota.used(account.account_id) })),
+      }),
+    }),
+    createKey: controlOperation({
+      method: "POST",
+      path: "/accounts/{account_id}/keys",
+      about: "Makes an API key, with all scopes unless told otherwise. The key is shown here and never again.",
+      input: z.strictObject({ account_id: accountId, scopes: z.array(scopeSchema).default([...SCOPES]) }),
+      run: ({ account_id, scopes }) => keys.create(accounts.read(account_id).account_id, scopes),
+    }),
+    listKeys: controlOperation({
+      method: "GET",
+      path: "/accounts/{account_id}/keys",
+      about: "Lists the keys of an account, revoked ones too, without the keys themselves.",
+      input: z.strictObject({ account_id: accountId }),
+      run: ({ account_id }) => ({ items: keys.list(accounts.read(account_id).account_id) }),
+    }),
+    revokeKey: controlOperation({
+      method: "DELETE",
+      path: "/keys/{key_id}",
+      about: "Revokes an API key for good.",
+      input: z.strictObject({ key_id: z.string() }),
+      run: ({ key_id }) => keys.revoke(key_id),
+    }),
+    createSession: controlOperation({
+      method: "POST",
+      path: "/accounts/{account_id}/sessions",
+      about: "Makes a session token, which search demand and rankings take as they take a key.",
+      input: z.strictObject({
+        account_id: accountId,
+        lifetime_seconds: z.int().min(1).max(yearSeconds).default(anHourSeconds),
+      }),
+      run: ({ account_id, lifetime_seconds }) =>
+        sessions.create(accounts.read(account_id).account_id, lifetime_seconds),
+    }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import { parameterError } from "../http/parameter-problem.js";
+import { readBody } from "../http/read-body.js";
+import { readJsonObject } from "../http/read-json-body.js";
+import { queryOf } from "../http/read-parameters.js";
+import { queryInput } from "../http/read-query.js";
+import { schemaProblems } from "../http/schema-problems.js";
+import { textValue } from "../http/text-value.js";
+import { ServiceError } from "../service-error.js";
+import { assertLocal } from "./assert-local.js";
+import type { ControlOperation } from "./control-operation.js";
+
+/** A snapshot is the largest body. */
+const BODY_LIMIT_BYTES = 1024 * 1024 * 1024;
+
+/**
+ * A control operation over HTTP. Its input is what the path, the query and the body say together.
+ *
+ * @throws ServiceError
+ */
+export async function callControl(
+  operation: ControlOperation,
+  request: IncomingMessage,
+  path: Record<string, string>,
+): Promise<object> {
+  assertLocal(request);
+  const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
+  const { input, problems } = queryInput(queryOf(request), shape);
+  for (const [name, text] of Object.entries(path)) {
+    const read = textValue(text, shape[name] ?? z.string());
+    if ("problem" in read) problems.push({ parameter: name, problem: read.problem });
+    else input[name] = read.value;
+  }
+  if (problems.length > 0) throw parameterError("INVALID_PARAMETERS", problems);
+  if (operation.method !== "GET") Object.assign(input, await readInputBody(request));
+  return runControl(operation, input);
+}
+
+/** A control operation with the input of whoever calls it. @throws ServiceError */
+export async function runControl(operation: ControlOperation, input: unknown): Promise<object> {
+  const parsed = operation.input.safeParse(input);
+  if (!parsed.success) throw parameterError("INVALID_PARAMETERS", schemaProblems(parsed.error, input));
+  // What the schema gives is what `run` takes: they stand in one entry.
+  const result = await (operation.run as (given: unknown) => unknown)(parsed.data);
+  return typeof result === "object" && result !== null ? result : {};
+}
+
+async function readInputBody(request: IncomingMessage): Promise<object> {
+  const bytes = await readBody(request, BODY_LIMIT_BYTES);
+  if (bytes === null) throw new ServiceError("INVALID_BODY", "The body ended early.");
+  if (bytes.length === 0) return {};
+  if (request.headers["content-type"] === "application/octet-stream") return { bytes };
+  return readJsonObject(request.headers, bytes);
+}

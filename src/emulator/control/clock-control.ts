@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { dateTimeSchema } from "../../api/date-time.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { ServiceError } from "../service-error.js";
+import { addMonths } from "../time/add-months.js";
+import { controlOperation } from "./control-operation.js";
+
+const amount = z.int().min(0);
+/** No further than that at once, so that a slip does not make years of data. */
+const MOST_MS = 10 * 366 * 24 * 3_600_000;
+
+const advanceSchema = z.strictObject({
+  /** To this moment, which must not be past. */
+  to: dateTimeSchema.optional(),
+  months: amount.default(0),
+  days: amount.default(0),
+  hours: amount.default(0),
+  minutes: amount.default(0),
+  seconds: amount.default(0),
+  ms: amount.default(0),
+});
+
+/** The service's time. */
+export function clockControl({ clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">) {
+  const told = (): { now: string } => ({ now: new Date(clock.now()).toISOString() });
+  return {
+    now: controlOperation({
+      method: "GET",
+      path: "/clock",
+      about: "Tells the service's time.",
+      input: z.strictObject({}),
+      run: told,
+    }),
+    advance: controlOperation({
+      method: "POST",
+      path: "/clock/advance",
+      about: "Moves the clock forward, to a moment or by a span; all that is due on the way is done before it answers.",
+      input: advanceSchema,
+      async run(input) {
+        const now = clock.now();
+        const target = targetOf(input, now);
+        if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is past; the clock only goes forward.");
+        if (!(target - now <= MOST_MS)) {
+          throw new ServiceError("INVALID_PARAMETERS", "The clock goes at most ten years forward at once.");
+        }
+        await scheduler.advanceTo(target);
+        return told();
+      },
+    }),
+    settle: controlOperation({
+      method: "POST",
+      path: "/clock/settle",
+      about: "Answers when nothing that is due by now is left to do, such as deliveries that were begun.",
+      input: z.strictObject({}),
+      async run() {
+        await scheduler.idle();
+        return told();
+      },
+    }),
+  };
+}
+
+/** A moment, or a span from now: months as the calendar has them, then the rest. */
+function targetOf(
+  { to, months, days, hours, minutes, seconds, ms }: z.output<typeof advanceSchema>,
+  now: number,
+): number {
+  const from = to === undefined ? now : Date.parse(to);
+  return addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
+}

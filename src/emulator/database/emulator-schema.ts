@@ -1,0 +1,14 @@
+import { ACCESS_SCHEMA } from "../access/access-schema.js";
+import { CATALOG_SCHEMA } from "../catalog/catalog-schema.js";
+import { OPERATION_FAULT_SCHEMA } from "../control/operation-faults.js";
+import { INVESTIGATION_SCHEMA } from "../investigations/investigation-schema.js";
+import { SETTINGS_SCHEMA } from "./settings.js";
+
+/** The tables of all parts. */
+export const EMULATOR_SCHEMA = [
+  SETTINGS_SCHEMA,
+  ACCESS_SCHEMA,
+  OPERATION_FAULT_SCHEMA,
+  CATALOG_SCHEMA,
+  INVESTIGATION_SCHEMA,
+].join("\n");

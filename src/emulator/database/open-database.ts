@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import { isSignalboxError, SignalboxError } from "../../errors.js";
+import { EMULATOR_SCHEMA } from "./emulator-schema.js";
+
+/** "sgem": tells our files from other people's. */
+const APPLICATION_ID = 0x7367656d;
+/** A file of other tables is another version: there is nothing in it that is worth a migration. */
+const SCHEMA_VERSION = createHash("sha256").update(EMULATOR_SCHEMA).digest().readUInt32BE(0) >>> 1;
+
+export interface OpenedDatabase {
+  database: Database.Database;
+  /** Its tables were made just now, and are empty. */
+  isNew: boolean;
+}
+
+/**
+ * @param path of the file, which is made when it is missing; null for one in memory
+ * @throws SignalboxError `store_unsupported`, `store_in_use`, `store_failed`
+ */
+export function openDatabase(path: string | null): OpenedDatabase {
+  if (path !== null) mkdirSync(dirname(path), { recursive: true });
+  return prepare(() => new Database(path ?? ":memory:", { timeout: 0 }), path ?? "The database", true);
+}
+
+/** A database in memory with what a snapshot holds. @throws SignalboxError `store_unsupported` */
+export function openSnapshot(bytes: Uint8Array): Database.Database {
+  return prepare(() => new Database(Buffer.from(bytes)), "The snapshot", false).database;
+}
+
+/** The whole of a database as bytes, for {@link openSnapshot}, or to be written to a file. */
+export function snapshotOf(database: Database.Database): Buffer {
+  const bytes = database.serialize();
+  // Says that there is no log beside it: what stands in the log of a file is among these bytes.
+  if (bytes.length > 0) bytes.fill(1, 18, 20);
+  return bytes;
+}
+
+/** Deletes a database file, and the log beside it. */
+export function removeDatabase(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
+}
+
+function prepare(open: () => Database.Database, name: string, mayMake: boolean): OpenedDatabase {
+  let database: Database.Database | undefined;
+  try {
+    database = open();
+    const isNew = assertOurs(database, name, mayMake);
+    // One process has it, so its log needs no memory that others share.
+    database.pragma("locking_mode = EXCLUSIVE");
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = NORMAL");
+    database.pragma("foreign_keys = ON");
+    if (isNew) makeTables(database);
+    // Takes the lock now, not with the first write.
+    database.exec("BEGIN IMMEDIATE; COMMIT");
+    return { database, isNew };
+  } catch (error) {
+    database?.close();
+    throw databaseError(error, name);
+  }
+}
+
+/** @returns whether it is empty yet */
+function assertOurs(database: Database.Database, name: string, mayMake: boolean): boolean {
+  const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
+  if (isEmpty && mayMake) return true;
+  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
+    throw new SignalboxError("store_unsupported", `${name} is no database of the emulator.`, "Give it one of its own.");
+  }
+  if (database.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) {
+    const help = "Start with a new one; the seeded data come back.";
+    throw new SignalboxError("store_unsupported", `${name} was made by another version of the emulator.`, help);
+  }
+  return false;
+}
+
+function makeTables(database: Database.Database): void {
+  database.transaction(() => {
+    database.exec(EMULATOR_SCHEMA);
+    database.pragma(`application_id = ${APPLICATION_ID}`);
+    database.pragma(`user_version = ${SCHEMA_VERSION}`);
+  })();
+}
+
+function databaseError(error: unknown, name: string): SignalboxError {
+  if (isSignalboxError(error)) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const because = { cause: error };
+  if (code.startsWith("SQLITE_BUSY")) {
+    return new SignalboxError("store_in_use", `${name} is in use.`, "Stop the emulator that has it open.", because);
+  }
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
+    const help = "Give the emulator a file of its own.";
+    return new SignalboxError("store_unsupported", `${name} is no database of the emulator.`, help, because);
+  }
+  const help = "Check the path, the disk and the folder's permissions.";
+  return new SignalboxError("store_failed", `${name} could not be opened (${code}).`, help, because);
+}

@@ -1,0 +1,24 @@
+import type { Database } from "better-sqlite3";
+
+/** What the emulator remembers of itself, by name. */
+export const SETTINGS_SCHEMA = `
+CREATE TABLE setting (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
+export function readSetting(database: Database, name: string): string | null {
+  const value = database.prepare<[string], string>("SELECT value FROM setting WHERE name = ?").pluck().get(name);
+  return value ?? null;
+}
+
+/** A value that is there already is not written again, so that reading leaves a snapshot as it was. */
+export function writeSetting(database: Database, name: string, value: string): void {
+  database
+    .prepare(
+      `INSERT INTO setting (name, value) VALUES (?, ?)
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value IS NOT excluded.value`,
+    )
+    .run(name, value);
+}

@@ -1,0 +1,27 @@
+import type { ServerResponse } from "node:http";
+
+/** What a request is answered with. */
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  /** Bytes are sent as they are. */
+  body: object;
+}
+
+/** Sends an answer once; a client that went away is no error. */
+export function sendAnswer(
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  { requestId, hasBody }: { requestId: string; hasBody: boolean },
+): void {
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    "Content-Type": body instanceof Uint8Array ? "application/octet-stream" : "application/json; charset=utf-8",
+    "Content-Length": bytes.byteLength,
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Request-Id": requestId,
+    ...headers,
+  });
+  response.end(hasBody ? bytes : undefined);
+}

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import express from "express";
+import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
+import { assertLocal } from "../control/assert-local.js";
+import { callControl } from "../control/call-control.js";
+import type { ControlOperation, ControlTable } from "../control/control-operation.js";
+import { CONTROL_PREFIX, describeControl } from "../control/describe-control.js";
+import { randomUuid, type RandomSource } from "../random-source.js";
+import { ServiceError } from "../service-error.js";
+import { sendAnswer, type Answer } from "./answer.js";
+import { callOperation, type CallServices } from "./call-operation.js";
+import { errorAnswer } from "./error-answer.js";
+import type { OperationBindings } from "./operation-handler.js";
+
+/** What the app answers with. */
+export interface AppParts {
+  services: CallServices;
+  bindings: OperationBindings;
+  control: ControlTable;
+  random: RandomSource;
+}
+
+/** Listens to a request of `node:http`. */
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+type Respond = (request: express.Request, requestId: string) => Answer | Promise<Answer>;
+
+interface Route {
+  method: ControlOperation["method"];
+  path: string;
+  respond: Respond;
+}
+
+/** The service over HTTP, and the control API beside it. Whatever is asked, the answer is JSON with a request id. */
+export function createApp(parts: AppParts): RequestListener {
+  const { services, random } = parts;
+  const app = express();
+  app.disable("x-powered-by").disable("etag").disable("query parser");
+  app.enable("case sensitive routing").enable("strict routing");
+
+  const answer =
+    (respond: Respond): express.RequestHandler =>
+    async (request, response) => {
+      const requestId = `req_${randomUuid(random)}`;
+      let given: Answer;
+      try {
+        given = await respond(request, requestId);
+      } catch (error) {
+        given = errorAnswer(error, requestId, services.logger);
+      }
+      sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD" });
+    };
+
+  const routes = [...serviceRoutes(parts), ...controlRoutes(parts)];
+  for (const { method, path, respond } of routes) app[VERBS[method]](expressPath(path), answer(respond));
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const methods = routes.filter((route) => route.path === path).map(({ method }) => method);
+    app.all(expressPath(path), answer(wrongMethod(methods, services.assumptions)));
+  }
+  app.use(answer(notFound));
+  // Express takes a function of four parameters for one that handles errors: here, a path that it could not decode.
+  const onError: express.ErrorRequestHandler = (_error, request, response, next) =>
+    void answer(notFound)(request, response, next);
+  app.use(onError);
+  return app;
+}
+
+const VERBS = { GET: "get", POST: "post", PATCH: "patch", DELETE: "delete" } as const;
+
+function serviceRoutes({ services, bindings }: AppParts): Route[] {
+  return (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
+    const operation: Operation = OPERATIONS[name];
+    return {
+      method: operation.method,
+      path: `${API_PREFIX}${operation.path}`,
+      respond: (request, requestId) => {
+        const path = request.params as Record<string, string>;
+        return callOperation({ name, operation, binding: bindings[name], request, path, requestId }, services);
+      },
+    };
+  });
+}
+
+const ok = (body: object): Answer => ({ status: 200, headers: {}, body });
+
+function controlRoutes({ control }: AppParts): Route[] {
+  const list: Route = {
+    method: "GET",
+    path: CONTROL_PREFIX,
+    respond(request) {
+      assertLocal(request);
+      return ok(describeControl(control));
+    },
+  };
+  const routes = Object.values(control).map((operation): Route => {
+    const { method, path } = operation;
+    const respond: Respond = async (request) =>
+      ok(await callControl(operation, request, request.params as Record<string, string>));
+    return { method, path: `${CONTROL_PREFIX}${path}`, respond };
+  });
+  return [list, ...routes];
+}
+
+/** `/tools/{slug}` as Express writes it. */
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+const notFound: Respond = () => {
+  throw new ServiceError("RESOURCE_NOT_FOUND", "There is nothing at this path.");
+};
+
+function wrongMethod(methods: readonly string[], { wrongMethodStatus }: CallServices["assumptions"]): Respond {
+  if (wrongMethodStatus === 404) return notFound;
+  const headers = { Allow: methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ") };
+  return () => {
+    throw new ServiceError("METHOD_NOT_ALLOWED", "This path has not this method.", { headers });
+  };
+}

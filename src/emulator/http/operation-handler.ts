@@ -1,0 +1,37 @@
+import type { OperationName } from "../../api/operations.js";
+import type { AccountView } from "../access/account-view.js";
+
+/** A call that passed authentication, scope, rate limit and validation. */
+export interface ServiceCall {
+  /** Who calls; null for a public operation. */
+  account: AccountView | null;
+  /** The query or the body, parsed, with every default in its place. */
+  parameters: Record<string, unknown>;
+  /** The path's parameters, decoded. */
+  path: Record<string, string>;
+  requestId: string;
+}
+
+/** A call of an operation that wants an account. */
+export interface AccountCall extends ServiceCall {
+  account: AccountView;
+}
+
+/**
+ * Gives the body of the operation's one success status.
+ *
+ * @throws ServiceError for a refusal
+ */
+export type OperationHandler<Call extends ServiceCall = AccountCall> = (call: Call) => object | Promise<object>;
+
+/** What answers an operation. */
+export interface OperationBinding<Call extends ServiceCall = AccountCall> {
+  handle: OperationHandler<Call>;
+  /** True for a call that takes no unit of the quota after all, such as a retry that recovers what it began. */
+  isFree?: (call: Call) => boolean;
+}
+
+/** What answers each operation. One without a binding is not activated: 503. */
+export type OperationBindings = {
+  [Name in OperationName]?: OperationBinding<Name extends "productProfile" ? ServiceCall : AccountCall>;
+};

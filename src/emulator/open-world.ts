@@ -1,0 +1,93 @@
+import type { Database } from "better-sqlite3";
+import type { Logger } from "pino";
+import { createAccess } from "./access/create-access.js";
+import { accessControl } from "./control/access-control.js";
+import { clockControl } from "./control/clock-control.js";
+import type { ControlTable } from "./control/control-operation.js";
+import { gatedControl } from "./control/gated-control.js";
+import { createOperationFaults } from "./control/operation-faults.js";
+import { operationFaultsControl } from "./control/operation-faults-control.js";
+import { readSetting, writeSetting } from "./database/settings.js";
+import { snapshotOf } from "./database/open-database.js";
+import type { EmulatorCore } from "./emulator-core.js";
+import type { EmulatorConfig } from "./emulator-options.js";
+import { bindOperations } from "./http/bind-operations.js";
+import { createApp, type RequestListener } from "./http/create-app.js";
+import { createGate } from "./http/gate.js";
+import { createInvestigations } from "./investigations/create-investigations.js";
+import { investigationsControl } from "./investigations/investigations-control.js";
+import { createScheduler } from "./time/scheduler.js";
+import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
+
+/** What a database is opened with. */
+export interface WorldParts {
+  database: Database;
+  /** Its tables are empty: it gets the seeded data and the accounts of the options. */
+  isNew: boolean;
+  config: EmulatorConfig;
+  /** Where the clock of a new database begins, and the least for one that goes on; null: now. */
+  startAtMs: number | null;
+  resumption: ClockResumption;
+  logger: Logger;
+  /** The control operations that replace the world itself. */
+  hostControl: ControlTable;
+}
+
+const BEGAN_AT = "began_at_ms";
+
+/** The whole service over one database. Another database is another world. */
+export type World = ReturnType<typeof openWorld>;
+
+export function openWorld({ database, isNew, config, startAtMs, resumption, logger, hostControl }: WorldParts) {
+  const { assumptions, random } = config;
+  const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
+  const scheduler = createScheduler(clock, config.clock);
+  const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
+  if (isNew) writeSetting(database, BEGAN_AT, String(clock.now()));
+
+  const access = createAccess(core);
+  const faults = createOperationFaults(core);
+  const investigations = createInvestigations(core);
+
+  if (isNew) {
+    for (const { name, tier, key, scopes } of config.accounts) {
+      const { account_id } = access.accounts.create({ name, tier });
+      access.keys.create(account_id, scopes, key);
+    }
+  }
+
+  const gate = createGate();
+  const control = gatedControl(
+    {
+      ...accessControl(access),
+      ...clockControl(core),
+      ...operationFaultsControl(faults),
+      ...investigationsControl(investigations),
+    },
+    gate,
+  );
+  const listener: RequestListener = createApp({
+    services: { access, assumptions, faults, gate, logger },
+    bindings: bindOperations({ assumptions, investigations }),
+    control: { ...control, ...hostControl },
+    random,
+  });
+
+  return {
+    listener,
+    control,
+    /** Where the clock of its database began, in ms since 1970. */
+    beganAtMs: Number(readSetting(database, BEGAN_AT)),
+    snapshot(): Buffer {
+      clock.save();
+      return snapshotOf(database);
+    },
+    /** Lets no call in any more, and resolves when what runs is done and the database is closed. */
+    async close(): Promise<void> {
+      await gate.close();
+      await scheduler.close();
+      clock.save();
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs";
+import type { Logger } from "pino";
+import { isSignalboxError, SignalboxError } from "../errors.js";
+import { worldControl } from "./control/world-control.js";
+import { openDatabase, openSnapshot, removeDatabase, type OpenedDatabase } from "./database/open-database.js";
+import type { EmulatorConfig } from "./emulator-options.js";
+import { openWorld, type World, type WorldParts } from "./open-world.js";
+import { ServiceError } from "./service-error.js";
+
+/** Keeps the one world there is, and replaces it. */
+export interface WorldHolder {
+  open(): void;
+  /** @throws SignalboxError `emulator_not_running` */
+  current(): World;
+  control: ReturnType<typeof worldControl>;
+  close(): Promise<void>;
+}
+
+/** @throws SignalboxError from `open`, when the database is none of ours */
+export function createWorldHolder(config: EmulatorConfig, logger: Logger): WorldHolder {
+  const { db } = config;
+  let world: World | null = null;
+  let changing: Promise<void> = Promise.resolve();
+
+  function current(): World {
+    if (world === null) throw notRunning();
+    return world;
+  }
+
+  function enter(opened: OpenedDatabase, how: Pick<WorldParts, "startAtMs" | "resumption">): void {
+    try {
+      world = openWorld({ ...opened, ...how, config, logger, hostControl: control });
+    } catch (error) {
+      opened.database.close();
+      throw error;
+    }
+  }
+
+  /** One after the other. `make` runs in the turn in which the old world ended, so that no request sees none. */
+  function replace(make: (old: World) => void): Promise<void> {
+    const change = changing.then(async () => {
+      const old = current();
+      await old.close();
+      make(old);
+    });
+    changing = change.catch(() => undefined);
+    return change;
+  }
+
+  const control = worldControl({
+    snapshot: () => current().snapshot(),
+    load(bytes) {
+      assertSnapshot(bytes);
+      return replace(() => {
+        if (db !== null) {
+          removeDatabase(db);
+          writeFileSync(db, bytes);
+        }
+        const opened = db === null ? { database: openSnapshot(bytes), isNew: false } : openDatabase(db);
+        enter(opened, { startAtMs: null, resumption: "stood_still" });
+      });
+    },
+    reset: () =>
+      replace((old) => {
+        if (db !== null) removeDatabase(db);
+        enter(openDatabase(db), { startAtMs: old.beganAtMs, resumption: "gone_on" });
+      }),
+  });
+
+  return {
+    current,
+    control,
+    open: () => enter(openDatabase(db), { startAtMs: config.startAtMs, resumption: "gone_on" }),
+    async close() {
+      await changing;
+      const last = world;
+      world = null;
+      await last?.close();
+    },
+  };
+}
+
+/** Looked at before anything is given up. */
+function assertSnapshot(bytes: Uint8Array): void {
+  try {
+    openSnapshot(bytes).close();
+  } catch (error) {
+    const message = isSignalboxError(error) ? error.message : "The snapshot cannot be read.";
+    throw new ServiceError("INVALID_BODY", message);
+  }
+}
+
+export function notRunning(): SignalboxError {
+  return new SignalboxError("emulator_not_running", "The emulator is not running.", "Await start() first.");
+}
