@@ -13,6 +13,8 @@ export interface Operation {
   path: string;
   /** Null: public, no key. */
   scope: Scope | null;
+  /** Whether a signed session token does as well as a key (service document, Authentication). */
+  acceptsSession: boolean;
   /** What it takes of the monthly quota. */
   quotaUnits: 0 | 1;
   query?: z.ZodObject;
@@ -29,6 +31,7 @@ export const OPERATIONS = {
     method: "POST",
     path: "/research/promotion-investigations",
     scope: "research:execute",
+    acceptsSession: false,
     quotaUnits: 1,
     body: startInvestigationBodySchema,
     response: { status: 202, schema: investigationTaskSchema },
@@ -38,6 +41,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/research/promotion-investigations/{task_id}",
     scope: "research:read",
+    acceptsSession: false,
     quotaUnits: 0,
     response: { status: 200, schema: investigationTaskSchema },
     errors: [400, 401, 403, 404, 409, 429, 503],
@@ -46,6 +50,7 @@ export const OPERATIONS = {
     method: "POST",
     path: "/alerts/webhooks",
     scope: "webhooks:manage",
+    acceptsSession: false,
     quotaUnits: 1,
     body: registerWebhookBodySchema,
     response: { status: 201, schema: webhookRegistrationSchema },
@@ -55,6 +60,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/tools/{slug}",
     scope: null,
+    acceptsSession: false,
     quotaUnits: 0,
     response: { status: 200, schema: productProfileSchema },
     errors: [404],
@@ -63,6 +69,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/research/search-demand",
     scope: "research:read",
+    acceptsSession: true,
     quotaUnits: 1,
     query: searchDemandQuerySchema,
     response: { status: 200, schema: searchDemandResponseSchema },
@@ -72,6 +79,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/research/rankings",
     scope: "research:read",
+    acceptsSession: true,
     quotaUnits: 1,
     query: rankingsQuerySchema,
     response: { status: 200, schema: rankingsResponseSchema },

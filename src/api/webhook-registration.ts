@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { SIGNAL_TYPES } from "../events/signal-types.js";
 import { dateTimeSchema } from "./date-time.js";
 import { localeSchema } from "./locale.js";
+import { signalTypeSchema } from "./signal-type.js";
 
 export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
 /** Where a registration stands. */
@@ -12,7 +12,7 @@ export const registerWebhookBodySchema = z.strictObject({
   /** An HTTPS endpoint; the service says so itself, as a local one may take plain HTTP on loopback. */
   url: z.url().max(2048),
   locale: localeSchema.default("en"),
-  signal_types: z.array(z.enum(SIGNAL_TYPES)).min(1).max(30),
+  signal_types: z.array(signalTypeSchema).min(1).max(30),
 });
 
 /** What a caller gives to register an endpoint. */

@@ -1,0 +1,79 @@
+import { SIGNATURE_HEADER } from "../../signature/header.js";
+import { componentRef, type ComponentName, type JsonObject } from "./component-schemas.js";
+import { EVENT_EXAMPLES } from "./event-examples.js";
+
+/** The deliveries that the service sends, as OpenAPI path items by event type (service document, Events). */
+export function webhookObjects(): Record<string, { post: JsonObject }> {
+  return {
+    "signal.published": delivery({
+      operationId: "signalPublished",
+      summary: "A signal was published",
+      description: "Keep it, take each event id once, queue what follows from it, and answer. Not sent after 24 hours.",
+      event: "SignalPublishedEvent",
+      example: EVENT_EXAMPLES.signal,
+      answer: { description: "Taken." },
+    }),
+    "webhook.verification": delivery({
+      operationId: "webhookVerification",
+      summary: "An endpoint is to be verified",
+      description: "Sent soon after the registration. Answer with the challenge.",
+      event: "WebhookVerificationEvent",
+      example: EVENT_EXAMPLES.verification,
+      answer: {
+        description: "The challenge, unchanged.",
+        content: {
+          "application/json": {
+            schema: componentRef("ChallengeAnswer"),
+            example: { challenge: EVENT_EXAMPLES.verification.data.challenge },
+          },
+        },
+      },
+    }),
+    "webhook.test": delivery({
+      operationId: "webhookTest",
+      summary: "An endpoint is tried out",
+      description: "Answer it like a signal.",
+      event: "WebhookTestEvent",
+      example: EVENT_EXAMPLES.test,
+      answer: { description: "Taken." },
+    }),
+  };
+}
+
+/** The parameter that each delivery has, as a component. */
+export const SIGNATURE_PARAMETER = {
+  name: SIGNATURE_HEADER,
+  in: "header",
+  required: true,
+  description:
+    "`t` is the time in unix seconds, `v1` the HMAC-SHA256, in lower-case hex, over that time, a dot and the exact bytes of " +
+    "the body, with the whole signing secret as its key. Compare in constant time and before the body is parsed; refuse " +
+    "what is more than 300 seconds away from now.",
+  schema: { type: "string", pattern: String.raw`^t=\d{1,12},v1=[0-9a-f]{64}$` },
+  example: `t=1772442900,v1=${"5d".repeat(32)}`,
+};
+
+interface DeliveryText {
+  operationId: string;
+  summary: string;
+  description: string;
+  event: ComponentName;
+  example: unknown;
+  answer: JsonObject;
+}
+
+function delivery({ event, example, answer, ...text }: DeliveryText): { post: JsonObject } {
+  return {
+    post: {
+      ...text,
+      tags: ["Signals"],
+      security: [],
+      parameters: [{ $ref: "#/components/parameters/Signature" }],
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: componentRef(event), example } },
+      },
+      responses: { "2XX": answer, "4XX": { description: "Not taken: the signature does not fit, or is too old." } },
+    },
+  };
+}

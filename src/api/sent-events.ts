@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { dateTimeSchema } from "./date-time.js";
+import { signalTypeSchema } from "./signal-type.js";
+
+// What the service promises to send. A receiver asks for less, in events/: it holds no signal back for a new notation.
+const envelope = { id: z.string(), version: z.literal("1"), created_at: dateTimeSchema };
+const measureSchema = z.looseObject({ value: z.number(), unit: z.string() });
+
+/** A signal as it is sent (service document, signal.published). */
+export const signalPublishedSchema = z.looseObject({
+  ...envelope,
+  id: z.string().regex(/^sig_\d+_\d+$/),
+  type: z.literal("signal.published"),
+  data: z.looseObject({
+    signal_id: z.int(),
+    signal_type: signalTypeSchema,
+    product: z.looseObject({ id: z.int(), slug: z.string() }),
+    title: z.string(),
+    summary: z.string(),
+    change: z.looseObject({
+      direction: z.string(),
+      magnitude: z.number(),
+      before: measureSchema,
+      after: measureSchema,
+    }),
+    observed_at: dateTimeSchema,
+    period: z.looseObject({ start: z.iso.date(), end: z.iso.date() }),
+    published_at: dateTimeSchema,
+    evidence_summary: z.string(),
+    /** The product's public page. */
+    url: z.string(),
+  }),
+});
+
+/** Sent after a registration; the answer repeats the challenge (service document, webhook.verification). */
+export const webhookVerificationSchema = z.looseObject({
+  ...envelope,
+  type: z.literal("webhook.verification"),
+  data: z.looseObject({ challenge: z.string() }),
+});
+
+/** The answer to {@link webhookVerificationSchema}. */
+export const challengeAnswerSchema = z.looseObject({ challenge: z.string() });
+
+/** A delivery to try a webhook out with (service document, webhook.test). */
+export const webhookTestSchema = z.looseObject({
+  ...envelope,
+  type: z.literal("webhook.test"),
+  data: z.looseObject({ message: z.string() }),
+});

@@ -1,0 +1,221 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { expect, test } from "vitest";
+import { openApiDocument, type OpenApiDocument } from "../../../src/api/openapi.js";
+import { OPERATIONS, type Operation } from "../../../src/api/operations.js";
+import { signBody } from "../../../src/signature/sign.js";
+import { createDocumentValidator, operationsOf, resolved } from "./document-validator.js";
+
+type Json = Record<string, unknown>;
+
+/** What an outside linter has against a document: its recommended rules, and those on descriptions and tags. */
+async function problemsOf(document: unknown): Promise<string[]> {
+  const config = await createConfig({
+    extends: ["recommended"],
+    rules: { "operation-description": "error", "parameter-description": "error", "operation-tag-defined": "error" },
+  });
+  const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "openapi.json", config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+}
+
+/** A document of its own to spoil. */
+function draft(): { document: OpenApiDocument; json: Record<string, Record<string, Json>>; at: (id: string) => Json } {
+  const document = openApiDocument();
+  return {
+    document,
+    json: document as unknown as Record<string, Record<string, Json>>,
+    at: (id) => operationsOf(document).get(id) ?? {},
+  };
+}
+
+const schemasOf = (document: OpenApiDocument): Record<string, Json> =>
+  document.components["schemas"] as Record<string, Json>;
+
+test("an outside linter finds nothing, with its recommended rules", async () => {
+  expect(await problemsOf(openApiDocument())).toEqual([]);
+  expect(await problemsOf(openApiDocument({ serverUrl: "http://127.0.0.1:4310/v1" }))).toEqual([]);
+});
+
+const SPOILED: [rule: string, spoil: (document: ReturnType<typeof draft>) => void][] = [
+  ["struct", ({ json }) => delete json["info"]?.["title"]],
+  ["info-license", ({ json }) => delete json["info"]?.["license"]],
+  ["operation-operationId-unique", ({ at }) => (at("rankings")["operationId"] = "searchDemand")],
+  ["operation-summary", ({ at }) => delete at("rankings")["summary"]],
+  ["operation-4xx-response", ({ at }) => (at("productProfile")["responses"] = { 200: { description: "Found." } })],
+  ["path-parameters-defined", ({ at }) => delete at("productProfile")["parameters"]],
+  ["no-unresolved-refs", ({ json }) => delete json["components"]?.["schemas"]?.["KeywordRow"]],
+  ["security-defined", ({ json }) => delete json["components"]?.["securitySchemes"]],
+  ["no-unused-components", ({ document }) => (schemasOf(document)["Spare"] = { type: "object" })],
+  ["operation-tag-defined", ({ at }) => (at("rankings")["tags"] = ["Ranking"])],
+];
+
+test.each(SPOILED)("the linter sees a document that breaks %s", async (rule, spoil) => {
+  const spoiled = draft();
+  spoil(spoiled);
+  expect(await problemsOf(spoiled.document)).toContainEqual(expect.stringContaining(`${rule}: `));
+});
+
+/** Every value that stands as an example of a schema, with where it stands. */
+function examplesOf(document: OpenApiDocument): { where: string; schema: Json; value: unknown }[] {
+  const found: { where: string; schema: Json; value: unknown }[] = [];
+  const visit = (node: unknown, where: string): void => {
+    if (typeof node !== "object" || node === null) return;
+    const { schema, example, examples } = node as { schema?: Json; example?: unknown; examples?: Json };
+    if (schema !== undefined && example !== undefined) found.push({ where, schema, value: example });
+    for (const [name, { value }] of Object.entries((schema && examples) ?? {}) as [string, { value: unknown }][]) {
+      found.push({ where: `${where}/${name}`, schema: schema as Json, value });
+    }
+    for (const [key, child] of Object.entries(node)) if (key !== "example") visit(child, `${where}/${key}`);
+  };
+  visit(document, "");
+  return found;
+}
+
+test("every example fits its schema, by ajv", () => {
+  const document = openApiDocument();
+  const { faultsOf } = createDocumentValidator(document);
+  const examples = examplesOf(document);
+  // 8 bodies of operations, 8 errors, 4 bodies of deliveries, 4 quota headers, 2 path parameters, the signature.
+  expect(examples).toHaveLength(27);
+  for (const { where, schema, value } of examples) expect(faultsOf(schema, value), where).toEqual([]);
+});
+
+test("an operation with a body, and every answer with one, has an example", () => {
+  const document = openApiDocument();
+  for (const [name, operation] of operationsOf(document)) {
+    const bodies = [operation["requestBody"], ...Object.values(operation["responses"] as Json)];
+    for (const body of bodies) {
+      const content = body === undefined ? undefined : (resolved(document, body)["content"] as Json | undefined);
+      for (const media of Object.values(content ?? {}) as Json[]) {
+        expect(media["example"] ?? media["examples"], name).toBeDefined();
+      }
+    }
+  }
+});
+
+const BAD_ANSWERS: [operationId: string, status: number, spoil: (body: Json) => object][] = [
+  ["startInvestigation", 202, (body) => ({ ...body, task_id: "task_1" })],
+  ["startInvestigation", 202, ({ report: _left, ...body }) => body],
+  ["readInvestigation", 200, (body) => ({ ...body, report: { ...(body["report"] as object), caveat: 1 } })],
+  ["registerWebhook", 201, (body) => ({ ...body, created_at: "yesterday" })],
+  ["productProfile", 200, (body) => ({ ...body, categories: ["productivity"] })],
+  ["searchDemand", 200, (body) => ({ ...body, dataset: { ...(body["dataset"] as object), exhaustive: true } })],
+  ["rankings", 200, (body) => ({ ...body, eligible_population: 1.5 })],
+];
+
+test.each(BAD_ANSWERS)("ajv, with the document, refuses a wrong answer of %s", (operationId, status, spoil) => {
+  const document = openApiDocument();
+  const { answerFaults } = createDocumentValidator(document);
+  const responses = operationsOf(document).get(operationId)?.["responses"] as Record<string, Json>;
+  const content = responses[status]?.["content"] as Record<string, { example: Json }>;
+  const example = content["application/json"]?.example as Json;
+  expect(answerFaults(operationId, status, example)).toEqual([]);
+  expect(answerFaults(operationId, status, { ...example, a_field_of_tomorrow: 1 })).toEqual([]);
+  expect(answerFaults(operationId, status, spoil(example))).not.toEqual([]);
+});
+
+test.each(Object.entries(OPERATIONS) as [string, Operation][])("%s is described as it is", (name, operation) => {
+  const { method, path, scope, acceptsSession, query, response, errors } = operation;
+  const document = openApiDocument();
+  const described = document.paths[path]?.[method.toLowerCase()] as Json;
+  expect(described["operationId"]).toBe(name);
+
+  expect(Object.keys(described["responses"] as Json).map(Number)).toEqual([response.status, ...errors]);
+  for (const status of errors) {
+    const error = resolved(document, (described["responses"] as Json)[status]);
+    expect(error["content"]).toMatchObject({
+      "application/json": { schema: { $ref: "#/components/schemas/ErrorEnvelope" } },
+    });
+  }
+
+  const session = acceptsSession ? [{ sessionToken: [] }] : [];
+  expect(described["security"]).toEqual(scope === null ? [] : [{ apiKey: [scope] }, ...session]);
+
+  const parameters = (described["parameters"] ?? []) as {
+    name: string;
+    in: string;
+    schema: Json;
+    description: string;
+  }[];
+  const inQuery = parameters.filter((parameter) => parameter.in === "query");
+  expect(inQuery.map((parameter) => parameter.name)).toEqual(Object.keys(query?.shape ?? {}));
+  const defaults = (query?.parse({}) ?? {}) as Json;
+  for (const parameter of inQuery) {
+    expect(parameter.schema["default"], parameter.name).toEqual(defaults[parameter.name]);
+    expect(parameter.description).not.toBe("");
+  }
+  const inPath = parameters.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name);
+  expect(inPath.map((inside) => `{${inside}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+});
+
+test("the quota headers stand on the answers of what needs a key, and on 429 [errors/quota-headers]", () => {
+  const document = openApiDocument();
+  const names = ["X-Quota-Limit", "X-Quota-Remaining", "X-Quota-Policy", "X-Quota-Reset"];
+  expect(Object.keys(document.components["headers"] ?? {})).toEqual(names);
+  for (const [name, { scope, response }] of Object.entries(OPERATIONS)) {
+    const responses = operationsOf(document).get(name)?.["responses"] as Record<string, Json>;
+    const headers = Object.keys(responses[response.status]?.["headers"] ?? {});
+    expect(headers, name).toEqual(scope === null ? [] : names);
+    const limited = responses[429] && resolved(document, responses[429])["headers"];
+    expect(limited === undefined ? [] : Object.keys(limited as Json), name).toEqual(scope === null ? [] : names);
+  }
+});
+
+test("requests are closed, answers are open", () => {
+  const schemas = schemasOf(openApiDocument());
+  const closed = Object.entries(schemas).filter(([, schema]) =>
+    JSON.stringify(schema).includes('"additionalProperties"'),
+  );
+  expect(closed.map(([name]) => name)).toEqual(["StartInvestigationBody", "RegisterWebhookBody"]);
+  for (const [, schema] of closed) expect(schema["additionalProperties"]).toBe(false);
+});
+
+test("a named resource stands once: elsewhere it is a reference", () => {
+  const document = JSON.stringify(openApiDocument());
+  const timesOf = (text: string): number => document.split(text).length - 1;
+  expect(timesOf('"traffic_deceleration"')).toBe(1);
+  expect(timesOf('"actorAttribution":{')).toBe(1);
+  expect(timesOf('"concentration":{')).toBe(1);
+  expect(timesOf('"growth_rate":{')).toBe(1);
+});
+
+test("it is plain JSON, made anew by each call", () => {
+  const document = openApiDocument();
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  document.info["title"] = "spoiled";
+  schemasOf(document)["ErrorEnvelope"] = {};
+  expect(openApiDocument().info["title"]).not.toBe("spoiled");
+  expect(schemasOf(openApiDocument())["ErrorEnvelope"]).not.toEqual({});
+});
+
+test("every fixture of an event fits the schema of its delivery", () => {
+  const fixtures = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
+  const document = openApiDocument();
+  const { faultsOf } = createDocumentValidator(document);
+  const files = ["signals", "events"].flatMap((folder) =>
+    readdirSync(`${fixtures}${folder}`).map((name) => `${fixtures}${folder}/${name}`),
+  );
+  expect(files.length).toBeGreaterThanOrEqual(40);
+  for (const file of files) {
+    const event = JSON.parse(readFileSync(file, "utf8")) as { type: string };
+    const delivery = document.webhooks[event.type]?.post["requestBody"] as {
+      content: Record<string, { schema: Json }>;
+    };
+    expect(faultsOf(delivery.content["application/json"]?.schema ?? {}, event), file).toEqual([]);
+  }
+});
+
+test("the signature header is described as it is made", () => {
+  const document = openApiDocument();
+  const { faultsOf } = createDocumentValidator(document);
+  for (const [type, { post }] of Object.entries(document.webhooks)) {
+    const [parameter] = (post["parameters"] as Json[]).map((reference) => resolved(document, reference));
+    expect(parameter, type).toMatchObject({ name: "X-Service-Signature", in: "header", required: true });
+    const schema = parameter?.["schema"] as Json;
+    const value = signBody({ body: "{}", secret: "whsec_of_a_test", timestamp: 1_772_442_900 });
+    expect(faultsOf(schema, value)).toEqual([]);
+    expect(faultsOf(schema, value.toUpperCase())).not.toEqual([]);
+    expect(faultsOf(schema, `${value},v1=${"0".repeat(64)}`)).not.toEqual([]);
+  }
+});
