@@ -1,0 +1,48 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { DOCUMENT_ROWS, LATER, OPEN, ROW_IDS, rowsNamedIn, rowsWithoutTest } from "./document-rows.js";
+
+const TESTS = fileURLToPath(new URL("..", import.meta.url));
+const FILES = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
+const NAMED = FILES.map((path) => ({ path, ids: rowsNamedIn(readFileSync(`${TESTS}${path}`, "utf8")) }));
+const ALL_NAMED = new Set(NAMED.flatMap(({ ids }) => ids));
+
+const repeated = (ids: readonly string[]): string[] => ids.filter((id, index) => ids.indexOf(id) !== index);
+const unknown = (ids: readonly string[]): string[] => ids.filter((id) => !ROW_IDS.includes(id));
+
+test("no row is listed twice", () => {
+  expect(repeated(ROW_IDS)).toEqual([]);
+  expect(repeated(OPEN)).toEqual([]);
+  for (const rows of Object.values(DOCUMENT_ROWS)) expect(rows.length).toBeGreaterThan(0);
+});
+
+test("every row that a test names, that is open or that is built later is in the list", () => {
+  const wrong = NAMED.map(({ path, ids }) => ({ path, ids: unknown(ids) })).filter(({ ids }) => ids.length > 0);
+  expect(wrong).toEqual([]);
+  expect(unknown(OPEN)).toEqual([]);
+  expect(unknown(Object.keys(LATER))).toEqual([]);
+});
+
+test("every row has a test that names it, but for those that are open", () => {
+  expect(rowsWithoutTest(ALL_NAMED).filter((id) => !OPEN.includes(id))).toEqual([]);
+});
+
+test("names are read from the ends of texts, and from nowhere else", () => {
+  const id = (name: string): string => `[limits/${name}]`;
+  expect(rowsNamedIn(`test("a sentence ${id("page")}", () => {});`)).toEqual(["limits/page"]);
+  expect(rowsNamedIn(`test.each([["one ${id("page")} ${id("limit")}", 1]])("%s", f);`)).toEqual([
+    "limits/page",
+    "limits/limit",
+  ]);
+  expect(rowsNamedIn(`// "${id("page")}"\n * "${id("page")}"\n`)).toEqual([]);
+  expect(rowsNamedIn(`test("${id("page")} begins it", f); const a = map${id("page")};`)).toEqual([]);
+});
+
+test("npm run rows lists the rows without a test, and ends with 1 when there are any", () => {
+  const { stdout, status } = spawnSync(process.execPath, [`${TESTS}repo/rows.mjs`], { encoding: "utf8" });
+  const missing = rowsWithoutTest(ALL_NAMED);
+  expect(stdout.split("\n").filter((line) => line !== "")).toEqual(missing);
+  expect(status).toBe(missing.length === 0 ? 0 : 1);
+});
