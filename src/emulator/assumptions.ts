@@ -151,6 +151,35 @@ export const ASSUMPTIONS = {
     values: [404, 405],
     about: "The status of a path that is there with a method that is not.",
     reason: "The document has no other error for what is not there.",
+  allowLoopbackHttp: assume<boolean>({
+    default: false,
+    about: "Whether endpoints may be plain HTTP, on this machine's loopback addresses alone.",
+    reason: "The document wants HTTPS; a receiver under development listens on http://localhost.",
+  }),
+  retrySeconds: assume<string>({
+    default: "10,60,300,1800,7200,21600,43200",
+    about: "Seconds after each failed attempt until the next one; after the last of them the delivery has failed.",
+    reason: "Quick at first, then patient, and all within the 24 hours in which a signal may be sent.",
+  }),
+  deliveriesInFlight: assume<number>({
+    default: 4,
+    about: "How many deliveries go to one registration at once.",
+    reason: "Enough that one slow answer does not hold all others, few enough not to flood a small receiver.",
+  }),
+  pauseAfterFailures: assume<number>({
+    default: 20,
+    about: "The failure count at which an active registration is paused; every answer that is 2xx sets it to 0.",
+    reason: "More than the attempts of one event, so that no single event pauses a registration.",
+  }),
+  registrationDay: assume<"utc_day" | "rolling">({
+    default: "utc_day",
+    about: "Whether the ten registrations of a day are counted in the UTC day or in the last 24 hours.",
+    reason: "The month of the quota is a UTC month.",
+  }),
+  firstSignalId: assume<number>({
+    default: 880_001,
+    about: "The id of the first signal; later ones count on.",
+    reason: "The document says that it is an integer.",
   }),
 } as const satisfies Record<string, Assumption<unknown>>;
 

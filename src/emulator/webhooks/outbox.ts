@@ -1,0 +1,50 @@
+import { LIMITS } from "../../api/limits.js";
+import type { ServiceLocale } from "../../api/locale.js";
+import type { KnownEvent } from "../../events/envelope.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import type { DeliveryRow } from "./delivery-row.js";
+import type { RegistrationRow } from "./registration-row.js";
+
+/** What is to be sent. */
+export interface Outbox {
+  /** Adds an event for a registration; due now. Its bytes are made once for each language. */
+  add(
+    registration: Pick<RegistrationRow, "registration_id" | "locale">,
+    event: () => KnownEvent,
+    eventId: string,
+  ): number;
+  /** Sends the event of a delivery once more, as a delivery of its own: the same id and bytes, another signature. */
+  addAgain(delivery: DeliveryRow): number;
+}
+
+export function createOutbox({ database, clock }: EmulatorCore): Outbox {
+  const hasEvent = database.prepare<[string, ServiceLocale]>("SELECT 1 FROM event WHERE event_id = ? AND locale = ?");
+  const insertEvent = database.prepare<[string, ServiceLocale, string, Buffer]>(
+    "INSERT INTO event VALUES (?, ?, ?, ?)",
+  );
+  const insert = database.prepare<[Omit<DeliveryRow, "delivery_id" | "state" | "attempts" | "event_type">]>(
+    `INSERT INTO delivery (registration_id, event_id, locale, event_type, state, attempts, created_at, expires_at, due_at,
+       redelivery_of)
+     SELECT @registration_id, event_id, locale, type, 'waiting', 0, @created_at, @expires_at, @due_at, @redelivery_of
+     FROM event WHERE event_id = @event_id AND locale = @locale`,
+  );
+
+  function insertDelivery(to: Pick<DeliveryRow, "registration_id" | "event_id" | "locale" | "redelivery_of">): number {
+    const now = clock.now();
+    const expires_at = now + LIMITS.signalDelayHours * 3_600_000;
+    return Number(insert.run({ ...to, created_at: now, expires_at, due_at: now }).lastInsertRowid);
+  }
+
+  return {
+    add({ registration_id, locale }, event, eventId) {
+      if (hasEvent.get(eventId, locale) === undefined) {
+        const made = event();
+        insertEvent.run(eventId, locale, made.type, Buffer.from(JSON.stringify(made)));
+      }
+      return insertDelivery({ registration_id, locale, event_id: eventId, redelivery_of: null });
+    },
+    addAgain({ delivery_id, registration_id, event_id, locale }) {
+      return insertDelivery({ registration_id, event_id, locale, redelivery_of: delivery_id });
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Who follows what, who registered where, what is to be sent, and what came of it. Times are in ms since 1970. */
+export const WEBHOOK_SCHEMA = `
+CREATE TABLE follow (
+  account_id INTEGER NOT NULL,
+  tool_id INTEGER NOT NULL,
+  followed_at INTEGER NOT NULL,
+  PRIMARY KEY (tool_id, account_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE registration (
+  registration_id TEXT PRIMARY KEY,
+  account_id INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status = 'pending' OR status = 'active' OR status = 'paused' OR status = 'deleted'),
+  locale TEXT NOT NULL,
+  signal_types TEXT NOT NULL,
+  failure_count INTEGER NOT NULL,
+  -- In the clear: the service signs with it.
+  secret TEXT NOT NULL,
+  challenge TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX registration_by_account ON registration (account_id, created_at);
+
+CREATE TABLE signal (
+  signal_id INTEGER PRIMARY KEY,
+  signal_type TEXT NOT NULL,
+  tool_id INTEGER NOT NULL,
+  published_at INTEGER NOT NULL,
+  draft TEXT NOT NULL
+) STRICT;
+
+-- The signals that an account was sent: for its limit in a rolling 24 hours.
+CREATE TABLE account_signal (
+  account_id INTEGER NOT NULL,
+  signal_id INTEGER NOT NULL,
+  sent_at INTEGER NOT NULL,
+  PRIMARY KEY (account_id, signal_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX account_signal_by_time ON account_signal (account_id, sent_at);
+
+-- The bytes of an event, the same in each attempt and for each registration of its language.
+CREATE TABLE event (
+  event_id TEXT NOT NULL,
+  locale TEXT NOT NULL,
+  type TEXT NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (event_id, locale)
+) STRICT;
+
+-- An event on its way to one registration.
+CREATE TABLE delivery (
+  delivery_id INTEGER PRIMARY KEY,
+  registration_id TEXT NOT NULL REFERENCES registration,
+  event_id TEXT NOT NULL,
+  locale TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state = 'waiting' OR state = 'sending' OR state = 'delivered' OR state = 'failed'
+    OR state = 'expired' OR state = 'cancelled'),
+  attempts INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- After this it is not sent any more.
+  expires_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  -- The delivery that a person sent again; null for what the service sent by itself.
+  redelivery_of INTEGER
+) STRICT;
+CREATE INDEX delivery_waiting ON delivery (registration_id, due_at) WHERE state = 'waiting';
+CREATE INDEX delivery_by_event ON delivery (event_id);
+
+-- One request, and what came of it.
+CREATE TABLE attempt (
+  attempt_id INTEGER PRIMARY KEY,
+  delivery_id INTEGER NOT NULL REFERENCES delivery,
+  started_at INTEGER NOT NULL,
+  duration_ms REAL NOT NULL,
+  request_headers TEXT NOT NULL,
+  -- Null when there was no answer; failure tells why.
+  status INTEGER,
+  failure TEXT,
+  answer_headers TEXT,
+  -- Its beginning.
+  answer_body BLOB
+) STRICT;
+CREATE INDEX attempt_by_delivery ON attempt (delivery_id);
+
+-- What goes wrong on purpose on the way to a registration.
+CREATE TABLE webhook_fault (
+  fault_id INTEGER PRIMARY KEY,
+  registration_id TEXT NOT NULL REFERENCES registration,
+  kind TEXT NOT NULL,
+  value INTEGER,
+  -- How many more requests it is for; null for all.
+  remaining INTEGER
+) STRICT;
+CREATE INDEX webhook_fault_by_registration ON webhook_fault (registration_id);
+`;
