@@ -77,5 +77,7 @@ export type {
   ReceiverEventName,
 } from "./receiver/receiver-events.js";
 export type { RejectionCode } from "./receiver/rejection.js";
+export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretSource } from "./receiver/secrets.js";
+export type { ReceiverVerification } from "./receiver/watch-verification.js";
 export type { StartTimeout } from "./timeout-queue.js";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { secretLines } from "../receiver/secret-lines.js";
 import { isUsableSecret } from "../signature/secret.js";
 import type { Cli } from "./cli.js";
 import { environmentError, usageError } from "./exit.js";
@@ -37,7 +38,7 @@ function linesOf(file: string): string[] {
   } catch (error) {
     throw environmentError(`cannot read the secret file ${file} (${(error as NodeJS.ErrnoException).code ?? "error"})`);
   }
-  return text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  return secretLines(text);
 }
 
 function usable(secrets: readonly string[], source: string): [string, ...string[]] {

@@ -10,6 +10,8 @@ export interface DeliveryCounts {
   conflict: number;
   /** Authentic but unusable bodies, kept. */
   quarantined: number;
+  /** Challenges of `webhook.verification` events, answered: one for each registration, and those of `signalbox doctor`. */
+  verified: number;
   /** Refused, for whatever reason. */
   rejected: number;
   /** Of them, those with code `overloaded`: more came than could be stored. */
@@ -27,6 +29,7 @@ export function countDeliveries({ count, on }: ReceiverEvents): () => DeliveryCo
     duplicate: count("duplicate"),
     conflict: count("conflict"),
     quarantined: count("quarantined"),
+    verified: count("verified"),
     rejected: count("rejected"),
     shed,
   });

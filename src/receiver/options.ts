@@ -11,7 +11,7 @@ import type { InboxStore } from "../inbox/store.js";
 import { invalidOption, optionError, type KnownOptions } from "../option-error.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { createLogger } from "./logger.js";
-import { createSecretLookup, type LookUpSecrets, type SecretSource } from "./secrets.js";
+import { createSecrets, type Secrets, type SecretSource } from "./secrets.js";
 
 /** What a user gives to `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
@@ -37,6 +37,12 @@ export interface ReceiverOptions {
   /** Milliseconds from the body's last byte to the answer; past them 503, and the sender tries again. @default 3000 */
   ackTimeoutMs?: number | undefined;
   /**
+   * Milliseconds that a delivery waits for its secret, while none is known yet or one is about to be stored; past them 503
+   * and 401. The service posts a verification right after it shows the secret, before anybody can have stored it. Less than
+   * `ackTimeoutMs`; with 0 nothing waits. @default 2000, or two thirds of `ackTimeoutMs`
+   */
+  secretWaitMs?: number | undefined;
+  /**
    * Bounds of what waits for its commit; past them 503. Bodies that still arrive share the bytes: when those are used up,
    * the one that has been arriving longest gets 503. @default 4096 events, 33554432 bytes (32 MiB)
    */
@@ -53,7 +59,7 @@ export interface ReceiverOptions {
 
 /** The options with every default in its place. */
 export interface ReceiverConfig {
-  lookUpSecrets: LookUpSecrets;
+  secrets: Secrets;
   store: InboxStore;
   onSignal: HandoffCallback<Signal>;
   onTest: HandoffCallback<TestEvent> | null;
@@ -62,6 +68,7 @@ export interface ReceiverConfig {
   bodyLimitBytes: number;
   bodyTimeoutMs: number;
   ackTimeoutMs: number;
+  secretWaitMs: number;
   maxQueued: BatcherLimits;
   handoff: { concurrency: number; timeoutMs: number; maxAttempts: number; backoff: Backoff };
   retention: RetentionConfig;
@@ -96,6 +103,7 @@ const optionsSchema = z.strictObject({
   bodyLimitBytes: count.default(262_144),
   bodyTimeoutMs: milliseconds.default(10_000),
   ackTimeoutMs: milliseconds.default(3000),
+  secretWaitMs: z.int().min(0).optional(),
   maxQueued: z.strictObject({ events: count.default(4096), bytes: count.default(32 * 1024 * 1024) }).prefault({}),
   handoff: z
     .strictObject({
@@ -144,15 +152,29 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   if (!parsed.success) throw optionError(KNOWN, parsed.error);
   const { secrets, logger, clock, handoff, ...rest } = parsed.data;
   if (rest.retention.payloadDays > rest.retention.keyDays) {
-    throw invalidOption(KNOWN.of, "retention.payloadDays", "expected at most keyDays: a forgotten event has no payload to keep");
+    throw invalidOption(
+      KNOWN.of,
+      "retention.payloadDays",
+      "expected at most keyDays: a forgotten event has no payload to keep",
+    );
   }
   if (rest.maxQueued.bytes < rest.bodyLimitBytes) {
-    throw invalidOption(KNOWN.of, "maxQueued.bytes", "expected at least bodyLimitBytes, or the largest body would never fit");
+    throw invalidOption(
+      KNOWN.of,
+      "maxQueued.bytes",
+      "expected at least bodyLimitBytes, or the largest body would never fit",
+    );
+  }
+  // The rest is for the store.
+  const { secretWaitMs = Math.floor((rest.ackTimeoutMs * 2) / 3) } = rest;
+  if (secretWaitMs >= rest.ackTimeoutMs) {
+    throw invalidOption(KNOWN.of, "secretWaitMs", "expected less than ackTimeoutMs, which ends the wait");
   }
   return {
     ...(rest as Omit<typeof rest, "store" | "onSignal"> & Pick<ReceiverConfig, "store" | "onSignal">),
+    secretWaitMs,
     onTest: (rest.onTest as HandoffCallback<TestEvent> | undefined) ?? null,
-    lookUpSecrets: createSecretLookup(secrets as SecretSource),
+    secrets: createSecrets(secrets as SecretSource),
     handoff: {
       ...handoff,
       backoff: typeof handoff.backoff === "function" ? handoff.backoff : fullJitter(handoff.backoff),

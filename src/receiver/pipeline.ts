@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
-import { verifySignature } from "../signature/verify.js";
+import { verifySignature, type Verification } from "../signature/verify.js";
 import { withDeadline } from "../deadline.js";
 import { createTimeoutQueue } from "../timeout-queue.js";
 import {
@@ -18,6 +18,7 @@ import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
+import { createSecretWait, type LateVerification } from "./secret-wait.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
 const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
@@ -43,10 +44,11 @@ export interface Pipeline {
  * signature is checked, and no answer in the 200s leaves before what it stands for is durable.
  */
 export function createPipeline(config: PipelineConfig): Pipeline {
-  const { inbox, events, clock } = config;
+  const { inbox, events, clock, secrets } = config;
   const bodyTimeouts = createTimeoutQueue<() => void>(clock, config.bodyTimeoutMs, (onTimeout) => onTimeout());
   const ackTimeouts = createTimeoutQueue<() => void>(clock, config.ackTimeoutMs, (onTimeout) => onTimeout());
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
+  const secretWait = createSecretWait({ secrets, waitMs: config.secretWaitMs, clock });
 
   function refuse(code: RejectionCode): DeliveryResponse {
     const { requestId, ...response } = reject(code);
@@ -100,23 +102,48 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   // Promises only where something is waited for: each costs every delivery.
 
   function answer(delivery: ReadDelivery): Outcome | Promise<Outcome> {
-    let secrets: readonly string[] | Promise<readonly string[]>;
+    let known: readonly string[] | Promise<readonly string[]>;
     try {
-      secrets = config.lookUpSecrets();
+      known = secrets.lookUp();
     } catch (error) {
       return secretUnavailable(error);
     }
-    if (!(secrets instanceof Promise)) return judge(delivery, secrets);
-    return whileHeld(delivery, secrets).then((found) => {
-      return found === null ? { code: "overloaded" } : judge(delivery, found);
-    }, secretUnavailable);
+    if (!(known instanceof Promise)) return judge(delivery, known);
+    return whileHeld(delivery, known).then(
+      (found) => (found === null ? OVERLOADED : judge(delivery, found)),
+      secretUnavailable,
+    );
   }
 
-  function judge({ headers, header, body }: ReadDelivery, secrets: readonly string[]): Outcome | Promise<Outcome> {
-    const { toleranceSeconds } = config;
-    const verification = verifySignature({ header, body, secrets, toleranceSeconds, now: clock.now() });
-    if (!verification.ok) return { code: verification.reason };
+  function judge(delivery: ReadDelivery, known: readonly string[]): Outcome | Promise<Outcome> {
+    const verification = verify(delivery, known);
+    if (verification.ok) return take(delivery);
+    if (verification.reason !== "signature_mismatch") return { code: verification.reason };
+    let later: LateVerification | Promise<LateVerification>;
+    try {
+      later = secretWait.verifyLater(known, (found) => verify(delivery, found));
+    } catch (error) {
+      return secretUnavailable(error);
+    }
+    if (!(later instanceof Promise)) return afterWaiting(delivery, later);
+    return whileHeld(delivery, later).then(
+      (verified) => (verified === null ? OVERLOADED : afterWaiting(delivery, verified)),
+      secretUnavailable,
+    );
+  }
 
+  function afterWaiting(delivery: ReadDelivery, verification: LateVerification): Outcome | Promise<Outcome> {
+    if (verification.ok) return take(delivery);
+    const { reason } = verification;
+    return reason === "secret_unavailable" ? secretUnavailable(secrets.missing()) : { code: reason };
+  }
+
+  /** As of its arrival: how long a secret was looked for makes no signature older. */
+  function verify({ header, body, arrivedAt: now }: ReadDelivery, known: readonly string[]): Verification {
+    return verifySignature({ header, body, secrets: known, toleranceSeconds: config.toleranceSeconds, now });
+  }
+
+  function take({ headers, body }: ReadDelivery): Outcome | Promise<Outcome> {
     const parsed = parseEvent(body);
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
       events.emit("verified", referenceTo(config.endpoint, { eventId: parsed.event.id, type: parsed.event.type }));
@@ -186,7 +213,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
         return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
       }
       if (!signature.ok) return refuse(signature.reason);
-      const outcome = answer({ headers: request.headers, header, body: reading.bytes });
+      const outcome = answer({ headers: request.headers, header, body: reading.bytes, arrivedAt: clock.now() });
       return conclude(outcome instanceof Promise ? await withDeadline(outcome, ackTimeouts.add, LATE) : outcome);
     } catch (cause) {
       bodies.release(request);
@@ -197,6 +224,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   return {
     handle,
     close() {
+      secretWait.close();
       bodyTimeouts.close();
       ackTimeouts.close();
     },
@@ -211,6 +239,8 @@ interface ReadDelivery {
   /** Its signature. */
   header: string | undefined;
   body: Uint8Array;
+  /** When its last byte came, in milliseconds since 1970. */
+  arrivedAt: number;
 }
 
 const NO_BYTES = new Uint8Array();
@@ -220,6 +250,8 @@ interface Refusal {
   code: RejectionCode;
   cause?: unknown;
 }
+
+const OVERLOADED: Refusal = { code: "overloaded" };
 
 function secretUnavailable(cause: unknown): Refusal {
   return { code: "secret_unavailable", cause };

@@ -20,9 +20,10 @@ import {
   type ReceiverEventName,
 } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
+import { watchVerification, type ReceiverVerification } from "./watch-verification.js";
 
 /** What `receiver.health()` tells. Counts begin with the process. */
-export interface ReceiverHealth extends InboxVitals {
+export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
   /** Deliveries are taken: started, and the last commit worked. Fit for a readiness route. */
   ok: boolean;
   state: ReceiverState;
@@ -98,6 +99,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { logger, clock, endpoint, store } = config;
   const events = createReceiverEvents(logger);
   const deliveryCounts = countDeliveries(events);
+  const verification = watchVerification(events, clock);
   const throttle = createLogThrottle(clock);
 
   let state: ReceiverState = "idle";
@@ -136,7 +138,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onTrouble(code, error) {
       const suppressed = throttle(code);
       if (suppressed === null) return;
-      const cause = error === null ? {} : { cause: codeOf(error) };
+      const cause = error === null ? {} : { cause: codeOf(error), help: helpOf(error) };
       logger.error({ code, suppressed, ...cause }, TROUBLE.get(code) ?? "a delivery could not be taken");
     },
   });
@@ -243,6 +245,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       state,
       endpoint,
       store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
+      ...verification(),
       deliveries: deliveryCounts(),
       ...inbox.vitals(),
     }),

@@ -78,7 +78,7 @@ test.for(FAILING)("a source that $what gets 503, and a line in the log without w
   const { logger, lines } = logLines();
   let isBroken = true;
   const source = (() => (isBroken ? secrets() : SECRET)) as SecretSource;
-  const { receiver, port } = await serve({ secrets: source, logger });
+  const { receiver, port } = await serve({ secrets: source, secretWaitMs: 0, logger });
   const event = signalEvent();
   expectRefused(await deliverSignedWith(port, SECRET, event), 503, "secret_unavailable");
   // Nor does a signature over an empty key get in.

@@ -50,7 +50,7 @@ const WRITTEN: readonly (readonly [heading: string, sentence: RegExp, actual: nu
     /free space less (\d+) MiB/,
     constantOf("src/stores/sqlite/limit-size.ts", "DISK_RESERVE_BYTES") / 2 ** 20,
   ],
-  ["Running it", /of the (\d+) signal types/, SIGNAL_TYPES.length],
+  ["Secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
   ["What it tells of itself", /of the last (\d+), each/, constantOf("src/inbox/durations.ts", "KEPT")],
   ["The receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
   [

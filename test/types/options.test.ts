@@ -4,6 +4,7 @@ import { systemClock } from "../../src/clock.js";
 import {
   createReceiver,
   type Handoff,
+  secretFile,
   type ReceiverOptions,
   type SecretSource,
   type Signal,
@@ -47,6 +48,7 @@ test("secrets come in every documented form", () => {
   expectTypeOf<() => readonly string[]>().toExtend<SecretSource>();
   expectTypeOf<() => Promise<string>>().toExtend<SecretSource>();
   expectTypeOf<() => Promise<string[]>>().toExtend<SecretSource>();
+  expectTypeOf(secretFile).returns.toExtend<SecretSource>();
   // The quick start passes process.env.SIGNALS_SECRET as it is; what is not set is refused at construction.
   expectTypeOf<string | undefined>().toExtend<SecretSource>();
   expectTypeOf<number>().not.toExtend<SecretSource>();
@@ -89,6 +91,7 @@ test("every option takes what is documented, and undefined for absent", () => {
       bodyLimitBytes: 1,
       bodyTimeoutMs: undefined,
       ackTimeoutMs: 1,
+      secretWaitMs: 0,
       maxQueued: { events: 1 },
       handoff: { backoff: (attempt) => attempt * 1000 },
       retention: { keyDays: 60 },

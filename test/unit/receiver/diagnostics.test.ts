@@ -25,6 +25,7 @@ test("health and stats tell how it stands with durability, the queue, commits, s
     duplicate: 1,
     conflict: 1,
     quarantined: 1,
+    verified: 0,
     rejected: 1,
     shed: 0,
   });

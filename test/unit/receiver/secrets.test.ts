@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SecretSource } from "../../../src/index.js";
-import { createSecretLookup } from "../../../src/receiver/secrets.js";
+import { createSecrets } from "../../../src/receiver/secrets.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -13,25 +13,30 @@ test.each<[string, SecretSource, string[]]>([
   ["a function that promises a text", async () => "one", ["one"]],
   ["a function that promises several", async () => ["one", "two"], ["one", "two"]],
 ])("secrets come from %s", async (_how, source, expected) => {
-  expect(await createSecretLookup(source)()).toEqual(expected);
+  expect(await createSecrets(source).lookUp()).toEqual(expected);
 });
 
 test("a function that answers at once is not waited for", () => {
-  expect(createSecretLookup(() => "one")()).toEqual(["one"]);
+  expect(createSecrets(() => "one").lookUp()).toEqual(["one"]);
 });
 
 test("a function is asked anew each time", async () => {
   let round = 0;
-  const lookUp = createSecretLookup(() => `secret_${++round}`);
+  const { lookUp } = createSecrets(() => `secret_${++round}`);
   expect([await lookUp(), await lookUp()]).toEqual([["secret_1"], ["secret_2"]]);
 });
 
-test.each([[""], [" "], [[]], [["one", ""]], [undefined], [null], [7], [{}], [["one", undefined]]])(
+test.each([[""], [" "], [[]], [undefined], [null]])("a function that gives %j knows no secret yet", async (found) => {
+  expect(createSecrets((() => found) as never).lookUp()).toEqual([]);
+  expect(await createSecrets((async () => found) as never).lookUp()).toEqual([]);
+});
+
+test.each([[["one", ""]], [7], [{}], [["one", undefined]], [[undefined]]])(
   "a function that gives %j gives no secret",
   async (found) => {
-    const atOnce = createSecretLookup((() => found) as never);
-    const later = createSecretLookup((async () => found) as never);
-    for (const lookUp of [atOnce, later]) {
+    const atOnce = createSecrets((() => found) as never);
+    const later = createSecrets((async () => found) as never);
+    for (const { lookUp } of [atOnce, later]) {
       const error = await rejectionOf((async () => lookUp())());
       expect(error.code).toBe("secret_invalid");
       expect(error.message).not.toContain("one,");
@@ -50,7 +55,7 @@ test.each([
   ["gives nothing", () => ""],
 ])("while the source %s deliveries get 503, and afterwards they are taken", async (_how, failing) => {
   let source: () => string | Promise<string> = failing;
-  const rig = await startRig({ secrets: () => source() });
+  const rig = await startRig({ secrets: () => source(), secretWaitMs: 0 });
   const event = signalEvent();
   const { headers, body } = signedDelivery(event, { secret: "rotated", now: rig.clock.now() });
   const deliver = () => rig.receiver.handle({ method: "POST", headers, body });

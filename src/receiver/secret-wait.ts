@@ -1,0 +1,144 @@
+import type { Clock, ClockTimer } from "../clock.js";
+import type { Verification } from "../signature/verify.js";
+import { createTimeoutQueue } from "../timeout-queue.js";
+import { isSame } from "./secret-file.js";
+import type { Secrets } from "./secrets.js";
+
+/** A verification, or why there is none. */
+export type LateVerification = Verification | { ok: false; reason: "secret_unavailable" | "closing" };
+
+/**
+ * Deliveries whose secret is not known yet: the service posts its verification as soon as it has shown the secret, and
+ * somebody has to store that first. All that wait share one look at the source every few milliseconds.
+ */
+export interface SecretWait {
+  /**
+   * For a delivery that none of the secrets signed. Waits when none is known at all, or when the source says that another
+   * one is about to come.
+   *
+   * @param tried those it was checked against
+   * @param verify checks it again
+   * @throws what the source throws; so do the promises
+   */
+  verifyLater(
+    tried: readonly string[],
+    verify: (secrets: readonly string[]) => Verification,
+  ): LateVerification | Promise<LateVerification>;
+  /** Ends all waiting. */
+  close(): void;
+}
+
+interface SecretWaitConfig {
+  secrets: Secrets;
+  /** For each delivery, in all; with 0 nothing is waited for. */
+  waitMs: number;
+  clock: Clock;
+}
+
+/** A look costs a few microseconds, and a person's registration 20 ms more. */
+export const LOOK_EVERY_MS = 20;
+
+const MISMATCH = { ok: false, reason: "signature_mismatch" } as const;
+const NO_SECRET = { ok: false, reason: "secret_unavailable" } as const;
+const CLOSING = { ok: false, reason: "closing" } as const;
+
+interface Waiting {
+  tried: readonly string[];
+  verify: (secrets: readonly string[]) => Verification;
+  end: (verification: LateVerification) => void;
+  fail: (error: unknown) => void;
+}
+
+export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clock }: SecretWaitConfig): SecretWait {
+  const waiting = new Set<Waiting>();
+  const timeouts = createTimeoutQueue<Waiting>(clock, waitMs, (delivery) => delivery.end(soFar(delivery.tried)));
+  let timer: ClockTimer | null = null;
+  let isLooking = false;
+  let isClosed = false;
+
+  function wait(tried: Waiting["tried"], verify: Waiting["verify"]): LateVerification | Promise<LateVerification> {
+    if (isClosed) return CLOSING;
+    if (waitMs === 0) return soFar(tried);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        timeout.cancel();
+        waiting.delete(delivery);
+        if (waiting.size === 0) stop();
+      };
+      const delivery: Waiting = {
+        tried,
+        verify,
+        end: (verification) => (leave(), resolve(verification)),
+        fail: (error) => (leave(), reject(error)),
+      };
+      const timeout = timeouts.add(delivery);
+      waiting.add(delivery);
+      arm();
+    });
+  }
+
+  function arm(): void {
+    if (timer === null && !isLooking && waiting.size > 0) timer = clock.setTimeout(() => void look(), LOOK_EVERY_MS);
+  }
+
+  function stop(): void {
+    timer?.cancel();
+    timer = null;
+  }
+
+  /** Never rejects. */
+  async function look(): Promise<void> {
+    timer = null;
+    isLooking = true;
+    // Who comes while a slow source is asked may have come after what it will say.
+    const deliveries = [...waiting];
+    const each = (tell: (delivery: Waiting) => void): void =>
+      deliveries.filter((delivery) => waiting.has(delivery)).forEach(tell);
+    try {
+      // In this order: who does not announce a secret any more has stored it.
+      const isMoreComing = expectsMore?.() ?? false;
+      const found = await lookUp();
+      each((delivery) => tryAgain(delivery, found, isMoreComing));
+    } catch (error) {
+      each(({ fail }) => fail(error));
+    }
+    isLooking = false;
+    arm();
+  }
+
+  function tryAgain(delivery: Waiting, found: readonly string[], isMoreComing: boolean): void {
+    const isWorthIt = isMoreComing || found.length === 0;
+    // A digest for each at every look would be too much.
+    if (isWorthIt && isSame(found, delivery.tried)) return;
+    delivery.tried = found;
+    if (found.length === 0) return;
+    const verification = delivery.verify(found);
+    if (!isWorthIt || !isMismatch(verification)) delivery.end(verification);
+  }
+
+  return {
+    verifyLater(tried, verify) {
+      if (tried.length === 0) return wait(tried, verify);
+      if (expectsMore === null) return MISMATCH;
+      const isMoreComing = expectsMore();
+      // The secret may have been stored since it was asked for.
+      const found = lookUp() as readonly string[];
+      const verification = found.length === 0 || isSame(found, tried) ? MISMATCH : verify(found);
+      if (!isMismatch(verification)) return verification;
+      return isMoreComing || found.length === 0 ? wait(found, verify) : MISMATCH;
+    },
+    close() {
+      isClosed = true;
+      for (const { end } of waiting) end(CLOSING);
+      timeouts.close();
+    },
+  };
+}
+
+function isMismatch(verification: Verification): boolean {
+  return !verification.ok && verification.reason === "signature_mismatch";
+}
+
+function soFar(tried: readonly string[]): LateVerification {
+  return tried.length === 0 ? NO_SECRET : MISMATCH;
+}
