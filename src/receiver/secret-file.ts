@@ -103,7 +103,7 @@ export function isSame(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function isSameFile(a: Stats, b: Stats): boolean {
-  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.dev === b.dev;
+  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs;
 }
 
 /** By the machine's clock, as the times of files are. */

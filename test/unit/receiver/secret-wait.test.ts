@@ -1,9 +1,15 @@
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { secretFile, type DeliveryResponse, type ReceiverOptions } from "../../../src/index.js";
-import { LOOK_EVERY_MS } from "../../../src/receiver/secret-wait.js";
-import { signalEvent, signedDelivery, verificationEvent } from "../../../src/testing/index.js";
+import {
+  secretFile,
+  SignalboxError,
+  type DeliveryResponse,
+  type ReceiverOptions,
+  type Verification,
+} from "../../../src/index.js";
+import { createSecretWait, LOOK_EVERY_MS } from "../../../src/receiver/secret-wait.js";
+import { createManualClock, signalEvent, signedDelivery, verificationEvent } from "../../../src/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { tempFolder } from "../temp-folder.js";
 
@@ -150,6 +156,45 @@ test("a source that takes its time is asked by one look at a time", async () => 
   answers[0]?.(undefined);
   await clock.advance(WAIT_MS);
   expect(codeOf(other.settled)).toBe("secret_unavailable");
+});
+
+test("who comes while a slow source is asked waits for the next look, and starts none beside it", async () => {
+  const answers: ((secret: string | undefined) => void)[] = [];
+  const { send, clock } = await waitingRig({ secrets: () => new Promise((resolve) => answers.push(resolve)) });
+  send();
+  await clock.advance(0);
+  answers[0]?.(undefined);
+  await clock.advance(LOOK_EVERY_MS);
+  const late = send();
+  await clock.advance(0);
+  answers[2]?.(undefined);
+  await clock.advance(10 * LOOK_EVERY_MS);
+  expect(answers).toHaveLength(3);
+  answers[1]?.("whsec_new");
+  await clock.advance(0);
+  expect(late.settled).toBeNull();
+  await clock.advance(LOOK_EVERY_MS);
+  answers[3]?.("whsec_new");
+  await clock.advance(0);
+  expect(late.settled?.status).toBe(200);
+});
+
+test.each([1, 2, 3, 4])("a secret that is stored after call %i of the source is never missed", async (storedAfter) => {
+  // Whoever stores it stops to announce it in the same moment.
+  let calls = 0;
+  const isStored = (): boolean => calls > storedAfter;
+  const expectsMore = () => (calls++, !isStored());
+  const lookUp = () => (calls++, isStored() ? ["whsec_old", "whsec_new"] : ["whsec_old"]);
+  const clock = createManualClock();
+  const missing = () => new SignalboxError("secret_invalid", "", "");
+  const wait = createSecretWait({ secrets: { expectsMore, lookUp, missing }, waitMs: WAIT_MS, clock });
+  const verify = (secrets: readonly string[]): Verification =>
+    secrets.includes("whsec_new")
+      ? { ok: true, timestamp: 0, secretIndex: 1 }
+      : { ok: false, reason: "signature_mismatch" };
+  const verification = wait.verifyLater(lookUp(), verify);
+  await clock.advance(3 * LOOK_EVERY_MS);
+  expect(await verification).toMatchObject({ ok: true });
 });
 
 test("closing ends the wait at once, and leaves no timer behind", async () => {
