@@ -151,6 +151,7 @@ export const ASSUMPTIONS = {
     values: [404, 405],
     about: "The status of a path that is there with a method that is not.",
     reason: "The document has no other error for what is not there.",
+  }),
   allowLoopbackHttp: assume<boolean>({
     default: false,
     about: "Whether endpoints may be plain HTTP, on this machine's loopback addresses alone.",
@@ -173,6 +174,7 @@ export const ASSUMPTIONS = {
   }),
   registrationDay: assume<"utc_day" | "rolling">({
     default: "utc_day",
+    values: ["utc_day", "rolling"],
     about: "Whether the ten registrations of a day are counted in the UTC day or in the last 24 hours.",
     reason: "The month of the quota is a UTC month.",
   }),
