@@ -30,3 +30,9 @@ export function httpUrl(text: string): URL {
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
   throw new InvalidArgumentError("Expected an address like http://localhost:3000/webhooks/signals.");
 }
+
+/** A parser for an option that says something: `--option "$UNSET"` is a slip, and would be taken for a wish. */
+export function notBlank(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("It is blank: give it a value, or leave the option out.");
+}

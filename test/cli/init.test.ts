@@ -1,5 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { approveBuilds, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
@@ -114,6 +125,8 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["a", "b"], /too many arguments/],
   [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],
   [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
+  [["a", "--signalbox", " "], /'--signalbox <spec>' argument ' ' is invalid. It is blank/],
+  [["a", "--template", "add-on", "--into", ""], /'--into <folder>' argument '' is invalid. It is blank/],
   [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
   [["a", "--instal"], /unknown option '--instal'/],
   [["package.json"], /package\.json is a file: name a folder/],
@@ -156,6 +169,39 @@ test("when a file cannot be written, all is as it was", async () => {
   expect(filesIn(folder)).toEqual(["README.md", "test"]);
   expect(readdirSync(folder).sort()).toEqual(["README.md", "test"]);
   expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
+});
+
+test.skipIf(process.platform === "win32")("nobody else on the machine may read the new secret", async () => {
+  const { directory } = await make([join(tempFiles(), "a")]);
+  expect(statSync(join(directory, ".env")).mode & 0o077).toBe(0);
+});
+
+test("--force writes through no link: not into a file elsewhere, and not into a folder elsewhere", async () => {
+  const elsewhere = tempFiles({ "mine.md": "mine", "folder/main.ts": "mine" });
+  for (const [link, target] of [
+    ["README.md", "mine.md"],
+    ["src", "folder"],
+  ] as const) {
+    const folder = tempFiles({ "notes.txt": "mine" });
+    symlinkSync(join(elsewhere, target), join(folder, link));
+    const run = await callCli(["init", folder, "--force", ...FILES_ONLY]);
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toMatch(/^signalbox init: cannot write .* \(.*link.*\); nothing was left behind\n$/);
+    expect(readdirSync(folder).sort()).toEqual([link, "notes.txt"].sort());
+    expect(readlinkSync(join(folder, link))).toBe(join(elsewhere, target));
+  }
+  expect(filesIn(elsewhere)).toEqual(["folder/main.ts", "mine.md"]);
+  expect(readFileSync(join(elsewhere, "mine.md"), "utf8")).toBe("mine");
+  expect(readFileSync(join(elsewhere, "folder", "main.ts"), "utf8")).toBe("mine");
+});
+
+test("a .env that leads to a file that is not there yet is somebody's too", async () => {
+  const elsewhere = join(tempFiles(), "secrets");
+  const folder = tempFiles({ "notes.txt": "mine" });
+  symlinkSync(elsewhere, join(folder, ".env"));
+  expect((await make([folder, "--force"])).files).not.toContain(".env");
+  expect(lstatSync(join(folder, ".env")).isSymbolicLink()).toBe(true);
+  expect(existsSync(elsewhere)).toBe(false);
 });
 
 const NAMES = [

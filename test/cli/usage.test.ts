@@ -51,6 +51,11 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["check", "http://127.0.0.1:1/x", "--restart-timeout", "0"], /Expected a whole number from 1/],
   [["check", "http://127.0.0.1:1/x", "--concurrency", "0"], /Expected a whole number from 1/],
   [["check", "http://127.0.0.1:1/x", "--timeout", "x"], /Expected a whole number from 1/],
+  // As from `--restart-command "$UNSET"`: a command that does nothing would let a restart pass that never was.
+  [["check", "http://127.0.0.1:1/x", "--restart-command", ""], /'--restart-command <command>' argument '' .* blank/],
+  [["check", "http://127.0.0.1:1/x", "--accepted-command", " "], /'--accepted-command <command>' .* blank/],
+  [["check", "http://127.0.0.1:1/x", "--junit", ""], /'--junit <file>' .* blank/],
+  [["doctor", ...URL_FLAG, "--db", ""], /'--db <file>' .* blank/],
   [["doctor"], /'--url <url>' not specified/],
   [["doctor", ...URL_FLAG, "--timeout", "soon"], /Expected a whole number from 1/],
   [["doctor", ...URL_FLAG, "extra"], /too many arguments/],

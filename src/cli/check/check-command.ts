@@ -4,7 +4,7 @@ import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { EXIT, environmentError, usageError, type ExitCode } from "../exit.js";
 import { PACKAGED_FIXTURES, readFixtureFolder } from "../fixture-folder.js";
 import { matchesName } from "../match-name.js";
-import { collect, httpUrl, numberOf, wholeNumber } from "../parse-option.js";
+import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../parse-option.js";
 import { echoed } from "../printable.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
 import { answerTimes } from "./answer-times.js";
@@ -43,17 +43,22 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option("--only <pattern>", "ids that contain this, or match it where it has a * (repeatable)", collect)
     .option("--skip <pattern>", "leave these ids out (repeatable)", collect)
     .option("--strict", "exit 1 also when an advice is not followed")
-    .option("--restart-command <command>", "a shell command that restarts the receiver and returns: for dedupe.restart")
+    .option(
+      "--restart-command <command>",
+      "a shell command that restarts the receiver and returns: for dedupe.restart",
+      notBlank,
+    )
     .option("--restart-timeout <seconds>", "for that command, and until the address answers", wholeNumber(1, 3600), 60)
     .option(
       "--accepted-command <command>",
       "a shell command that prints how many signals were accepted so far: for dedupe.*",
+      notBlank,
     )
     .option("--ack-limit <seconds>", "how long an acknowledgement may take: for answers.time", numberOf(0), 3)
     .option("--concurrency <n>", "cases of a check at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON: an object for each check, and a summary")
-    .option("--junit <file>", "write JUnit XML too");
+    .option("--junit <file>", "write JUnit XML too", notBlank);
   const url = "http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox check ${url}`, "All checks, at a receiver on this machine"],

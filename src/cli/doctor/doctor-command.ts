@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { EXIT, type ExitCode } from "../exit.js";
-import { httpUrl, wholeNumber } from "../parse-option.js";
+import { httpUrl, notBlank, wholeNumber } from "../parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import { runExaminations, type Outcome } from "./run-examinations.js";
@@ -23,7 +23,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     )
     .requiredOption("--url <url>", "where the receiver listens, as it was registered or will be", httpUrl);
   addSecretOptions(command)
-    .option("--db <file>", "look at the inbox's SQLite file too")
+    .option("--db <file>", "look at the inbox's SQLite file too", notBlank)
     .option("--test-event", "send one webhook.test event as well: it is stored, and goes to onTest where there is one")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");

@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../define-command.js";
 import { usageError, type ExitCode } from "../exit.js";
+import { notBlank } from "../parse-option.js";
 import { formatTable } from "../table.js";
 import { addToApp } from "./add-to-app.js";
 import { choose } from "./choose.js";
@@ -27,7 +28,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
       new Option("--template <name>", `what to write (default where nobody is asked: ${names[0]})`).choices(names),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name; never a .env")
-    .option("--into <folder>", "of an add-on: the folder for its files, inside the app's (default: signals)")
+    .option("--into <folder>", "of an add-on: the folder for its files, inside the app's (default: signals)", notBlank)
     .option("--no-install", "do not install the dependencies")
     .option("--no-git", "do not make a git repository")
     .addOption(
@@ -38,6 +39,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
     .option(
       "--signalbox <spec>",
       "the version of signalbox that it depends on, or a tarball or folder (default: the one that runs this)",
+      notBlank,
     )
     .option("--json", "print one JSON document that lists what was written, and ask nothing");
   const list = formatTable(TEMPLATES.map(({ name, description }) => [{ text: `  ${name}` }, { text: description }]));

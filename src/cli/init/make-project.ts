@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Cli } from "../cli.js";
 import { EXIT, type ExitCode } from "../exit.js";
@@ -34,8 +34,9 @@ export async function makeProject(
   const { signalbox: given } = options;
   const signalbox = given === undefined ? runningSignalbox(directory) : givenSignalbox(given, directory);
   const project = planProject(template, { directory, packageManager, signalbox });
-  // A secret that somebody put there is in no other place.
-  const files = project.files.filter(({ path }) => path !== ".env" || !existsSync(join(directory, path)));
+  // A secret that somebody put there is in no other place. A link counts, also one that leads nowhere yet.
+  const hasOwn = lstatSync(join(directory, ".env"), { throwIfNoEntry: false }) !== undefined;
+  const files = project.files.filter(({ path }) => path !== ".env" || !hasOwn);
   const replaced = writeFiles(directory, files, { replace });
   if (options.json === undefined) noteWritten(files.length, replaced, template, cli);
 

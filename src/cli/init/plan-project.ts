@@ -55,7 +55,7 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   for (const { path, content } of builds) contents.set(path, content);
   const files = [...contents].map(([path, content]) => {
     const said = SPEAKING.test(path) ? inWordsOf(packageManager, content) : content;
-    return { path, content: said.replaceAll("{{name}}", name) };
+    return { path, content: said.replaceAll("{{name}}", name), ...(path === ".env" && { isPrivate: true as const }) };
   });
   return { name, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }

@@ -3,6 +3,8 @@ export interface PlannedFile {
   /** Inside the folder that is written to, with `/`. */
   path: string;
   content: string;
+  /** It holds a secret: others on the machine may not read it. */
+  isPrivate?: true;
 }
 
 /** What a template writes, and what its user does then. Nothing is written before the plan is whole. */

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
 import { environmentError } from "../exit.js";
 import { echoed } from "../printable.js";
 import type { PlannedFile } from "./plan.js";
@@ -9,8 +9,13 @@ export interface WriteOptions {
   replace?: boolean;
 }
 
+/** Of files that hold a secret: for their owner alone. */
+const PRIVATE_MODE = 0o600;
+const USUAL_MODE = 0o666;
+
 /**
  * Writes all files or, when one of them fails, none: what was written is taken back and what was replaced is restored.
+ * Nothing is written through a link inside of the folder: it may lead to what has nothing to do with it.
  *
  * @param directory made if it is not there
  * @returns the paths of files that were replaced
@@ -29,35 +34,47 @@ export function writeFiles(
     for (const file of files) {
       path = join(directory, file.path);
       makeFolder(dirname(path), undo);
+      assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
       // Noted first: a write that fails may leave the beginning of a file.
       if (before !== null) undo.push({ path: target, act: () => writeFileSync(target, before) });
-      else if (!replace) claim(target);
-      if (before === null) undo.push({ path: target, act: () => rmSync(target, { force: true }) });
+      else {
+        claim(target, file.isPrivate === true ? PRIVATE_MODE : USUAL_MODE);
+        undo.push({ path: target, act: () => rmSync(target, { force: true }) });
+      }
       writeFileSync(target, file.content);
       if (before !== null) replaced.push(file.path);
     }
     return replaced;
   } catch (error) {
-    const { code = "error" } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     const left = takeBack(undo);
     const state = left.length === 0 ? "nothing was left behind" : `these could not be taken back: ${left.join(", ")}`;
-    throw environmentError(`cannot write ${echoed(path)} (${code}); ${state}`);
+    throw environmentError(`cannot write ${echoed(path)} (${code ?? message}); ${state}`);
   }
 }
 
 /** Makes the file, empty; somebody may have made one since the folder was looked at. */
-function claim(path: string): void {
-  writeFileSync(path, "", { flag: "wx" });
+function claim(path: string, mode: number): void {
+  writeFileSync(path, "", { flag: "wx", mode });
 }
 
+/** @throws Error for what is no plain file: a link, even one that leads nowhere, a folder, a pipe */
 function contentOf(path: string): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return null;
+  if (found.isSymbolicLink()) throw new Error("it is a link");
+  if (!found.isFile()) throw new Error("it is no file");
+  return readFileSync(path);
+}
+
+/** @throws Error when a link on the way leads elsewhere */
+function assertInside(folder: string, directory: string): void {
+  const top = realpathSync(directory);
+  const real = realpathSync(folder);
+  if (real !== top && !real.startsWith(top.endsWith(sep) ? top : top + sep)) {
+    throw new Error("a link leads out of the folder");
   }
 }
 
