@@ -63,5 +63,7 @@ export async function runDeliveries(input: RunInput): Promise<void> {
 }
 
 export function unreachable(url: URL, code: string): Error {
-  return environmentError(`nothing can be reached at ${url.href} (${code}): is the receiver running?`);
+  // A user name and a password in it are nobody's business: such lines end up in the logs of build servers.
+  const shown = Object.assign(new URL(url), { username: "", password: "" });
+  return environmentError(`nothing can be reached at ${shown.href} (${code}): is the receiver running?`);
 }

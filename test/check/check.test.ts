@@ -222,6 +222,28 @@ test("nobody to send to is exit 3 with one line", async () => {
   );
 });
 
+test("a user name and a password in the address are not printed", async () => {
+  const run = await callCli(["check", "http://somebody:hunter2@127.0.0.1:1/x"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toContain("nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED)");
+});
+
+test("a build server is not shown a report in which nothing failed when nobody was there", async () => {
+  const junit = join(tempFiles(), "check.xml");
+  await callCli(["check", "http://127.0.0.1:1/x", "--junit", junit]);
+  expect(readFileSync(junit, "utf8")).toContain('errors="1"');
+});
+
+test("manners are looked at in answers of their own kind, whatever other checks sent", async () => {
+  const { url } = await serveReceiver();
+  const { skipped, rows } = await runCheck(url, "--only", "events.signals", "--only", "answers.unauthorized");
+  expect(skipped).toEqual([]);
+  expect(rows.find(({ id }) => id === "answers.unauthorized")?.probes.map(({ name }) => name)).toEqual([
+    "signature-missing",
+    "wrong-secret",
+  ]);
+});
+
 test("a receiver that goes away is exit 3, after what was seen of it", async () => {
   let left = 5;
   const server = createServer((request, response) => {
@@ -239,7 +261,9 @@ test("a receiver that goes away is exit 3, after what was seen of it", async () 
   expect(run.stdout).toMatch(/FAILED +signature\.missing/);
   expect(run.stderr).toMatch(/\nnot finished; required: 1 passed, 1 failed, 0 skipped; .*\n/);
   expect(run.stderr).toMatch(/\nsignalbox check: nothing can be reached at .* \(ECONNREFUSED\)/);
-  expect(readFileSync(junit, "utf8")).toContain('name="signature.missing"');
+  const report = readFileSync(junit, "utf8");
+  expect(report).toContain('name="signature.missing"');
+  expect(report).toMatch(/<error type="stopped" message="nothing can be reached at .* \(ECONNREFUSED\)/);
 });
 
 test("Ctrl-C ends a check with 130, though no answer comes", async () => {

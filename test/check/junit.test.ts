@@ -35,7 +35,7 @@ const caseOf = (root: XmlElement, id: string): XmlElement | undefined =>
   root.children.flatMap(({ children }) => children).find(({ attributes }) => attributes["name"] === id);
 
 test("a suite for each kind counts its cases, and nothing that came from outside breaks the XML", () => {
-  const root = readXml(junitOf(RESULTS, false));
+  const root = readXml(junitOf(RESULTS, { strict: false, stoppedBy: null }));
   expect(root).toMatchObject({ name: "testsuites", attributes: { name: "signalbox check" } });
   expect(root.children.map(({ name, attributes }) => ({ ...attributes, element: name }))).toEqual([
     { element: "testsuite", name: "required", tests: "3", failures: "1", errors: "0", skipped: "1", time: "0.750" },
@@ -50,10 +50,23 @@ test("a suite for each kind counts its cases, and nothing that came from outside
 });
 
 test("an advice is a failure with --strict, and otherwise a skipped case that says what it is", () => {
-  const [lax, strict] = [false, true].map((isStrict) => caseOf(readXml(junitOf(RESULTS, isStrict)), "b.advice"));
+  const [lax, strict] = [false, true].map((isStrict) =>
+    caseOf(readXml(junitOf(RESULTS, { strict: isStrict, stoppedBy: null })), "b.advice"),
+  );
   expect(lax?.children.map(({ name }) => name)).toEqual(["skipped", "system-out"]);
   expect(lax?.children[0]?.attributes["message"]).toBe("advised, not followed: Title.");
   expect(strict?.children.map(({ name }) => name)).toEqual(["failure"]);
+});
+
+test("a run that was cut short is an error, whatever passed until then", () => {
+  const passed = RESULTS.slice(0, 1);
+  const root = readXml(junitOf(passed, { strict: false, stoppedBy: NASTY }));
+  const stopped = root.children.find(({ attributes }) => attributes["name"] === "run");
+  expect(stopped?.attributes).toMatchObject({ tests: "1", failures: "0", errors: "1", skipped: "0" });
+  const [error] = stopped?.children[0]?.children ?? [];
+  expect(error).toMatchObject({ name: "error", attributes: { type: "stopped" } });
+  expect(error?.attributes["message"]).toContain("</failure>");
+  expect(readXml(junitOf(passed, { strict: false, stoppedBy: null })).children).toHaveLength(2);
 });
 
 test("--junit writes what the run found", async () => {

@@ -6,7 +6,7 @@ import { describeDelivery } from "./describe-delivery.js";
 import { isRefusal } from "./judge-answer.js";
 import { wordsOf } from "./run-cases.js";
 
-/** What is looked at when no other check has sent anything yet. */
+/** What is looked at when other checks have sent too little, or nothing that it is about. */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
 type Answered = Exchange & { answer: { kind: "answer" } };
@@ -23,10 +23,12 @@ interface Manner {
 
 /** Looks through all answers that came so far, and lists those that lack the manner. */
 export async function checkManner(manner: Manner, context: CheckContext): Promise<Observation> {
-  if (context.exchanges.length < SAMPLE.length) {
+  const concernedSoFar = (): Answered[] =>
+    context.exchanges.filter(isAnswered).filter((exchange) => manner.concerns(exchange));
+  if (context.exchanges.length < SAMPLE.length || concernedSoFar().length === 0) {
     for (const name of SAMPLE) await context.send(context.build(name), 0);
   }
-  const concerned = context.exchanges.filter(isAnswered).filter((exchange) => manner.concerns(exchange));
+  const concerned = concernedSoFar();
   if (concerned.length === 0) return { probes: [], unseen: "no such answer came" };
   const probes = concerned.map((exchange): Probe => {
     const { name } = exchange.delivery;

@@ -102,18 +102,25 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   });
   const results: CheckResult[] = [];
   const report = (json ? reportAsJson : reportAsText)(cli.terminal, { planned: checks.length, strict });
-  let isComplete = false;
+  let stoppedBy: string | null = "interrupted";
   try {
     await runChecks(checks, context, (result) => {
       results.push(result);
       report.add(result);
     });
-    isComplete = true;
+    stoppedBy = null;
+  } catch (error) {
+    if (!cli.signal.aborted && error instanceof Error) stoppedBy = error.message;
+    throw error;
   } finally {
     const { exchanges } = context;
-    const measured = { times: answerTimes(exchanges), clockOffsetMs: receiverClockOffset(exchanges), isComplete };
+    const measured = {
+      times: answerTimes(exchanges),
+      clockOffsetMs: receiverClockOffset(exchanges),
+      isComplete: stoppedBy === null,
+    };
     if (results.length > 0 && !cli.signal.aborted) report.finish(measured);
-    if (junit !== undefined) writeFileSync(junit, junitOf(results, strict));
+    if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
 }

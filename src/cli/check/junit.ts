@@ -1,13 +1,21 @@
-import type { CheckResult, Probe } from "./check.js";
 import { printable } from "../printable.js";
-import type { CheckKind } from "./check.js";
+import type { CheckKind, CheckResult, Probe } from "./check.js";
+
+export interface JunitOptions {
+  /** An advice that is not followed is a failure. */
+  strict: boolean;
+  /** Why the run ended before its last check; `null` when it did not. */
+  stoppedBy: string | null;
+}
 
 /**
  * The results as JUnit XML: a suite for each kind. An advice that is not followed is a skipped test case, and with
- * `strict` a failed one, so that a build server agrees with the exit code.
+ * `strict` a failed one, so that a build server agrees with the exit code. For the same reason a run that was cut short has
+ * an error: what was seen until then may all have passed.
  */
-export function junitOf(results: readonly CheckResult[], strict: boolean): string {
+export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
   const suites = (["required", "advised"] as const).map((kind) => suiteOf(kind, results, strict));
+  if (stoppedBy !== null) suites.push(stoppedSuite(stoppedBy));
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="signalbox check">\n${suites.join("")}</testsuites>\n`;
 }
 
@@ -20,6 +28,16 @@ function suiteOf(kind: CheckKind, results: readonly CheckResult[], strict: boole
   const counts = `tests="${own.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
   const cases = own.map((result) => caseOf(result, isFailure(result)));
   return `  <testsuite name="${kind}" ${counts} time="${seconds.toFixed(3)}">\n${cases.join("")}  </testsuite>\n`;
+}
+
+function stoppedSuite(why: string): string {
+  return [
+    '  <testsuite name="run" tests="1" failures="0" errors="1" skipped="0" time="0.000">',
+    '    <testcase classname="signalbox.check.run" name="run.complete" time="0.000">',
+    `      <error type="stopped" message="${xml(why)}"/>`,
+    "    </testcase>",
+    "  </testsuite>\n",
+  ].join("\n");
 }
 
 function caseOf(result: CheckResult, isFailure: boolean): string {
