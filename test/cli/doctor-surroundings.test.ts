@@ -1,12 +1,15 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -128,6 +131,23 @@ test.skipIf(process.getuid?.() === 0)("a file that may not be read", async () =>
   expect((await examine(url, { db }, sound)).problems).toEqual(["inbox_not_readable"]);
 });
 
+test("a path that leads in a circle, and a lock that cannot be looked at, end no examination", async () => {
+  const { url } = await serveReceiver();
+  const circle = join(tempFiles(), "circle.db");
+  symlinkSync(circle, circle);
+  const examined = await examine(url, { db: circle }, sound);
+  expect(examined.problems).toEqual(["inbox_not_readable"]);
+  expect(examined.find("inbox_not_readable")?.found).toContain("ELOOP");
+  expect(examined.find("bytes_kept")).toBeDefined();
+
+  const db = await fillInbox([]);
+  rmSync(`${db}-owner`, { force: true });
+  mkdirSync(`${db}-owner`);
+  const locked = await examine(url, { db }, sound);
+  expect([locked.problems, locked.find("inbox_not_owned")]).toEqual([[], undefined]);
+  expect(locked.find("inbox_not_checked")?.found).toMatch(/-owner could not be opened \(SQLITE_IOERR\w*\)/);
+});
+
 test("a damaged file", async () => {
   const { url } = await serveReceiver();
   const db = await fillInbox([{ eventId: "one", body: "x".repeat(200_000) }]);
@@ -150,6 +170,12 @@ test("a file without a log, one too large to be checked, and one that is held", 
   const examined = await examine(url, { db: large }, sound);
   expect([examined.problems, examined.find("inbox_sound")]).toEqual([[], undefined]);
   expect(examined.find("inbox_not_checked")?.found).toContain("257 MiB");
+  // What is to be typed can be, whatever the path is.
+  const odd = join(tempFiles(), "it's here; rm x.db");
+  copyFileSync(large, odd);
+  const mend = (await examine(url, { db: odd }, sound)).find("inbox_not_checked")?.mend ?? "";
+  const [, typed = ""] = /run: sqlite3 (.*) "PRAGMA/.exec(mend) ?? [];
+  expect(execFileSync("sh", ["-c", `printf %s ${typed}`], { encoding: "utf8" })).toBe(odd);
   const held = await fillInbox([]);
   const holder = new Database(held);
   onTestFinished(() => void holder.close());

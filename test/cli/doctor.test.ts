@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { gzipSync, gunzipSync } from "node:zlib";
@@ -402,6 +403,14 @@ test("a receiver that takes small bodies alone, and a parser that chokes on a by
   expect(examined.find("body_refused")?.found).toBe("a body with a byte order mark is answered 400");
 });
 
+const LF = Buffer.from("\n");
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
 /** A receiver of somebody who decodes the secret first. */
 function decodingReceiver(key: Buffer): Parameters<typeof listen>[0] {
   return (request, response) => {
@@ -420,6 +429,51 @@ function decodingReceiver(key: Buffer): Parameters<typeof listen>[0] {
     });
   };
 }
+
+test.each([
+  ["an error of its own", (response: ServerResponse) => void response.writeHead(500).end()],
+  ["no answer", (response: ServerResponse) => void response.destroy()],
+])("a forgery or a stale signature that gets %s was not refused", async (_what, fail) => {
+  const receiver = nodeHandler(await startReceiver());
+  const url = await listen((request, response) => {
+    const { writeHead } = response;
+    response.writeHead = ((status: number, ...rest: [OutgoingHttpHeaders]) => {
+      if (status !== 401) return writeHead.call(response, status, ...rest);
+      response.writeHead = writeHead;
+      fail(response);
+      return { end: () => undefined };
+    }) as typeof writeHead;
+    receiver(request, response);
+  });
+  const examined = await examine(url);
+  expect([examined.find("forgery_refused"), examined.find("stale_refused")]).toEqual([undefined, undefined]);
+  expect(examined.warnings.filter((id) => id === "answer_unexpected")).toHaveLength(2);
+});
+
+test("where the bytes are changed, nothing is said of what was refused for them and not for its age", async () => {
+  const { url } = await serveReceiver({ toleranceSeconds: 3600 });
+  const rewritten = await examine(await serveProxy(url, ({ body }) => ({ body: Buffer.concat([body, LF]) })));
+  expect(rewritten.problems).toEqual(["line_end_added"]);
+  expect(rewritten.find("stale_refused")).toBeUndefined();
+});
+
+test("what a receiver quotes of a secret is not printed", async () => {
+  const { url } = await serveReceiver();
+  const quoting = await listen(async (request, response) => {
+    const body = await readAll(request);
+    if (body[0] === 0xef) {
+      response.writeHead(400).end(`the key is ${SECRET}`);
+      return;
+    }
+    const { method = "POST" } = request;
+    const signature = String(request.headers["x-service-signature"]);
+    const answer = await fetch(url, { method, headers: { "X-Service-Signature": signature }, body });
+    response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
+  });
+  const examined = await examine(quoting);
+  expect(examined.find("body_refused")?.found).toMatch(/answered 400 the key is \[the secret\]$/);
+  expect(JSON.stringify(examined.findings)).not.toContain(SECRET);
+});
 
 test.each(["base64", "hex"] as const)("a receiver that decodes its secret from %s", async (encoding) => {
   const key = Buffer.from("a key of some length");

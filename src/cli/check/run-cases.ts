@@ -1,6 +1,7 @@
 import { describeAnswer } from "../compare-answer.js";
 import { inParallel } from "../in-parallel.js";
 import type { Answer } from "../send-delivery.js";
+import { withoutSecrets } from "../without-secrets.js";
 import type { CaseCheck, Observation, Probe } from "./check.js";
 import type { CheckContext } from "./check-context.js";
 import { describeDelivery } from "./describe-delivery.js";
@@ -30,6 +31,6 @@ export async function runCases({ cases }: CaseCheck, context: CheckContext): Pro
 
 /** An answer for a report. A receiver may quote what it must not. */
 export function wordsOf(answer: Answer, { secret }: Pick<CheckContext, "secret">): string {
-  const body = answer.kind === "answer" ? answer.body.replaceAll(secret, "[the secret]") : "";
+  const body = answer.kind === "answer" ? withoutSecrets(answer.body, [secret]) : "";
   return describeAnswer(answer.kind === "answer" ? { ...answer, body } : answer, true);
 }

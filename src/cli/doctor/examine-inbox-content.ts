@@ -4,6 +4,7 @@ import { isSignalboxError } from "../../errors.js";
 import { loadDriver } from "../../stores/sqlite/load-driver.js";
 import { assertInbox } from "../../stores/sqlite/schema.js";
 import { isBusy } from "../../stores/sqlite/store-error.js";
+import { shellQuote } from "../shell-quote.js";
 import type { Subject } from "./examination.js";
 import { ok, problem, warning, type Finding } from "./finding.js";
 import { formatBytes } from "./format-bytes.js";
@@ -49,7 +50,7 @@ function durabilityOf(db: Database.Database): Finding {
 function soundnessOf(db: Database.Database, path: string): Finding {
   const { size } = statSync(path);
   if (size > MOST_CHECKED_BYTES) {
-    const mend = `Stop the receiver and run: sqlite3 ${path} "PRAGMA quick_check" (about a second for each 150 MB).`;
+    const mend = `Stop the receiver and run: sqlite3 ${shellQuote(path)} "PRAGMA quick_check" (about a second for each 150 MB).`;
     return warning("inbox_not_checked", `${formatBytes(size)} are too much to check beside a receiver`, mend);
   }
   const found = db.pragma("quick_check(1)", { simple: true }) as string;

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf } from "./code-of.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, type Finding } from "./finding.js";
 import { formatBytes } from "./format-bytes.js";
@@ -8,17 +9,19 @@ const MAGIC = "SQLite format 3\0";
 
 /** Without SQLite, which would make a file, or a log beside it, where there is none. */
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
-  const stats = statSync(db, { throwIfNoEntry: false });
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(db, { throwIfNoEntry: false });
+  } catch (error) {
+    return [notReadable(db, error as Error)];
+  }
   if (stats === undefined) {
     const mend = "Pass the path that the receiver has. If it is right, the receiver was never started.";
     return [blocker("inbox_missing", `there is no file ${db}`, mend)];
   }
   if (!stats.isFile()) return [blocker("inbox_not_ours", `${db} is no file`, "Pass the path that the receiver has.")];
   const start = startOf(db);
-  if (start instanceof Error) {
-    const mend = "Run this as the user that the receiver runs as, or give that user the right to read the file.";
-    return [blocker("inbox_not_readable", `${db} may not be read (${codeOf(start)})`, mend)];
-  }
+  if (start instanceof Error) return [notReadable(db, start)];
   if (start !== MAGIC) {
     return [blocker("inbox_not_ours", `${db} is no SQLite file`, "Pass the path that the receiver has.")];
   }
@@ -33,22 +36,21 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
   return [ok("inbox_file", `${path}, ${formatBytes(stats.size)}`)];
 }
 
+function notReadable(path: string, error: Error): Finding {
+  const mend = "Run this as the user that the receiver runs as, or give that user the right to read the file.";
+  return blocker("inbox_not_readable", `${path} may not be read (${codeOf(error)})`, mend);
+}
+
 function startOf(path: string): string | Error {
-  let descriptor: number;
+  let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
-  } catch (error) {
-    return error as Error;
-  }
-  try {
     const start = Buffer.alloc(MAGIC.length);
     readSync(descriptor, start);
     return start.toString("latin1");
+  } catch (error) {
+    return error as Error;
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-function codeOf(error: Error): string {
-  return (error as NodeJS.ErrnoException).code ?? error.name;
 }

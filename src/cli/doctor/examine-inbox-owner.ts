@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { loadDriver } from "../../stores/sqlite/load-driver.js";
 import { isBusy } from "../../stores/sqlite/store-error.js";
+import { codeOf } from "./code-of.js";
 import type { Subject } from "./examination.js";
 import { ok, warning, type Finding } from "./finding.js";
 import { lockHolders } from "./lock-holders.js";
@@ -14,13 +15,22 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
     return [ok("inbox_owner", `${names} the inbox open`)];
   }
   // Of another container, or on another system: whether it is locked is to be had all the same.
-  if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
+  try {
+    if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
+  } catch (error) {
+    const mend = "Run this as the user that the receiver runs as, and see what stands there.";
+    return [warning("inbox_not_checked", `${lockFile} could not be opened (${codeOf(error)})`, mend)];
+  }
   const mend =
     "Start the receiver. If it runs, it has another file: compare its sqliteStore(…) path with --db, seen from its working folder.";
   return [warning("inbox_not_owned", "no process on this machine has the inbox open", mend)];
 }
 
-/** A glance: it ends before a receiver that starts at this moment would give up. */
+/**
+ * A glance: it ends before a receiver that starts at this moment would give up.
+ *
+ * @throws SqliteError when the file cannot be read
+ */
 function isLocked(lockFile: string): boolean {
   if (statSync(lockFile, { throwIfNoEntry: false }) === undefined) return false;
   const driver = loadDriver();
@@ -29,7 +39,10 @@ function isLocked(lockFile: string): boolean {
     lock.prepare("SELECT count(*) FROM sqlite_schema").get();
     return false;
   } catch (error) {
-    return isBusy(error);
+    if (isBusy(error)) return true;
+    // It could be read, so nobody keeps others out.
+    if (codeOf(error) === "SQLITE_NOTADB") return false;
+    throw error;
   } finally {
     lock.close();
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isSignalboxError } from "../../errors.js";
 import { checkSqliteVersion, loadDriver } from "../../stores/sqlite/load-driver.js";
+import { codeOf } from "./code-of.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, type Finding } from "./finding.js";
 import { inOurWords } from "./in-our-words.js";
@@ -55,9 +56,4 @@ function isAtLeast(version: string, least: string): boolean {
   const [found, wanted] = [version, least].map((text) => text.split(".").map(Number)) as [number[], number[]];
   const difference = wanted.map((part, index) => (found[index] ?? 0) - part).find((part) => part !== 0) ?? 0;
   return difference >= 0;
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "error";
 }

@@ -6,6 +6,8 @@ import { throwIfInterrupted } from "../define-command.js";
 import { isJsonObject } from "../restamp.js";
 import { sendDelivery, type Answer } from "../send-delivery.js";
 import { uniqueEventId } from "../unique.js";
+import { withoutSecrets } from "../without-secrets.js";
+import type { DoctorInput } from "./examination.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface Probe {
@@ -62,7 +64,7 @@ function isVerification(signed: Buffer): boolean {
 }
 
 export function createProbes(
-  { url, timeoutMs, signal }: { url: URL; timeoutMs: number; signal: AbortSignal },
+  { url, secrets, timeoutMs, signal }: Pick<DoctorInput, "url" | "secrets" | "timeoutMs" | "signal">,
   { now, monotonicMs }: Pick<Surroundings, "now" | "monotonicMs">,
   times: number[],
 ): SendProbe {
@@ -72,7 +74,7 @@ export function createProbes(
     const v1 = createHmac("sha256", key).update(`${timestamp}.`).update(signed).digest("hex");
     const wallBefore = now();
     const before = monotonicMs();
-    const answer = await sendDelivery(
+    const sent = await sendDelivery(
       url,
       {
         method: "POST",
@@ -84,6 +86,7 @@ export function createProbes(
     );
     throwIfInterrupted(signal);
     const ms = monotonicMs() - before;
+    const answer = sent.kind === "answer" ? { ...sent, body: withoutSecrets(sent.body, secrets) } : sent;
     if (answer.kind === "answer") times.push(ms);
     const json = answer.kind === "answer" ? jsonOf(answer.body) : undefined;
     const error = isJsonObject(json) ? json["error"] : undefined;
@@ -112,6 +115,11 @@ export function verdictOf({ answer, code, headers, isVerified }: Reply): "matche
 
 export function isSuccess(answer: Answer): boolean {
   return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
+}
+
+/** An error of the server's, or no answer at all, refuses nothing. */
+export function isRefusal(answer: Answer): boolean {
+  return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
 }
 
 function jsonOf(text: string): unknown {
