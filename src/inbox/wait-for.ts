@@ -31,6 +31,8 @@ interface WaitersConfig {
 type Look = (giveUp?: string) => Promise<void>;
 
 const DEFAULT_TIMEOUT_MS = 4000;
+/** What `setTimeout` can count. */
+const MOST_TIMEOUT_MS = 2 ** 31 - 1;
 /** For what others do to the inbox, the command line or another process: nobody tells of it. */
 const LOOK_AGAIN_MS = 1000;
 
@@ -42,7 +44,8 @@ export function createWaiters({ get, now }: WaitersConfig): Waiters {
   function waitFor(eventId: string, options: WaitForOptions = {}): Promise<StoredEvent> {
     const { state: wanted = "done", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     return new Promise((resolve, reject) => {
-      if (!WAITABLE.has(wanted)) return reject(cannotWaitFor());
+      const mistake = mistakeIn(wanted, timeoutMs);
+      if (mistake !== null) return reject(mistake);
       const stop = (): void => {
         clearTimeout(deadline);
         clearInterval(lookingAgain);
@@ -88,12 +91,13 @@ function canBecome(state: EventState, wanted: EventState): boolean {
   return (state === "ready" || state === "leased") && wanted !== "quarantined";
 }
 
-function cannotWaitFor(): SignalboxError {
-  return new SignalboxError(
-    "option_invalid",
-    'The option "state" of inbox.waitFor is invalid.',
-    "Wait for done, dead, ready or quarantined.",
-  );
+/** Of a JavaScript caller, mostly. `setTimeout` takes what it cannot count for 1 ms. */
+function mistakeIn(wanted: EventState, timeoutMs: number): SignalboxError | null {
+  const invalid = (option: string, help: string): SignalboxError =>
+    new SignalboxError("option_invalid", `The option "${option}" of inbox.waitFor is invalid.`, help);
+  if (!WAITABLE.has(wanted)) return invalid("state", "Wait for done, dead, ready or quarantined.");
+  const isTime = typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= MOST_TIMEOUT_MS;
+  return isTime ? null : invalid("timeoutMs", `Give it milliseconds, from 0 to ${MOST_TIMEOUT_MS}.`);
 }
 
 function unseen(eventId: string, giveUp: string): SignalboxError {

@@ -459,17 +459,17 @@ test("where the bytes are changed, nothing is said of what was refused for them 
 
 test("what a receiver quotes of a secret is not printed", async () => {
   const { url } = await serveReceiver();
-  const quoting = await listen(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readAll(request);
     if (body[0] === 0xef) {
       response.writeHead(400).end(`the key is ${SECRET}`);
       return;
     }
-    const { method = "POST" } = request;
     const signature = String(request.headers["x-service-signature"]);
-    const answer = await fetch(url, { method, headers: { "X-Service-Signature": signature }, body });
-    response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
-  });
+    const passed = await fetch(url, { method: "POST", headers: { "X-Service-Signature": signature }, body });
+    response.writeHead(passed.status, { "Content-Type": "application/json" }).end(await passed.text());
+  };
+  const quoting = await listen((request, response) => void answer(request, response));
   const examined = await examine(quoting);
   expect(examined.find("body_refused")?.found).toMatch(/answered 400 the key is \[the secret\]$/);
   expect(JSON.stringify(examined.findings)).not.toContain(SECRET);

@@ -112,6 +112,16 @@ test("an event that dies is refused to whoever wants it done, at once and with w
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test.each([NaN, -1, Infinity, 2 ** 31, "4000"])(
+  "a time of %j to wait is refused at once, not taken for 1 ms",
+  async (ms) => {
+    const { receiver } = await startRig();
+    const refused = await rejectionOf(receiver.inbox.waitFor("evt_1", { timeoutMs: ms as number }));
+    expect([refused.code, refused.message]).toEqual(["option_invalid", expect.stringContaining("timeoutMs")]);
+    expect(vi.getTimerCount()).toBe(0);
+  },
+);
+
 test("what can come about by no hand-off is refused at once", async () => {
   const rig = await startRig({ onSignal: () => undefined });
   const unknown = { ...signalEvent(), type: "signal.retracted" };
