@@ -93,11 +93,13 @@ function canBecome(state: EventState, wanted: EventState): boolean {
 
 /** Of a JavaScript caller, mostly. `setTimeout` takes what it cannot count for 1 ms. */
 function mistakeIn(wanted: EventState, timeoutMs: number): SignalboxError | null {
-  const invalid = (option: string, help: string): SignalboxError =>
-    new SignalboxError("option_invalid", `The option "${option}" of inbox.waitFor is invalid.`, help);
   if (!WAITABLE.has(wanted)) return invalid("state", "Wait for done, dead, ready or quarantined.");
   const isTime = typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= MOST_TIMEOUT_MS;
   return isTime ? null : invalid("timeoutMs", `Give it milliseconds, from 0 to ${MOST_TIMEOUT_MS}.`);
+}
+
+function invalid(option: keyof WaitForOptions, help: string): SignalboxError {
+  return new SignalboxError("option_invalid", `The option "${option}" of inbox.waitFor is invalid.`, help);
 }
 
 function unseen(eventId: string, giveUp: string): SignalboxError {

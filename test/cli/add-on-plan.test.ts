@@ -180,7 +180,17 @@ test("a parser behind an `if` on the line above is no place for the mount", asyn
 
 test("an app that closes itself is told where", async () => {
   const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", stop);\n` });
-  expect(LINES(plan, "close")).toEqual(["app.js", 5, "inside", "await signals.close();"]);
+  expect(LINES(plan, "close").slice(0, 3)).toEqual(["app.js", 5, "inside"]);
+});
+
+test.each([
+  ["stop", "await signals.close(); // in an async function"],
+  ["() => {\n  server.close();\n}", "await signals.close(); // in an async function"],
+  ["async () => {\n  server.close();\n}", "await signals.close();"],
+  ["async function () {\n  server.close();\n}", "await signals.close();"],
+])("where `await` would be a syntax error, the line to add says what it needs: %s", async (handler, line) => {
+  const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", ${handler});\n` });
+  expect(editOf(plan, "close")?.lines).toEqual([line]);
 });
 
 test("an app that is not found gets the lines without a place", async () => {
@@ -277,6 +287,27 @@ test.each(["..", "../other", "/elsewhere", "src/../../x"])("--into %s leads out 
   const failing = planFor({ "app.js": APP }, { into });
   await expect(failing).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringContaining("--into") });
 });
+
+test.each(["it's", 'a"b', "a`b", "a\nb", "$(x)", "a\u001b[2J"])(
+  "--into %j would not stand in the sources that import it",
+  async (into) => {
+    const failing = planFor({ "app.js": APP }, { into });
+    await expect(failing).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringContaining("--into") });
+  },
+);
+
+test("a folder with a blank in its name is typed as one word", async () => {
+  const { commands } = await planFor({ "app.js": APP }, { into: "my signals" });
+  expect(commands.test).toBe("node --test 'my signals/router.test.js'");
+});
+
+test.each(["null", "[]", '{ "extends": 5 }', '{ "extends": [null, "./x"], "compilerOptions": [] }', "{"])(
+  "a tsconfig.json that makes no sense is no crash: %s",
+  async (text) => {
+    const plan = await planFor({ "tsconfig.json": text, "src/app.ts": ESM_APP });
+    expect(pathsOf(plan)[0]).toBe("src/signals/router.ts");
+  },
+);
 
 test("--into names the folder", async () => {
   const plan = await planFor({ "src/app.js": APP }, { into: "src\\hooks/in/" });

@@ -119,6 +119,43 @@ test("nothing of a template is left unfilled", async () => {
   }
 });
 
+/** The lines of a compose file's service. */
+const serviceIn = (compose: string, name: string): string =>
+  new RegExp(`^  ${name}:\\n((?:    .*\\n|\\n)+)`, "m").exec(compose)?.[1] ?? "";
+
+test("in containers each process gets the variables that it reads, and the worker no signing secret", async () => {
+  const { directory } = await make([join(tempFiles(), "a"), "--template", "bullmq"]);
+  const read = (path: string): string => readFileSync(join(directory, path), "utf8");
+  const [, shared = "", worker = ""] =
+    /SHARED = \{\n([^]*?)\n\};[^]*WORKER = \{\n([^]*?)\n\};/.exec(read("src/config.ts")) ?? [];
+  const names = [...`${shared}\n${worker}`.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(3);
+  const service = serviceIn(read("compose.yaml"), "worker");
+  expect([...service.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name).sort()).toEqual(names.sort());
+  expect(service).not.toMatch(/env_file|SECRET/);
+  expect(serviceIn(read("compose.yaml"), "receiver")).toContain("env_file: .env");
+});
+
+test.each(["npm", "pnpm", "yarn", "bun"])("what the Dockerfile copies is there, with %s", async (packageManager) => {
+  const { directory, files } = await make([join(tempFiles(), "a"), "--package-manager", packageManager]);
+  const lines = readFileSync(join(directory, "Dockerfile"), "utf8").split("\n");
+  const lockFiles = ["package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"];
+  const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(" ") ?? []);
+  const isThere = (name: string): boolean => files.some((path) => path === name || path.startsWith(`${name}/`));
+  expect(copied.filter((name) => !lockFiles.includes(name) && !isThere(name.replace("./", "")))).toEqual([]);
+  expect(copied.filter((name) => lockFiles.includes(name))).toHaveLength(1);
+  const ignored = readFileSync(join(directory, ".dockerignore"), "utf8").split("\n");
+  expect(copied.filter((name) => ignored.includes(name))).toEqual([]);
+  // A secret is in no layer, nobody is root, and Node itself gets the signals.
+  expect(ignored).toContain(".env");
+  expect(lines.filter((line) => /^(USER|CMD|VOLUME)/.test(line))).toEqual([
+    "VOLUME /data",
+    "USER node",
+    'CMD ["node", "dist/main.js"]',
+  ]);
+  expect(isThere("src/main.ts")).toBe(true);
+});
+
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /name the folder to make, such as `signalbox init my-receiver`/],
   [[" "], /name the folder to make/],

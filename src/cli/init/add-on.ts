@@ -74,8 +74,14 @@ const ENVIRONMENT: AddOnPlan["environment"] = [
   { name: "SIGNALS_DB", value: "signals.db", what: "the inbox's file, on a disk that stays; this is the default" },
 ];
 
+/** What would end, or do something in, a string of a source. */
+const UNQUOTABLE = /["'`$\p{Cc}\u2028\u2029]/u;
+
 /** With `/`, and inside of the app: what it imports has to find it. */
 function targetFolder(into: string): string {
+  if (UNQUOTABLE.test(into)) {
+    throw usageError(`--into ${echoed(into)} cannot stand in an import: name a folder such as src/signals`);
+  }
   const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
   if (!isAbsolute(into) && folder !== ".." && !folder.startsWith("../")) return folder;
   throw usageError(`--into ${echoed(into)} leads out of the app: name a folder in it, such as src/signals`);

@@ -17,7 +17,8 @@ const DAY_SECONDS = 24 * 60 * 60;
 /** @param name a test has one of its own. @default "signals" */
 export function createSignalQueue(redisUrl: string, logger: Logger, name: string = QUEUE_NAME): SignalQueue {
   const queue: SignalQueue = new Queue(name, {
-    // While Redis is away `add` fails at once, and the inbox keeps the signal until it is back.
+    // While Redis is away the inbox keeps the signal: `add` fails at once or, when there was no connection yet, once the
+    // hand-off's time is over.
     connection: { url: redisUrl, enableOfflineQueue: false },
     defaultJobOptions: {
       attempts: 10,

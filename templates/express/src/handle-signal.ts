@@ -60,6 +60,8 @@ async function postAlert(url: string, alert: Alert, { deliveryKey, abortSignal }
     headers: { "Content-Type": "application/json", "Idempotency-Key": deliveryKey },
     body: JSON.stringify(alert),
     signal: abortSignal,
+    // A redirect turns a POST into a GET, and what answers that has got no alert.
+    redirect: "manual",
   });
   // The connection is free again only when the body was read.
   await response.arrayBuffer();

@@ -27,7 +27,10 @@ async function alertsThatAnswer(status: number): Promise<{ url: string; got: Inc
   const got: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
     got.push(request.headers);
-    request.resume().on("end", () => response.writeHead(status, { Connection: "close" }).end());
+    // Whatever is asked for elsewhere is there.
+    const isElsewhere = request.url === "/elsewhere";
+    const headers = { Connection: "close", Location: "/elsewhere" };
+    request.resume().on("end", () => response.writeHead(isElsewhere ? 200 : status, headers).end());
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -47,6 +50,8 @@ test.each([
   [429, { code: "retry_later" }],
   [422, { code: "permanent_failure" }],
   [500, { message: "alerts answered 500" }],
+  // A POST that follows it becomes a GET, which is answered 200 without the alert.
+  [302, { message: "alerts answered 302" }],
 ])("an answer of %i is a failure of its own kind", async (status, failure) => {
   const { url } = await alertsThatAnswer(status);
   await expect(post(url)).rejects.toMatchObject(failure);

@@ -1,3 +1,4 @@
+import { shellQuote } from "../../shell-quote.js";
 import { EXEC } from "../package-manager.js";
 import type { App } from "./detect-app.js";
 import type { AppFolder } from "./read-app.js";
@@ -25,7 +26,8 @@ export function installCommands(
 }
 
 /** Runs the new test alone; `null` where the app has to be built first. */
-export function testCommand(app: App, { manifest }: AppFolder, path: string): string | null {
+export function testCommand(app: App, { manifest }: AppFolder, testPath: string): string | null {
+  const path = shellQuote(testPath);
   const run = EXEC[app.packageManager];
   if (app.isLazy || app.testRunner === "node") {
     if (app.language === "javascript") return `node --test ${path}`;

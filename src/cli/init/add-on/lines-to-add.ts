@@ -51,9 +51,14 @@ export function linesToAdd(app: App, sources: ReadonlyMap<string, string>, route
       ? [{ purpose: "close" as const, ...startAt, lines: indented(words.end(closeFile), listen) }]
       : [
           ...importInto(closeFile, shutdown.line),
-          { purpose: "close" as const, ...at(shutdown, "inside"), lines: [words.close(closeFile)] },
+          { purpose: "close" as const, ...at(shutdown, "inside"), lines: [awaited(words.close(closeFile), shutdown)] },
         ]),
   ];
+}
+
+/** In a function that is not async `await` is a syntax error; which function it is, one line does not always tell. */
+function awaited(line: string, { text }: Place): string {
+  return /\basync\b/.test(text) ? line : `${line} // in an async function`;
 }
 
 type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at">;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isJsonObject } from "../../restamp.js";
 import { stripComments } from "./strip-comments.js";
 
 /** As much as is asked for; names of modes are in lower case. */
@@ -16,15 +17,16 @@ export interface CompilerOptions {
 /** With what it extends. `null` when there is no such file, or it cannot be read. */
 export function readCompilerOptions(path: string, seen: readonly string[] = []): CompilerOptions | null {
   if (seen.includes(path)) return null;
-  let config: { extends?: string | string[]; compilerOptions?: Record<string, unknown> };
+  let config: unknown;
   try {
-    const json = stripComments(readFileSync(path, "utf8")).replaceAll(/,(?=\s*[}\]])/g, "");
-    config = JSON.parse(json) as typeof config;
+    config = JSON.parse(stripComments(readFileSync(path, "utf8")).replaceAll(/,(?=\s*[}\]])/g, ""));
   } catch {
     return null;
   }
-  const bases = [config.extends ?? []].flat().map((base) => readBase(base, path, [...seen, path]));
-  const own: Record<string, unknown> = { ...config.compilerOptions };
+  if (!isJsonObject(config)) return null;
+  const names = [config["extends"]].flat().filter((base) => typeof base === "string");
+  const bases = names.map((base) => readBase(base, path, [...seen, path]));
+  const own: Record<string, unknown> = isJsonObject(config["compilerOptions"]) ? { ...config["compilerOptions"] } : {};
   for (const name of ["module", "moduleResolution"]) {
     if (typeof own[name] === "string") own[name] = own[name].toLowerCase();
   }
