@@ -246,6 +246,15 @@ test.each(SECRETS)("a secret that is not the receiver's: %s, %j", async (id, giv
   expect([accepted, quarantined]).toEqual([0, 0]);
 });
 
+test("where every request gets a bare 401, the secret is not the only suspect", async () => {
+  const url = await listen((request, response) => void request.resume().on("end", () => response.writeHead(401).end()));
+  const examined = await examine(url);
+  expect(examined.problems).toEqual(["secret_unknown"]);
+  expect(examined.find("secret_unknown")?.mend).toContain("gateway");
+  const { url: ours } = await serveReceiver({ secrets: "another" });
+  expect((await examine(ours)).find("secret_unknown")?.mend).not.toContain("gateway");
+});
+
 test("a wrong secret and a changed body at once are both named", async () => {
   const { url } = await serveReceiver({ secrets: `${SECRET} ` });
   const indented = ({ body }: { body: Buffer }): { body: Buffer } => {

@@ -2,19 +2,19 @@ import { spawnSync } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { beforeAll, expect, test } from "vitest";
-import { run, start } from "./commands.js";
+import { run, start, type Running } from "./commands.js";
 import { installFast, scaffold, secretOf } from "./scaffold.js";
 
 const MINUTES = 60_000;
 const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
 
 /** A Redis of its own: the queue of the template has a name that others on this machine may use. */
-async function startRedis(): Promise<string> {
+async function startRedis(): Promise<{ url: string; redis: Running }> {
   const port = await freePort();
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
   const redis = start(tmpdir(), "redis-server", args);
   await redis.linesWith(/Ready to accept connections/);
-  return `redis://127.0.0.1:${port}`;
+  return { url: `redis://127.0.0.1:${port}`, redis };
 }
 
 async function freePort(): Promise<number> {
@@ -47,7 +47,7 @@ test.skipIf(!hasRedis)(
   "bullmq: with a Redis its tests pass, and every signal of a replay reaches the worker once (needs redis-server)",
   { timeout: 5 * MINUTES },
   async () => {
-    const REDIS_URL = await startRedis();
+    const { url: REDIS_URL } = await startRedis();
     const tested = await run(project, "npm", ["test"], { REDIS_URL });
     expect(tested.stdout).toMatch(/Tests\s+\d+ passed \(/);
 
@@ -70,5 +70,22 @@ test.skipIf(!hasRedis)(
       await each.stop();
       await closing;
     }
+  },
+);
+
+test.skipIf(!hasRedis).each(["goes away", "was never there"])(
+  "bullmq: both processes end in order where Redis %s (needs redis-server)",
+  { timeout: 5 * MINUTES },
+  async (what) => {
+    const { url: REDIS_URL, redis } = await startRedis();
+    if (what === "was never there") await redis.stop();
+    await run(project, "npm", ["run", "build"]);
+    const receiver = start(project, "node", ["dist/main.js"], { PORT: "0", REDIS_URL });
+    const worker = start(project, "node", ["dist/worker.js"], { REDIS_URL });
+    await Promise.all([receiver.linesWith(/listening on /), worker.linesWith(/worker started/)]);
+    if (what === "goes away") await redis.stop();
+    // Both have noticed.
+    await Promise.all([receiver.linesWith(/"msg":"Redis"/), worker.linesWith(/"msg":"Redis"/)]);
+    expect(await Promise.all([receiver.stop(), worker.stop()])).toEqual([0, 0]);
   },
 );

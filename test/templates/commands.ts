@@ -35,8 +35,12 @@ export async function run(
 export interface Running {
   /** Resolves with the lines so far that match, once there are `count` of them. Rejects when it ends first. */
   linesWith(pattern: RegExp, count?: number): Promise<string[]>;
-  /** Sends SIGTERM to the command and all that it started, as a terminal does with Ctrl-C, and waits for their end. */
-  stop(): Promise<void>;
+  /**
+   * Sends SIGTERM to the command and all that it started, as a terminal does with Ctrl-C, and waits for their end.
+   *
+   * @returns the exit code of the command
+   */
+  stop(): Promise<number | null>;
 }
 
 /** Starts a command that goes on; it is killed when the test is over. */
@@ -56,7 +60,7 @@ export function start(
       for (const watcher of watchers) watcher();
     });
   }
-  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
   onTestFinished(() => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -83,7 +87,7 @@ export function start(
     async stop() {
       // To the group: npm does not pass it on, since there is a shell between.
       if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-      await closed;
+      return closed;
     },
   };
 }

@@ -51,7 +51,9 @@ async function explainMismatch(subject: Subject): Promise<Finding> {
     secrets.length === 1
       ? "the secret given here is not the receiver's"
       : "none of the secrets given here is the receiver's";
-  return blocker("secret_unknown", which, mend);
+  // Codes of signalbox's tell a mismatch. A bare 401 may come from anybody.
+  const other = facts.isSignalbox === true ? "" : " Or a gateway before the receiver refuses every request with 401.";
+  return blocker("secret_unknown", which, mend + other);
 }
 
 function isRight({ facts }: Subject, secret: string): Finding {

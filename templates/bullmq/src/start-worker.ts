@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { DelayedError, UnrecoverableError, Worker, type Job } from "bullmq";
 import { Redis } from "ioredis";
 import type { Logger } from "pino";
@@ -9,12 +10,15 @@ import { QUEUE_NAME, type SignalJob } from "./signal-queue.js";
 
 export interface RunningWorker {
   worker: Worker<SignalJob, void>;
-  /** Waits for the jobs in hand. */
+  /** Waits for the jobs in hand. Those that do not come to their end are done again by another worker. */
   close(): Promise<void>;
 }
 
 /** How long one job may take. */
 const JOB_TIMEOUT_MS = 30_000;
+/** And how long its end may take. Without Redis no job can come to its end, and BullMQ would wait for ever. */
+const CLOSE_TIMEOUT_MS = JOB_TIMEOUT_MS + 5000;
+const CLOSE_TIMEOUT_WITHOUT_REDIS_MS = 1000;
 
 /**
  * Takes jobs and handles each signal once, as far as that can be done: what was handled is passed over. After a crash
@@ -62,7 +66,10 @@ export async function startWorker(
   return {
     worker,
     async close() {
-      await worker.close();
+      const timeoutMs = redis.status === "ready" ? CLOSE_TIMEOUT_MS : CLOSE_TIMEOUT_WITHOUT_REDIS_MS;
+      const late = new AbortController();
+      await Promise.race([worker.close(), sleep(timeoutMs, undefined, { signal: late.signal })]);
+      late.abort();
       redis.disconnect();
     },
   };

@@ -60,3 +60,11 @@ test.skipIf(noRedis)("what is put off waits and uses up no attempt (needs Redis)
   expect(await job.getState()).toBe("delayed");
   expect((await queue.getJob(job.id ?? ""))?.attemptsMade).toBe(0);
 });
+
+test("it can be closed where there is no Redis", async () => {
+  const config = { REDIS_URL: "redis://127.0.0.1:1", WORKER_CONCURRENCY: 1 };
+  const { worker, close } = await startWorker(config, LOGGER, () => Promise.resolve());
+  // It has noticed, and tries again.
+  await new Promise((resolve) => worker.once("error", resolve));
+  await close();
+});
