@@ -16,6 +16,9 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
     "npm install signalbox",
     "NOT RUN: asks the registry; install() in test/package does the same offline",
   ],
+  ["Quick start", "onlyBuiltDependencies", "test/package-matrix/package-managers.test.ts"],
+  ["Quick start", "resolutions", "test/package-matrix/package-managers.test.ts"],
+  ["Quick start", "trustedDependencies", "test/package-matrix/package-managers.test.ts"],
   ["Quick start", 'import express from "express"', "test/package/quick-start.test.ts"],
   ["Quick start", "node app.js", "NOT RUN: the test starts the block before with the same variable"],
   ["Quick start", "npx signalbox send", "test/package/quick-start.test.ts"],
@@ -77,5 +80,7 @@ test("each of these tests is there", () => {
 
 test("each block of code is in a language that some test reads, or is what a command prints", () => {
   const languages = new Set(README.blocks.map(({ language }) => language));
-  expect([...languages].filter((language) => !["js", "sh", "sql", "text", "ts"].includes(language))).toEqual([]);
+  expect(
+    [...languages].filter((language) => !["js", "json", "sh", "sql", "text", "ts", "yaml"].includes(language)),
+  ).toEqual([]);
 });

@@ -22,7 +22,7 @@ export function loadDriver(
     throw new SignalboxError(
       "store_unsupported",
       `better-sqlite3 ${versions.driver} crashes Node ${versions.node}.`,
-      "Run: npm install better-sqlite3@12 (or use Node 22 or later).",
+      "Use Node 22 or later, or run: npm install better-sqlite3@12 (README, Quick start, has other package managers).",
     );
   }
   return require("better-sqlite3") as typeof Database;

@@ -14,6 +14,7 @@ import { expect, test } from "vitest";
 import { checkSqliteVersion, loadDriver } from "../../../../src/stores/sqlite/load-driver.js";
 import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-file-system.js";
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
+import { storeError } from "../../../../src/stores/sqlite/store-error.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { newEvent, T0 } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
@@ -200,6 +201,18 @@ test("better-sqlite3 13 is refused on a Node that it would crash", () => {
   ] as const) {
     expect(loadDriver({ driver, node })).toBeTypeOf("function");
   }
+});
+
+test("a driver without its binary, or with that of another Node, is no failure of the disk", () => {
+  const uncompiled = new Error("Could not locate the bindings file. Tried:\n → build/better_sqlite3.node");
+  const foreign = Object.assign(new Error("was compiled against"), { code: "ERR_DLOPEN_FAILED" });
+  const absent = Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
+  for (const cause of [uncompiled, foreign, absent]) {
+    const error = storeError(cause, "inbox.db");
+    expect([error.code, error.help.includes("npm rebuild better-sqlite3")]).toEqual(["store_unsupported", true]);
+    expect(error.cause).toBe(cause);
+  }
+  expect(storeError(new Error("Could not"), "inbox.db").code).toBe("store_failed");
 });
 
 test("an SQLite before 3.51.3 is refused", () => {

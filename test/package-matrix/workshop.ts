@@ -1,0 +1,36 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll } from "vitest";
+
+/** Everything that a test file of this suite fetches, compiles and installs; gone when the file is over. */
+export const WORKSHOP = mkdtempSync(join(tmpdir(), "signalbox-matrix-"));
+// For the test file that imports this. Some hundred thousand files: Node's own way takes minutes.
+afterAll(() => {
+  execFileSync("rm", ["-rf", WORKSHOP]);
+}, 600_000);
+
+/** What package managers keep of what they fetched stays in the workshop, too. */
+export const CACHES: Readonly<Record<string, string>> = {
+  XDG_DATA_HOME: join(WORKSHOP, "caches/data"),
+  XDG_CACHE_HOME: join(WORKSHOP, "caches/cache"),
+  XDG_STATE_HOME: join(WORKSHOP, "caches/state"),
+  YARN_CACHE_FOLDER: join(WORKSHOP, "caches/yarn"),
+  YARN_GLOBAL_FOLDER: join(WORKSHOP, "caches/berry"),
+  BUN_INSTALL_CACHE_DIR: join(WORKSHOP, "caches/bun"),
+  YARN_ENABLE_TELEMETRY: "0",
+  // No question, and no update of itself.
+  CI: "1",
+};
+
+/** An empty project, but for these files. */
+export function makeProject(name: string, files: Readonly<Record<string, string>> = {}): string {
+  const folder = join(WORKSHOP, name);
+  const all = { "package.json": JSON.stringify({ name: "app", private: true, type: "module" }), ...files };
+  for (const [path, content] of Object.entries(all)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
