@@ -1,10 +1,9 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
-import { countAccepted } from "./count-accepted.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./define-command.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { EXIT, type ExitCode } from "./exit.js";
-import { PACKAGED_FIXTURES, readFixtureFolder } from "./fixture-folder.js";
+import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
 import { reportResults } from "./report-results.js";
 import { runDeliveries } from "./run-deliveries.js";
 import type { Terminal } from "./terminal.js";
@@ -34,8 +33,10 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 
 async function demo(options: DemoOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
+  // The other commands start faster without what reads events, and without a whole receiver.
+  const { readFixtureFolder } = await import("./fixture-folder.js");
+  const { countAccepted } = await import("./count-accepted.js");
   const { deliveries, events } = readFixtureFolder(PACKAGED_FIXTURES);
-  // Only the demo needs a whole receiver; the other commands start faster without.
   const { startDemoReceiver } = await import("./demo-receiver.js");
   const receiver = await startDemoReceiver({ verbose: options.verbose ?? false });
   const report = reportResults(terminal, deliveries, options.json ?? false);

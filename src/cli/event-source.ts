@@ -4,7 +4,7 @@ import { SIGNAL_TYPES } from "../events/signal-types.js";
 import { nearMiss } from "../near-miss.js";
 import type { Cli } from "./cli.js";
 import { environmentError, usageError } from "./exit.js";
-import { PACKAGED_FIXTURES } from "./fixture-folder.js";
+import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
 import { echoed } from "./printable.js";
 import { readInput } from "./read-input.js";
 import { isJsonObject } from "./restamp.js";

@@ -1,13 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseEvent } from "../events/parse-event.js";
 import { deliveriesSchema, type Delivery, type Expectation } from "./delivery-schema.js";
 import { environmentError } from "./exit.js";
 import { isJsonObject } from "./restamp.js";
-
-/** The fixtures that come with the package; the same way up from `src/cli` and `dist/cli`. */
-export const PACKAGED_FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 
 export interface FixtureFolder {
   /** By their path without `.json`: `signals/price_increased`. */

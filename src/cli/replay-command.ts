@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { countAccepted, type AcceptedCount } from "./count-accepted.js";
+import type { AcceptedCount } from "./count-accepted.js";
 import { runs, withExamples, type CommandContext } from "./define-command.js";
 import { EXIT, usageError, type ExitCode } from "./exit.js";
-import { PACKAGED_FIXTURES, readFixtureFolder } from "./fixture-folder.js";
 import { matchesName } from "./match-name.js";
+import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
 import { collect, httpUrl, wholeNumber } from "./parse-option.js";
 import { echoed } from "./printable.js";
 import { reportResults } from "./report-results.js";
@@ -51,6 +51,9 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { url, only, skip = [], asIs = false, concurrency, timeout, json = false } = options;
   const [secret] = readSecrets(options, cli);
+  // The other commands start faster without what reads events.
+  const { readFixtureFolder } = await import("./fixture-folder.js");
+  const { countAccepted } = await import("./count-accepted.js");
   const { events, deliveries: all } = readFixtureFolder(folder ?? PACKAGED_FIXTURES);
   const meant = only === undefined ? all : all.filter(({ name }) => matchesName(name, only));
   if (only !== undefined && meant.length === 0)

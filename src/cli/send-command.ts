@@ -9,7 +9,6 @@ import { parseEventSource, readEventSource } from "./event-source.js";
 import { EXIT, usageError, type ExitCode } from "./exit.js";
 import { inParallel } from "./in-parallel.js";
 import { collect, httpUrl, wholeNumber } from "./parse-option.js";
-import { reportAnswers } from "./report-answers.js";
 import { restamp, withSignalId } from "./restamp.js";
 import { unreachable } from "./run-deliveries.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
@@ -65,6 +64,8 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError(`--tamper: ${source} is empty, there is no byte to change`);
   const bodyOf = createBodies(bytes, source, options, assignments);
 
+  // The other commands start faster without what reads events.
+  const { reportAnswers } = await import("./report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });

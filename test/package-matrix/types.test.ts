@@ -118,6 +118,8 @@ if (newest?.ok === true) {
       } finally {
         writeFileSync(declaration, right);
       }
+      await run(plain, "rm", ["-r", "node_modules/@types"]);
+      expect(await compile(plain, newest, { ...RESOLUTIONS.nodenext, types: [] })).toMatch(/@types\/node/);
     },
     5 * MINUTES,
   );

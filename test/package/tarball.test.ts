@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
@@ -34,4 +35,11 @@ test("installing it runs nothing", () => {
   for (const name of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(name);
   // npm compiles a package with this file even when it has no script.
   expect(pack().paths).not.toContain("binding.gyp");
+});
+
+test("the tarball stays small", () => {
+  const { tarball } = pack();
+  const kilobytes = statSync(tarball).size / 1000;
+  expect(kilobytes).toBeLessThan(350);
+  expect(execFileSync("tar", ["-xzOf", tarball], { maxBuffer: 2 ** 26 }).byteLength / 1000).toBeLessThan(1300);
 });

@@ -2,8 +2,8 @@ import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { EXIT, environmentError, usageError, type ExitCode } from "../exit.js";
-import { PACKAGED_FIXTURES, readFixtureFolder } from "../fixture-folder.js";
 import { matchesName } from "../match-name.js";
+import { PACKAGED_FIXTURES } from "../packaged-fixtures.js";
 import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../parse-option.js";
 import { echoed } from "../printable.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
@@ -87,6 +87,8 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   const [secret] = readSecrets(options, cli);
   const checks = selectChecks(options);
   if (junit !== undefined) assertWritable(junit);
+  // The other commands start faster without what reads events.
+  const { readFixtureFolder } = await import("../fixture-folder.js");
   const context = createCheckContext({
     url,
     secret,

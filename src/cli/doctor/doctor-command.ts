@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from "../exit.js";
 import { httpUrl, notBlank, wholeNumber } from "../parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
-import { runExaminations, type Outcome } from "./run-examinations.js";
+import type { Outcome } from "./run-examinations.js";
 
 interface DoctorOptions extends SecretOptions {
   url: URL;
@@ -44,6 +44,8 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
   const secrets = readSecrets(options, cli);
   const report = reportOutcomes(cli.terminal, json);
   const input = { url, secrets, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };
+  // The other commands start faster without what it looks with.
+  const { runExaminations } = await import("./run-examinations.js");
   const outcomes = await runExaminations({ ...input, ...(db !== undefined && { db }) }, (outcome) => {
     report.add(outcome);
     cli.terminal.progress(`${outcome.examination.name} looked at`);

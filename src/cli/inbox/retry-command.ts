@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { replayEvents } from "../../inbox/replay.js";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import type { ExitCode } from "../exit.js";
 import { addInboxOptions, type InboxOptions } from "./inbox-options.js";
@@ -36,4 +35,8 @@ async function retry(ids: readonly string[], options: RetryOptions, context: Com
   return moveEvents({ ids, state, options, words: WORDS, act: retryEvents }, context);
 }
 
-const retryEvents: Move["act"] = ({ store, endpoint }, eventIds) => replayEvents(store, endpoint, eventIds, Date.now());
+const retryEvents: Move["act"] = async ({ store, endpoint }, eventIds) => {
+  // The other commands start faster without what reads events.
+  const { replayEvents } = await import("../../inbox/replay.js");
+  return replayEvents(store, endpoint, eventIds, Date.now());
+};

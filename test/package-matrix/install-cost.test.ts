@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { pack, REPOSITORY } from "../package/installed.js";
+import { readMarkdown } from "../repo/markdown.js";
+import { run } from "../templates/commands.js";
+import { envOf, fetchNodes } from "./toolchain.js";
+import { makeProject } from "./workshop.js";
+
+const MINUTES = 60_000;
+const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
+
+/** What an install leaves behind, without what a compiler makes. */
+interface Cost {
+  packages: number;
+  megabytes: number;
+  /** Of them, the database driver's. */
+  driverMegabytes: number;
+  /** The packages that run something when they are installed. */
+  withScripts: string[];
+}
+
+function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const sizes = entries.map((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? bytesIn(path) : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function costOf(folder: string): Cost {
+  const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as {
+    packages: Record<string, object>;
+  };
+  const paths = Object.keys(packages).filter((path) => path !== "");
+  const withScripts = paths.filter((path) => {
+    const manifest = readFileSync(join(folder, path, "package.json"), "utf8");
+    const { scripts = {} } = JSON.parse(manifest) as { scripts?: Record<string, string> };
+    return ["preinstall", "install", "postinstall"].some((name) => name in scripts);
+  });
+  const modules = join(folder, "node_modules");
+  const megabytes = (path: string): number => Math.round(bytesIn(path) / 1e6);
+  return {
+    packages: paths.length,
+    megabytes: megabytes(modules),
+    driverMegabytes: megabytes(join(modules, "better-sqlite3")),
+    withScripts: withScripts.map((path) => path.replace("node_modules/", "")),
+  };
+}
+
+const row = (driver: number): string[] | undefined =>
+  README.tablesUnder("What it costs")[0]?.find(([name]) => name === `better-sqlite3 ${driver}`);
+
+for (const node of await fetchNodes([24])) {
+  if (!node.ok) {
+    test.skip(`the cost of an install: ${node.reason}`);
+    continue;
+  }
+  test.each([
+    [12, ["better-sqlite3"]],
+    [13, []],
+  ] as const)(
+    "an install with better-sqlite3 %i costs what the README says, and no other package runs a script",
+    async (driver, scripts) => {
+      const folder = makeProject(`cost-of-${driver}`);
+      const packages = [pack().tarball, "express", `better-sqlite3@${driver}`];
+      await run(folder, "npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], envOf(node));
+      const cost = costOf(folder);
+      expect(cost.withScripts).toEqual(scripts);
+      const [, ...said] = row(driver) ?? [];
+      const measured = [cost.packages, cost.megabytes, cost.driverMegabytes];
+      // Others' packages grow and shrink without us.
+      for (const [index, value] of measured.entries()) {
+        expect(
+          Math.abs(Number.parseInt(said[index] ?? "") - value),
+          `${said.join()} and ${measured.join()}`,
+        ).toBeLessThan(Math.max(2, value / 10));
+      }
+
+      // The look at the scripts would see one of ours.
+      const own = join(folder, "node_modules/signalbox/package.json");
+      const manifest = JSON.parse(readFileSync(own, "utf8")) as { scripts: object };
+      writeFileSync(own, JSON.stringify({ ...manifest, scripts: { ...manifest.scripts, postinstall: "true" } }));
+      expect(costOf(folder).withScripts).toEqual([...scripts, "signalbox"]);
+    },
+    5 * MINUTES,
+  );
+}
