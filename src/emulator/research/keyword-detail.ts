@@ -29,8 +29,9 @@ function readHistory(
   const months = view.isLimited ? LIMITS.developerHistoryMonths : assumptions.keywordHistoryMonths;
   return database
     .prepare<[number, number, number], { month: number; products: number; traffic: number; volume: number }>(
-      `SELECT month, observed_products AS products, observed_traffic AS traffic, search_volume AS volume
-       FROM keyword_month WHERE keyword_id = ? AND month > ? AND month <= ? ORDER BY month`,
+      `SELECT m.month, m.observed_products AS products, m.observed_traffic AS traffic, m.search_volume AS volume
+       FROM observed_month e CROSS JOIN keyword_month m ON m.month = e.month AND m.keyword_id = ?
+       WHERE e.month > ? AND e.month <= ? ORDER BY m.month`,
     )
     .all(keywordId, month - months, month)
     .map((each) => ({
@@ -60,6 +61,8 @@ function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["market
     .map((market) => ({ ...market, share: total === 0 ? 0 : market.observed_traffic / total }));
 }
 
+// CROSS JOIN keeps the order: without statistics SQLite would walk all rows of the month instead of a dozen keys.
+
 /** Keywords that the same products receive traffic from, those with most products in common first. */
 function readRelated(
   keywordId: number,
@@ -68,14 +71,16 @@ function readRelated(
 ): KeywordDetail["related_observed"] {
   return database
     .prepare<[{ month: number; keywordId: number; most: number }], KeywordDetail["related_observed"][number]>(
-      `SELECT k.keyword, m.keyword_id, m.observed_products, m.observed_traffic, count(*) AS shared_products
-       FROM keyword_product_month own
-       JOIN keyword_product_month other
-         ON other.month = own.month AND other.tool_id = own.tool_id AND other.keyword_id <> own.keyword_id
-       JOIN keyword_month m ON m.month = own.month AND m.keyword_id = other.keyword_id
+      `WITH shared AS MATERIALIZED (
+         SELECT other.keyword_id, count(*) AS shared_products
+         FROM keyword_product_month own
+         CROSS JOIN keyword_product_month other ON other.month = own.month AND other.tool_id = own.tool_id
+         WHERE own.month = @month AND own.keyword_id = @keywordId AND other.keyword_id <> @keywordId
+         GROUP BY other.keyword_id)
+       SELECT k.keyword, m.keyword_id, m.observed_products, m.observed_traffic, shared_products
+       FROM shared
+       JOIN keyword_month m ON m.month = @month AND m.keyword_id = shared.keyword_id
        JOIN keyword k ON k.keyword_id = m.keyword_id
-       WHERE own.month = @month AND own.keyword_id = @keywordId
-       GROUP BY m.keyword_id
        ORDER BY shared_products DESC, m.observed_traffic DESC, m.keyword_id LIMIT @most`,
     )
     .all({ month, keywordId, most });

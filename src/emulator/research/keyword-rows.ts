@@ -48,7 +48,10 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
        m.observed_products, m.observed_traffic, m.search_volume, m.sample_version, m.is_verified,
        b.observed_products AS previous_products, b.observed_traffic AS previous_traffic,
        b.sample_version AS previous_version, b.is_verified AS previous_verified,
-       EXISTS (SELECT 1 FROM keyword_month o WHERE o.keyword_id = k.keyword_id AND o.month < @month) AS was_observed_before
+       -- Month by month, as the key goes; asked only of those that the month before lacks.
+       b.month IS NULL AND EXISTS (SELECT 1 FROM observed_month e
+         CROSS JOIN keyword_month o ON o.month = e.month AND o.keyword_id = k.keyword_id
+         WHERE e.month < @month) AS was_observed_before
      FROM keyword_month m
      JOIN keyword k ON k.keyword_id = m.keyword_id
      LEFT JOIN keyword_cluster c ON c.cluster_id = k.cluster_id

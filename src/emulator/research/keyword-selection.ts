@@ -37,8 +37,8 @@ export function keywordSelection(
   if (parameters.type !== "all") where.push(`k.brand_type IN (${quoted(brandTypes(parameters.type, assumptions))})`);
   if (market !== null) {
     values["market"] = market.id;
-    where.push(`EXISTS (SELECT 1 FROM keyword_product_month kp JOIN product p ON p.tool_id = kp.tool_id
-      WHERE kp.month = m.month AND kp.keyword_id = m.keyword_id AND p.sector_id = @market)`);
+    where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
+      CROSS JOIN keyword_product_month kp ON kp.month = @month AND kp.tool_id = p.tool_id WHERE p.sector_id = @market)`);
   }
   where.push(...searched(parameters.q, "m.keyword_id", "keyword_fts", values));
   const from = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id WHERE ${where.join(" AND ")}`;

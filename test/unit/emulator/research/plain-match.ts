@@ -1,6 +1,7 @@
 /** Whether a text has all words of another, the last of which may go on; Chinese is looked for as it stands. */
 export function plainMatch(text: string, searched: string): boolean {
-  const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  // Chinese has no blanks: where it ends a word ends.
+  const words = text.toLowerCase().match(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}])+/gu) ?? [];
   const wanted = searched
     .toLowerCase()
     .split(/\s+/)

@@ -17,7 +17,7 @@ export interface RawData {
   months: RawRow[];
 }
 
-export function readRawData(database: Database): RawData {
+function readRawData(database: Database): RawData {
   const all = (table: string): RawRow[] => database.prepare<[], RawRow>(`SELECT * FROM ${table}`).all();
   return {
     sectors: all("sector"),
@@ -31,6 +31,16 @@ export function readRawData(database: Database): RawData {
     keywordProducts: all("keyword_product_month"),
     months: all("observed_month"),
   };
+}
+
+/** A catalog, and all of its rows. */
+export interface RawCatalog {
+  database: Database;
+  raw: RawData;
+}
+
+export function rawCatalog(database: Database): RawCatalog {
+  return { database, raw: readRawData(database) };
 }
 
 export function numberOf(row: RawRow | undefined, column: string): number {

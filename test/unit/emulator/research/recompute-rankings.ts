@@ -22,20 +22,19 @@ export function recomputeRankings(
 ): { eligible: number; chosen: RecomputedProduct[] } {
   const month = latestMonthOf(raw);
   const country = parameters.country?.toUpperCase();
-  const rows =
-    country === undefined ? raw.productMonths : raw.countryMonths.filter((row) => row["country"] === country);
+  const index = indexOf(raw);
   const sector = raw.sectors.find((row) => row["slug"] === parameters.category)?.["sector_id"];
   const eligible: { product: RawRow; facts: RecomputedProduct }[] = [];
   for (const product of raw.products) {
     const id = product["tool_id"];
-    const latest = rows.find((row) => row["month"] === month && row["tool_id"] === id);
-    const previous = rows.find((row) => row["month"] === month - 1 && row["tool_id"] === id);
+    const latest = index.get(`${month}/${id}/${country ?? ""}`);
+    const previous = index.get(`${month - 1}/${id}/${country ?? ""}`);
     if (latest === undefined || previous === undefined || visitsOf(previous) === 0) continue;
     const isInSector =
       product["sector_id"] === sector ||
       raw.productSectors.some((row) => row["tool_id"] === id && row["sector_id"] === sector);
     if (parameters.category !== undefined && !isInSector) continue;
-    eligible.push({ product, facts: factsOf(product, latest, previous, raw, month) });
+    eligible.push({ product, facts: factsOf(product, latest, previous, index, month) });
   }
   const chosen = eligible.filter(({ product, facts }) => passes(product, facts, parameters, month, matches));
   const sortKey: Record<RankingsParameters["sort"], (facts: RecomputedProduct) => number | null> = {
@@ -61,11 +60,29 @@ export function recomputeRankings(
   };
 }
 
-function factsOf(product: RawRow, latest: RawRow, previous: RawRow, raw: RawData, month: number): RecomputedProduct {
+const INDEXES = new WeakMap<RawData, ReadonlyMap<string, RawRow>>();
+
+/** By month, product and country, which is empty for all countries together. */
+function indexOf(raw: RawData): ReadonlyMap<string, RawRow> {
+  const known = INDEXES.get(raw);
+  if (known !== undefined) return known;
+  const index = new Map<string, RawRow>();
+  for (const row of raw.productMonths) index.set(`${row["month"]}/${row["tool_id"]}/`, row);
+  for (const row of raw.countryMonths) index.set(`${row["month"]}/${row["tool_id"]}/${row["country"]}`, row);
+  INDEXES.set(raw, index);
+  return index;
+}
+
+function factsOf(
+  product: RawRow,
+  latest: RawRow,
+  previous: RawRow,
+  index: ReadonlyMap<string, RawRow>,
+  month: number,
+): RecomputedProduct {
   const id = product["tool_id"];
   const rating = (of: number): number | null => {
-    const row = raw.productMonths.find((each) => each["month"] === of && each["tool_id"] === id);
-    return (row?.["domain_rating"] ?? null) as number | null;
+    return (index.get(`${of}/${id}/`)?.["domain_rating"] ?? null) as number | null;
   };
   const [now, before] = [rating(month), rating(month - 1)];
   return {
