@@ -92,3 +92,24 @@ test("the quick start's second terminal sends a signal with the installed comman
   await type(folder, port, quickStartBlock("sh", "signalbox send"));
   expect(await handedOff).toMatch(/^signal default\/sig_\d+_\d+ \S/);
 });
+
+const STARTED_TWICE = [
+  ["import", "app.mjs", "import express"],
+  ["require()", "app.cjs", `require("express")`],
+] as const;
+
+test.each(STARTED_TWICE)(
+  "a quick start that is started twice says so in one line, with %s",
+  async (_, file, holding) => {
+    const folder = install({ express: "express" });
+    writeFileSync(join(folder, file), quickStartBlock("js", holding));
+    await start(folder, file);
+    const env = { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0" };
+    const second = promisify(execFile)(process.execPath, [file], { cwd: folder, env });
+    await expect(second).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Another receiver has the inbox \S+ open\. .*\n$/),
+    });
+  },
+);

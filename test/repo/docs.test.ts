@@ -330,6 +330,13 @@ test("the README lists each property that an event must have, and no other", () 
   expect(parseEvent(Buffer.from(JSON.stringify(bare)))).toMatchObject({ kind: "known" });
 });
 
+test("the README's contents list each section that comes after them, in order", () => {
+  const sections = README.headings.filter(({ level }) => level === 2).map(({ text }) => text);
+  const listed = [...README.section("Contents").matchAll(/^- \[(.+?)\]\(#(.+?)\)/gm)];
+  expect(listed.map((match) => match[1])).toEqual(sections.slice(sections.indexOf("Contents") + 1));
+  expect(listed.map((match) => match[2])).toEqual(listed.map((match) => anchorOf(match[1] ?? "")));
+});
+
 const DOCUMENTS = ["README.md", "src/README.md", "CHANGELOG.md", "fixtures/README.md"];
 
 test.each(DOCUMENTS)("the links in %s lead somewhere", (path) => {
