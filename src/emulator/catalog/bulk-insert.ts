@@ -17,19 +17,21 @@ export function createBulkInsert(database: Database, table: string, columns: rea
   const row = `(${columns.map(() => "?").join(", ")})`;
   const insert = (count: number): string =>
     `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array.from({ length: count }, () => row).join(", ")}`;
-  const statement = database.prepare<Value[][]>(insert(ROWS));
-  let values: Value[] = [];
+  const statement = database.prepare<[Value[]]>(insert(ROWS));
+  // One array for all batches: a new one for each kept the garbage collector busy.
+  const values: Value[] = Array.from({ length: ROWS * columns.length }, () => null);
+  let filled = 0;
   return {
     add(...added) {
-      for (const value of added) values.push(value);
-      if (values.length < ROWS * columns.length) return;
+      for (const value of added) values[filled++] = value;
+      if (filled < values.length) return;
       statement.run(values);
-      values = [];
+      filled = 0;
     },
     flush() {
-      if (values.length === 0) return;
-      database.prepare<Value[][]>(insert(values.length / columns.length)).run(values);
-      values = [];
+      if (filled === 0) return;
+      database.prepare<[Value[]]>(insert(filled / columns.length)).run(values.slice(0, filled));
+      filled = 0;
     },
   };
 }

@@ -14,7 +14,7 @@ const COLUMNS = {
   product_month: "month tool_id organic paid ai_referral direct domain_rating linking_domains",
   product_presence_month:
     "month tool_id sitemap_urls pattern_urls market_urls search_ads ad_creatives articles directories extension_users",
-  product_country_month: "month country tool_id organic paid ai_referral direct",
+  product_country: "tool_id country share_permille",
   keyword_cluster: "cluster_id name_en name_zh",
   keyword: "keyword_id keyword brand_type cluster_id sector_id",
   keyword_fts: "rowid keyword",

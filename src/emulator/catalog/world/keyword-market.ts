@@ -58,11 +58,9 @@ export function createKeywordMarket(dice: Dice, firstTurn: number): KeywordMarke
   }
 
   function addKeywords(writer: CatalogWriter, products: readonly Product[], turn: number): void {
-    const bySector = SECTORS.map((_, sectorIndex) =>
-      products
-        .filter((product) => product.isOffered && product.sectorIndex === sectorIndex)
-        .sort((a, b) => b.visits.organic - a.visits.organic || a.index - b.index),
-    );
+    const bySector: Product[][] = SECTORS.map(() => []);
+    for (const product of products) if (product.isOffered) bySector[product.sectorIndex]?.push(product);
+    for (const rivals of bySector) rivals.sort((a, b) => b.visits.organic - a.visits.organic || a.index - b.index);
     const from = keywords.length;
     for (const idea of ideasOf(turn, products, bySector)) {
       if (texts.has(idea.text)) continue;
@@ -130,8 +128,8 @@ function stepKeyword(dice: Dice, { rows }: CatalogWriter, keyword: Keyword, turn
 
   let observedProducts = 0;
   let observedTraffic = 0;
-  for (const [place, receiver] of receivers.entries()) {
-    const noise = dice.fraction(TOPIC.slotNoise, keywordId * 8 + place, turn);
+  for (const receiver of receivers) {
+    const noise = dice.fraction(TOPIC.slotNoise, receiver.number, turn);
     if (noise < CHANCE.receiverBreakout && receiver.share < SMALL_SHARE) receiver.share *= 2.5 + noise * 500;
     if (isMissing || !receiver.product.isOffered || (turn + receiver.offset) % receiver.period < receiver.gap) continue;
     const traffic = Math.round(receiver.product.visits.organic * receiver.share * keyword.trend * (0.9 + 0.2 * noise));

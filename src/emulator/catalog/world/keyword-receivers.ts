@@ -86,6 +86,7 @@ function receiver(dice: Dice, keywordId: number, product: Product, share: number
       ? dice.between(1, 4, TOPIC.keywordSlots, keywordId, 60 + place)
       : 0;
   return {
+    number: keywordId * 8 + place,
     product,
     share,
     period: dice.between(11, 30, TOPIC.keywordSlots, keywordId, 80 + place),

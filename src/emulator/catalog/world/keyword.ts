@@ -19,6 +19,8 @@ export interface KeywordIdea {
 
 /** A product that receives traffic of a keyword. */
 export interface Receiver {
+  /** Different for each receiver of each keyword. */
+  number: number;
   product: Product;
   /** Of the product's organic visits, those that come by this keyword. */
   share: number;

@@ -1,5 +1,5 @@
 import { TOPIC, type Dice } from "./dice.js";
-import type { Product, ProductOrigin } from "./product.js";
+import type { Product } from "./product.js";
 import { nameProduct } from "./product-names.js";
 import { firstOffer } from "./product-offer.js";
 import { firstPresence } from "./product-presence.js";
@@ -14,7 +14,7 @@ const FIRST_ID = 2000;
 const SMALLEST_BASE = 2200;
 const SMALLEST_DRAW = 0.0012;
 /** Shares of a product's countries, the largest first. */
-const COUNTRY_SHARES = [0.38, 0.14, 0.09, 0.06, 0.04, 0.03] as const;
+const COUNTRY_PERMILLES = [380, 140, 90, 60, 40, 30] as const;
 /** Traffic of a product in its first month, relative to what it tends to. */
 const START_LEVEL = 0.12;
 
@@ -23,25 +23,26 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
   const sectorIndex = dice.below(SECTORS.length, TOPIC.sector, index);
   const sector = pick(SECTORS, sectorIndex);
   const { name, slug } = nameProduct(dice, index, sector);
-  const origin: ProductOrigin = {
+  const audience = pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index));
+  const base = baseVisits(dice.fraction(TOPIC.size, index));
+  const level = base * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
+  const hasPaid = dice.fraction(TOPIC.paid, index, -1) < 0.4;
+  const { pricingModel, plans } = firstOffer(dice, index, nextPlanId);
+  // All in one literal, without a spread: the engine then knows the object's shape, which halves the time of a catalog.
+  return {
     index,
     toolId: FIRST_ID + index * ID_STEP + dice.below(ID_STEP, TOPIC.listing, index),
     sectorIndex,
     sector,
     name,
     slug,
-    audience: pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index)),
+    audience,
     bornAt,
-    baseVisits: baseVisits(dice.fraction(TOPIC.size, index)),
+    baseVisits: base,
     organicShare: 0.35 + 0.4 * dice.fraction(TOPIC.channels, index),
     countries: chooseCountries(dice, index, /\p{Script=Han}/u.test(name)),
-  };
-  const level = origin.baseVisits * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
-  const hasPaid = dice.fraction(TOPIC.paid, index, -1) < 0.4;
-  return {
-    ...origin,
     domain: `${slug.replaceAll("-", dice.below(3, TOPIC.productName, index, 2) === 0 ? "-" : "")}.example`,
-    tagline: makeTagline(dice, origin, 0),
+    tagline: makeTagline(dice, { index, sector, audience }, 0),
     isOffered: true,
     level,
     phase: { rate: 0, monthsLeft: 0 },
@@ -50,7 +51,8 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
     visits: { organic: 0, paid: 0, aiReferral: 0, direct: 0 },
     ratingTenths: dice.fraction(TOPIC.rating, index, -1) < 0.04 ? null : firstRating(dice, index, level),
     linkingDomains: 20 + Math.floor((level / 90) * (0.3 + dice.fraction(TOPIC.links, index, -1))),
-    ...firstOffer(dice, index, nextPlanId),
+    pricingModel,
+    plans,
     featureCount: 2 + dice.below(4, TOPIC.features, index, -1),
     modelCount: dice.fraction(TOPIC.features, index, -2) < 0.25 ? 1 : 0,
     hasApi: dice.fraction(TOPIC.features, index, -3) < 0.3,
@@ -75,13 +77,13 @@ function chooseCountries(dice: Dice, index: number, isChinese: boolean): (readon
   const home = isChinese
     ? COUNTRIES.indexOf("CN")
     : Math.floor(square(dice.fraction(TOPIC.countries, index)) * COUNTRIES.length);
-  const count = dice.between(3, COUNTRY_SHARES.length, TOPIC.countries, index, 1);
+  const count = dice.between(3, COUNTRY_PERMILLES.length, TOPIC.countries, index, 1);
   const chosen = new Set([home]);
   for (let turn = 2; chosen.size < count; turn++) {
     const draw = square(dice.fraction(TOPIC.countries, index, turn));
     chosen.add(Math.floor(draw * COUNTRIES.length));
   }
-  return [...chosen].map((country, place) => [pick(COUNTRIES, country), COUNTRY_SHARES[place] ?? 0] as const);
+  return [...chosen].map((country, place) => [pick(COUNTRIES, country), COUNTRY_PERMILLES[place] ?? 0] as const);
 }
 
 function firstSources(dice: Dice, index: number): Set<number> {

@@ -30,8 +30,8 @@ export interface ProductOrigin {
   /** The visits that its traffic tends to come back to. */
   baseVisits: number;
   organicShare: number;
-  /** Country and share, the largest first. */
-  countries: readonly (readonly [code: string, share: number])[];
+  /** The largest first. */
+  countries: readonly (readonly [code: string, permille: number])[];
 }
 
 /** A product of the made-up world, as it is in the month that was made last. */

@@ -56,7 +56,7 @@ export function createWorld(seed: number, firstMonth: MonthIndex): World {
     stepTraffic(dice, product, turn, month % 12);
     stepPresence(dice, product, turn);
     if (turn > product.bornAt) change(writer, product, month);
-    if (product.isOffered && isObserved(product)) writeProductMonth(dice, writer, product, month, turn);
+    if (product.isOffered && isObserved(product)) writeProductMonth(writer, product, month);
   }
 
   function isObserved({ index, bornAt }: Product): boolean {

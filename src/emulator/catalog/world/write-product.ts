@@ -58,6 +58,7 @@ export function writeNewProduct(dice: Dice, { rows }: CatalogWriter, product: Pr
     rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
   }
   for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
+  for (const [country, permille] of product.countries) rows.product_country.add(toolId, country, permille);
   for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);
 }
 
@@ -78,13 +79,7 @@ export function writePlan(rows: CatalogWriter["rows"], toolId: number, plan: Pla
 }
 
 /** What was observed of a product in a month. */
-export function writeProductMonth(
-  dice: Dice,
-  { rows }: CatalogWriter,
-  product: Product,
-  month: number,
-  turn: number,
-): void {
+export function writeProductMonth({ rows }: CatalogWriter, product: Product, month: number): void {
   const { toolId, visits, presence, ratingTenths, linkingDomains } = product;
   const rating = ratingTenths === null ? null : ratingTenths / 10;
   rows.product_month.add(
@@ -110,16 +105,4 @@ export function writeProductMonth(
     presence.directories,
     presence.extensionUsers,
   );
-  for (const [place, [country, share]] of product.countries.entries()) {
-    const part = share * (0.92 + 0.16 * dice.fraction(TOPIC.countries, product.index, (turn + 8) * 8 + place));
-    rows.product_country_month.add(
-      month,
-      country,
-      toolId,
-      Math.floor(visits.organic * part),
-      Math.floor(visits.paid * part),
-      Math.floor(visits.aiReferral * part),
-      Math.floor(visits.direct * part),
-    );
-  }
 }
