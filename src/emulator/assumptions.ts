@@ -1,3 +1,5 @@
+import { SIGNAL_THRESHOLDS } from "./catalog/signals/signal-thresholds.js";
+
 /**
  * How the emulator behaves where the service's document says "not shown": the one place for it. Each entry has its
  * default, why it is so, and is switched by `createEmulator({ assumptions: { name: value } })` or, on the command line,
@@ -183,6 +185,12 @@ export const ASSUMPTIONS = {
     about: "The id of the first signal; later ones count on.",
     reason: "The document says that it is an integer.",
   }),
+  monthObservedOnDay: assume<number>({
+    default: 2,
+    about: "On which day of a month, at 06:00 UTC, the month before is observed and its signals are published.",
+    reason: "Traffic data of a month is there a few days into the next one.",
+  }),
+  ...SIGNAL_THRESHOLDS,
 } as const satisfies Record<string, Assumption<unknown>>;
 
 /** The value in force of each assumption. */

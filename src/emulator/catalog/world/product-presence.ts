@@ -49,7 +49,10 @@ export function stepPresence(dice: Dice, product: Product, turn: number): void {
     presence.searchAds = 0;
     presence.adCreatives = 0;
   } else {
-    presence.searchAds = Math.max(3, Math.round(presence.searchAds * (0.85 + 0.35 * draw(5))) + 1);
+    presence.searchAds =
+      presence.searchAds === 0
+        ? 5 + Math.floor(35 * draw(5))
+        : Math.min(300, Math.max(3, Math.round(presence.searchAds * (0.85 + 0.3 * draw(5)))));
     const growth = draw(6) < CHANCE.creatives ? 2 + 2 * draw(7) : 0.85 + 0.28 * draw(7);
     presence.adCreatives = Math.min(400, Math.max(2, Math.round(presence.adCreatives * growth)));
   }
