@@ -190,6 +190,11 @@ export const ASSUMPTIONS = {
     about: "On which day of a month, at 06:00 UTC, the month before is observed and its signals are published.",
     reason: "Traffic data of a month is there a few days into the next one.",
   }),
+  minutesBetweenSignalTypes: assume<number>({
+    default: 10,
+    about: "How many minutes after the signals of one type those of the next are published, once a month was observed.",
+    reason: "Publishing takes hours rather than a moment. 0 publishes all at once.",
+  }),
   ...SIGNAL_THRESHOLDS,
 } as const satisfies Record<string, Assumption<unknown>>;
 

@@ -1,3 +1,5 @@
+import { DUE_SIGNAL_SCHEMA } from "./due-signals.js";
+
 /** Made after the rows when a whole catalog is: that takes half the time. */
 export const KEYWORD_PRODUCT_INDEX =
   "CREATE INDEX keyword_product_by_product ON keyword_product_month (month, tool_id)";
@@ -200,4 +202,4 @@ CREATE TABLE observed_month (
   month INTEGER PRIMARY KEY,
   captured_at INTEGER NOT NULL
 ) STRICT;
-`;
+${DUE_SIGNAL_SCHEMA}`;

@@ -1,0 +1,103 @@
+import type { EmulatorCore } from "../emulator-core.js";
+import { monthOf, type MonthIndex } from "../month.js";
+import type { DueWork } from "../time/scheduler.js";
+import type { SignalDraft } from "../webhooks/signal-draft.js";
+import { createDueSignals } from "./due-signals.js";
+import { generateCatalog, growMonth } from "./generate-catalog.js";
+import { observedAt } from "./observed-at.js";
+import { deriveSignals } from "./signals/derive-signals.js";
+import type { World } from "./world/world.js";
+
+/** Is told of a signal when it is published, within the transaction that takes it from the queue. */
+export type SignalListener = (draft: SignalDraft, publishedAt: number) => void;
+
+/** The observed data, which goes on with the clock. */
+export interface Catalog {
+  /** To be added to the scheduler: a month that ended is observed on its day, then its signals are published. */
+  work: DueWork;
+  onSignals(listener: SignalListener): void;
+}
+
+const RETRY_MS = 60_000;
+
+/**
+ * Fills the tables when they are empty, up to the last month that is observed by now. A database that has data goes on from
+ * there, with the seed that it was made of.
+ */
+export function createCatalog(core: EmulatorCore, { seed }: { seed: number }): Catalog {
+  const { database, clock, assumptions } = core;
+  const observedOnDay = assumptions.monthObservedOnDay;
+  const dueSignals = createDueSignals(database);
+  const listeners: SignalListener[] = [];
+  let world: World | undefined;
+  let retryAt = 0;
+
+  const readOrigin = database.prepare<[], { seed: number }>("SELECT seed FROM catalog_origin");
+  if (readOrigin.get() === undefined) {
+    world = generateCatalog(database, { seed, lastMonth: lastObserved(clock.now(), observedOnDay), observedOnDay });
+  }
+  const origin = readOrigin.get() ?? { seed };
+  const lastMonth = database.prepare<[], { month: number }>("SELECT max(month) AS month FROM observed_month");
+
+  function nextMonth(): MonthIndex {
+    return (lastMonth.get()?.month ?? lastObserved(clock.now(), observedOnDay)) + 1;
+  }
+
+  // The rows of a month and its signals are there together, or neither: what stopped halfway is done anew.
+  const observe = database.transaction((known: World | undefined, month: MonthIndex): World => {
+    const grown = growMonth(database, origin.seed, month, { ...(known && { world: known }), observedOnDay });
+    const drafts = deriveSignals(database, month, assumptions);
+    dueSignals.add(drafts, observedAt(month, observedOnDay), assumptions.minutesBetweenSignalTypes);
+    return grown;
+  });
+
+  const publish = database.transaction((): void => {
+    for (const { draft, dueAt } of dueSignals.takeFirst()) {
+      for (const listener of listeners) listener(draft, dueAt);
+    }
+  });
+
+  /** What is due first: signals of a month before the next month. */
+  function nextDue(): { at: number; run(): void } {
+    const month = nextMonth();
+    const monthAt = observedAt(month, observedOnDay);
+    const signalsAt = dueSignals.nextDueAt();
+    if (signalsAt !== null && signalsAt <= monthAt) return { at: signalsAt, run: publish };
+    return {
+      at: monthAt,
+      run() {
+        // A month that fails has changed the world and not the tables; the next try begins from the tables.
+        const before = world;
+        world = undefined;
+        world = observe(before, month);
+      },
+    };
+  }
+
+  return {
+    onSignals: (listener) => void listeners.push(listener),
+    work: {
+      nextDueAt: () => Math.max(nextDue().at, retryAt),
+      runDue(nowMs) {
+        try {
+          for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
+        } catch (error) {
+          // A full disk, say. Nothing of it was kept, so it is tried again.
+          if (!isDatabaseError(error)) return Promise.reject(error as Error);
+          retryAt = nowMs + RETRY_MS;
+        }
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+function isDatabaseError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_");
+}
+
+/** The last month that is observed at a moment. */
+function lastObserved(atMs: number, day: number): MonthIndex {
+  const month = monthOf(atMs) - 1;
+  return observedAt(month, day) <= atMs ? month : month - 1;
+}
