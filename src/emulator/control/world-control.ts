@@ -23,7 +23,7 @@ export function worldControl(world: WorldChanges) {
       method: "POST",
       path: "/snapshot",
       about: "Replaces the state by that of a snapshot, its clock too. Over HTTP the body is application/octet-stream.",
-      input: z.strictObject({ bytes: z.instanceof(Uint8Array) }),
+      input: z.strictObject({ bytes: z.custom<Uint8Array>((value) => value instanceof Uint8Array, "must be bytes") }),
       async run({ bytes }) {
         await world.load(bytes);
         return {};
