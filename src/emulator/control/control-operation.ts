@@ -26,7 +26,7 @@ export function controlOperation<Input extends z.ZodType, Result>(
 export type ControlMethods<Table extends ControlTable> = {
   [Name in keyof Table]: (
     // An operation that needs nothing is called with nothing.
-    ...input: Partial<z.input<Table[Name]["input"]>> extends z.input<Table[Name]["input"]>
+    ...input: Record<string, never> extends z.input<Table[Name]["input"]>
       ? [input?: z.input<Table[Name]["input"]>]
       : [input: z.input<Table[Name]["input"]>]
   ) => Promise<Awaited<ReturnType<Table[Name]["run"]>>>;
