@@ -7,7 +7,6 @@ import type { ControlTable } from "./control/control-operation.js";
 import { gatedControl } from "./control/gated-control.js";
 import { createOperationFaults } from "./control/operation-faults.js";
 import { operationFaultsControl } from "./control/operation-faults-control.js";
-import { readSetting, writeSetting } from "./database/settings.js";
 import { snapshotOf } from "./database/open-database.js";
 import type { EmulatorCore } from "./emulator-core.js";
 import type { EmulatorConfig } from "./emulator-options.js";
@@ -16,6 +15,7 @@ import { createApp, type RequestListener } from "./http/create-app.js";
 import { createGate } from "./http/gate.js";
 import { createInvestigations } from "./investigations/create-investigations.js";
 import { investigationsControl } from "./investigations/investigations-control.js";
+import { readOrigin, seedWorld } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
 
@@ -25,6 +25,8 @@ export interface WorldParts {
   /** Its tables are empty: it gets the seeded data and the accounts of the options. */
   isNew: boolean;
   config: EmulatorConfig;
+  /** Of the data of a new database, and what one that goes on must have. */
+  seed: number | undefined;
   /** Where the clock of a new database begins, and the least for one that goes on; null: now. */
   startAtMs: number | null;
   resumption: ClockResumption;
@@ -33,28 +35,21 @@ export interface WorldParts {
   hostControl: ControlTable;
 }
 
-const BEGAN_AT = "began_at_ms";
-
 /** The whole service over one database. Another database is another world. */
 export type World = ReturnType<typeof openWorld>;
 
-export function openWorld({ database, isNew, config, startAtMs, resumption, logger, hostControl }: WorldParts) {
+export function openWorld({ database, isNew, config, seed, startAtMs, resumption, logger, hostControl }: WorldParts) {
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
   const scheduler = createScheduler(clock, config.clock);
   const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
-  if (isNew) writeSetting(database, BEGAN_AT, String(clock.now()));
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
   const investigations = createInvestigations(core);
 
-  if (isNew) {
-    for (const { name, tier, key, scopes } of config.accounts) {
-      const { account_id } = access.accounts.create({ name, tier });
-      access.keys.create(account_id, scopes, key);
-    }
-  }
+  if (isNew) seedWorld(database, access, config, { seed, beganAtMs: clock.now() });
+  const origin = readOrigin(database, seed ?? null);
 
   const gate = createGate();
   const control = gatedControl(
@@ -68,7 +63,7 @@ export function openWorld({ database, isNew, config, startAtMs, resumption, logg
   );
   const listener: RequestListener = createApp({
     services: { access, assumptions, faults, gate, logger },
-    bindings: bindOperations({ assumptions, investigations }),
+    bindings: bindOperations({ database, assumptions, investigations }),
     control: { ...control, ...hostControl },
     random,
   });
@@ -76,8 +71,7 @@ export function openWorld({ database, isNew, config, startAtMs, resumption, logg
   return {
     listener,
     control,
-    /** Where the clock of its database began, in ms since 1970. */
-    beganAtMs: Number(readSetting(database, BEGAN_AT)),
+    origin,
     snapshot(): Buffer {
       clock.save();
       return snapshotOf(database);

@@ -27,7 +27,7 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     return world;
   }
 
-  function enter(opened: OpenedDatabase, how: Pick<WorldParts, "startAtMs" | "resumption">): void {
+  function enter(opened: OpenedDatabase, how: Pick<WorldParts, "seed" | "startAtMs" | "resumption">): void {
     try {
       world = openWorld({ ...opened, ...how, config, logger, hostControl: control });
     } catch (error) {
@@ -57,20 +57,24 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
           writeFileSync(db, bytes);
         }
         const opened = db === null ? { database: openSnapshot(bytes), isNew: false } : openDatabase(db);
-        enter(opened, { startAtMs: null, resumption: "stood_still" });
+        enter(opened, { seed: undefined, startAtMs: null, resumption: "stood_still" });
       });
     },
     reset: () =>
       replace((old) => {
         if (db !== null) removeDatabase(db);
-        enter(openDatabase(db), { startAtMs: old.beganAtMs, resumption: "gone_on" });
+        const { seed, beganAtMs: startAtMs } = old.origin;
+        enter(openDatabase(db), { seed, startAtMs, resumption: "gone_on" });
       }),
   });
 
   return {
     current,
     control,
-    open: () => enter(openDatabase(db), { startAtMs: config.startAtMs, resumption: "gone_on" }),
+    open() {
+      const { seed, startAtMs } = config;
+      enter(openDatabase(db), { seed: seed ?? undefined, startAtMs, resumption: "gone_on" });
+    },
     async close() {
       await changing;
       const last = world;

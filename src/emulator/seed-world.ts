@@ -1,0 +1,48 @@
+import type { Database } from "better-sqlite3";
+import { invalidOption } from "../option-error.js";
+import type { Access } from "./access/create-access.js";
+import { generateCatalog } from "./catalog/generate-catalog.js";
+import { OBSERVED_ON_DAY, observedAt } from "./catalog/observed-at.js";
+import { readSetting, writeSetting } from "./database/settings.js";
+import type { EmulatorConfig } from "./emulator-options.js";
+import { monthOf } from "./month.js";
+
+/** How a world began, so that a reset can begin it again. */
+export interface WorldOrigin {
+  seed: number;
+  /** Where its clock began, in milliseconds since 1970. */
+  beganAtMs: number;
+}
+
+const DEFAULT_SEED = 1;
+const BEGAN_AT = "began_at_ms";
+const SEED = "seed";
+
+/** Fills a new database: the observed data up to its clock, and the accounts of the options. */
+export function seedWorld(
+  database: Database,
+  { accounts, keys }: Access,
+  config: Pick<EmulatorConfig, "accounts">,
+  { seed = DEFAULT_SEED, beganAtMs }: { seed?: number | undefined; beganAtMs: number },
+): void {
+  writeSetting(database, BEGAN_AT, String(beganAtMs));
+  writeSetting(database, SEED, String(seed));
+  const thisMonth = monthOf(beganAtMs);
+  const lastMonth = observedAt(thisMonth - 1, OBSERVED_ON_DAY) <= beganAtMs ? thisMonth - 1 : thisMonth - 2;
+  generateCatalog(database, { seed, lastMonth });
+  for (const { name, tier, key, scopes } of config.accounts) {
+    keys.create(accounts.create({ name, tier }).account_id, scopes, key);
+  }
+}
+
+/**
+ * @param wantedSeed that of the options
+ * @throws SignalboxError `option_invalid` when the database was made with another one
+ */
+export function readOrigin(database: Database, wantedSeed: number | null): WorldOrigin {
+  const seed = Number(readSetting(database, SEED));
+  if (wantedSeed !== null && wantedSeed !== seed) {
+    throw invalidOption("createEmulator", "seed", "the database was made with another one; leave it out, or reset");
+  }
+  return { seed, beganAtMs: Number(readSetting(database, BEGAN_AT)) };
+}
