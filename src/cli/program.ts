@@ -5,6 +5,7 @@ import type { Cli, Outcome } from "./cli.js";
 import { commandPath, firstExampleOf } from "./define-command.js";
 import { addDemoCommand } from "./demo-command.js";
 import { addDoctorCommand } from "./doctor/doctor-command.js";
+import { addEmulatorCommand } from "./emulator/emulator-command.js";
 import { EXIT, usageError } from "./exit.js";
 import { addInboxCommand } from "./inbox/inbox-command.js";
 import { addInitCommand } from "./init/init-command.js";
@@ -24,6 +25,7 @@ Start here:
   $ signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
   $ signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and the mend
   $ signalbox inbox ls --db signals.db --state dead
+  $ signalbox emulator                                              the service itself, on this machine
 
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
@@ -51,6 +53,7 @@ export function createProgram(cli: Cli): { program: Command; outcome: Outcome } 
   addCheckCommand(program, add);
   addDoctorCommand(program, add);
   addInboxCommand(program, add);
+  addEmulatorCommand(program, add);
   explainWrongUsage(program, outcome);
   return { program, outcome };
 }

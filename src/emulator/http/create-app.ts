@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
+import { openApiDocument } from "../../api/openapi.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
 import { assertLocal } from "../control/assert-local.js";
 import { callControl } from "../control/call-control.js";
@@ -51,7 +52,7 @@ export function createApp(parts: AppParts): RequestListener {
       sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD" });
     };
 
-  const routes = [...serviceRoutes(parts), ...controlRoutes(parts)];
+  const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
   for (const { method, path, respond } of routes) app[VERBS[method]](expressPath(path), answer(respond));
   for (const path of new Set(routes.map((route) => route.path))) {
     const methods = routes.filter((route) => route.path === path).map(({ method }) => method);
@@ -100,6 +101,8 @@ function controlRoutes({ control }: AppParts): Route[] {
   });
   return [list, ...routes];
 }
+
+const openApi: Route = { method: "GET", path: "/openapi.json", respond: () => ok(openApiDocument()) };
 
 /** `/tools/{slug}` as Express writes it. */
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { openApiDocument } from "../../api/openapi.js";
+import { runs, withExamples, type CommandContext } from "../define-command.js";
+import { environmentError, EXIT, type ExitCode } from "../exit.js";
+import { collect, wholeNumber } from "../parse-option.js";
+import { demoAccounts } from "./demo-accounts.js";
+import { isoTime, readAssumptions } from "./emulator-settings.js";
+import { reportStart } from "./report-start.js";
+
+interface EmulatorCommandOptions {
+  port: number;
+  host: string;
+  db?: string;
+  seed?: number;
+  now?: string;
+  assume?: string[];
+  allowLoopbackHttp?: true;
+  openapi?: true;
+  json?: true;
+}
+
+export function addEmulatorCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("emulator")
+    .description(
+      "Run the service itself on this machine: its REST API, its signals, and a control API to move its time.",
+    )
+    .option("--port <n>", "where it listens; 0 takes a free one", wholeNumber(0, 65_535), 4010)
+    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option("--db <file>", "keep everything in a file, and go on from it the next time")
+    .option("--seed <n>", "other data; the same number gives the same", wholeNumber(0))
+    .option("--now <time>", "where its clock begins, such as 2026-11-01", isoTime)
+    .option("--assume <name=value>", "what it does where the document says nothing (repeatable)", collect)
+    .option("--allow-loopback-http", "let webhooks be plain HTTP on this machine")
+    .option("--openapi", "print the OpenAPI document of the REST API and end")
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox emulator", "In memory, with an account of Pro and one of Developer Access"],
+    ["signalbox emulator --db emulator.db --allow-loopback-http", "Kept, and sending to a receiver on this machine"],
+    ["signalbox emulator --port 0 --json | head -1", "On a free port, for a script"],
+    ["signalbox emulator --openapi > openapi.json", "The OpenAPI document"],
+  ]);
+  runs(command, context, (options: EmulatorCommandOptions) => runEmulator(options, context));
+}
+
+async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { terminal, signal } = cli;
+  if (options.openapi) {
+    terminal.print(JSON.stringify(openApiDocument(), null, 2));
+    return EXIT.ok;
+  }
+  const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
+  const { createEmulator } = await loadEmulator();
+  const accounts = demoAccounts();
+  const { port, host, db, seed, now: startAt } = options;
+  const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions });
+  try {
+    await emulator.start();
+    await reportStart(emulator, { accounts, db, isJson: options.json ?? false }, terminal);
+    await untilAborted(signal);
+  } finally {
+    await emulator.close();
+  }
+  return EXIT.interrupted;
+}
+
+/** No other command needs it, and all start faster without. */
+async function loadEmulator() {
+  try {
+    return await import("../../emulator/create-emulator.js");
+  } catch (error) {
+    if (!String(error).includes("'express'")) throw error;
+    throw environmentError("the emulator needs Express: run `npm install express`");
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,12 @@
+/** The service, local: `signalbox/emulator`. */
+export { createEmulator } from "./create-emulator.js";
+export type { Emulator, EmulatorControl } from "./create-emulator.js";
+export type { AccountOptions, EmulatorOptions } from "./emulator-options.js";
+export type { AccountFeature, RankingFeature } from "./access/account-view.js";
+export type { AccountInfo } from "./access/accounts.js";
+export type { ApiKeyInfo } from "./access/api-keys.js";
+export { ASSUMPTIONS } from "./assumptions.js";
+export type { Assumption, Assumptions } from "./assumptions.js";
+export type { AssumptionOptions } from "./assumption-options.js";
+export type { RandomSource } from "./random-source.js";
+export { ServiceError } from "./service-error.js";
