@@ -27,6 +27,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "signalbox/node": ["nodeHandler"],
   "signalbox/stores/sqlite": ["sqliteStore"],
   "signalbox/stores/memory": ["memoryStore"],
+  "signalbox/client": ["createClient", "ClientError", "isClientError", "SignalboxError", "isSignalboxError"],
   "signalbox/testing": [
     "signedDelivery",
     "signalEvent",

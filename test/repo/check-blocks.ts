@@ -6,12 +6,14 @@ import type { CodeBlock } from "./markdown.js";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MANIFEST = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as { exports: Record<string, string> };
 
-/** What a block may use without saying where it comes from: the app and the receiver of the quick start. */
+/** What a block may use without saying where it comes from: the app and the receiver of the quick start, and the client. */
 const SURROUNDINGS = `
 import type { Express } from "express";
 import type { Receiver } from "signalbox";
+import type { Client } from "signalbox/client";
 declare global {
   const app: Express;
+  const client: Client;
   const receiver: Receiver;
   const express: typeof import("express");
   const expressHandler: typeof import("signalbox/express").expressHandler;

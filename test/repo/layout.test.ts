@@ -84,6 +84,17 @@ test("the root export loads no store, no database, no Express and no command lin
   );
 });
 
+test("the client loads the contract and zod, and nothing that Node alone has", () => {
+  const beside = ["clock", "errors", "near-miss", "option-error", "events/parse-json", "events/signal-types"];
+  const allowed = new Set(["zod", ...beside.map((name) => `src/${name}.ts`)]);
+  const loaded = [...loadedBy("src/client/index.ts")];
+  expect(loaded).toContain("src/api/operations.ts");
+  expect(loaded.filter((path) => !/^src\/(client|api)\//.test(path) && !allowed.has(path))).toEqual([]);
+  const ofNode = (node: ts.Node): boolean =>
+    ts.isIdentifier(node) && /^(Buffer|process|require|__dirname)$/.test(node.text);
+  expect(loaded.filter((path) => path.startsWith("src/") && holds(path, ofNode))).toEqual([]);
+});
+
 const LONGEST = 300;
 
 test("no source is longer than 300 lines", () => {

@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test, vi } from "vitest";
+import { readMarkdown } from "../repo/markdown.js";
+import {
+  demandPage,
+  failedTask,
+  profile,
+  quotaHeaders,
+  rankingsPage,
+  refusal,
+  registration,
+  task,
+} from "../unit/client/answers.js";
+import { serve, type Answer, type SeenRequest } from "../unit/client/serve-answers.js";
+import { install, REPOSITORY } from "./installed.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
+
+const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
+
+/** The one block under a heading that holds this. */
+function block(heading: string, holding: string): string {
+  const [found, ...others] = README.blocks.filter((each) => each.heading === heading && each.code.includes(holding));
+  if (found === undefined || others.length > 0) throw new Error(`"${heading}" has not one block with ${holding}`);
+  return found.code;
+}
+
+const CREATE = `import { createClient } from "signalbox/client";
+const client = createClient({ baseUrl: process.env.SERVICE_URL, apiKey: process.env.SERVICE_API_KEY });
+`;
+
+/** Runs a module on the packed package to its own end, and gives what it printed and what the service saw. */
+async function run(code: string, answerOf: (request: SeenRequest, index: number) => Answer) {
+  const { baseUrl, seen } = await serve((index, request) => answerOf(request, index));
+  const folder = install();
+  const file = join(folder, "block.mjs");
+  writeFileSync(file, code);
+  const env = {
+    ...process.env,
+    SERVICE_URL: baseUrl,
+    SERVICE_API_KEY: "key_1234",
+    PUBLIC_URL: "https://app.example/signals",
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000, env });
+  return { lines: stdout.trim().split("\n"), seen };
+}
+
+test("the README's first example reads a profile and every ranked product", async () => {
+  const { lines, seen } = await run(block("Calling the service", "createClient({"), ({ path }) => {
+    if (path.startsWith("/v1/tools/larkvoice")) return { json: profile };
+    const page = Number(new URL(path, "http://localhost").searchParams.get("page"));
+    return { json: rankingsPage(page, page < 2) };
+  });
+  expect(lines).toEqual(["Larkvoice freemium", "1 Product 1 1", "2 Product 2 1"]);
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill("Bearer key_1234"));
+});
+
+test("the README's example of an investigation tells its progress and how it ended", async () => {
+  const code = `${CREATE}${block("Calling the service", "client.startInvestigation(")}`;
+  const soon = { poll_after_seconds: 1 };
+  const { lines, seen } = await run(code, ({ method }, index) => {
+    if (method === "POST") return { status: 202, json: task(soon) };
+    return { json: index === 1 ? task({ ...soon, status: "running", stage: "investigating" }) : failedTask() };
+  });
+  expect(lines).toEqual(["running investigating", "failed complete", "No source answered."]);
+  expect(seen).toHaveLength(3);
+});
+
+test("the README's example of a registration gets its secret", async () => {
+  const code = `${CREATE}${block("Calling the service", "client.registerWebhook(")}\nconsole.log(id, signing_secret);`;
+  const { lines, seen } = await run(code, () => ({ status: 201, json: registration }));
+  expect(lines).toEqual(["wh_1 whsec_shown_once"]);
+  expect(JSON.parse(seen[0]?.body ?? "")).toMatchObject({ url: "https://app.example/signals" });
+});
+
+test("the README's example of a failed call tells a quota from all else", async () => {
+  const code = `${CREATE}${block("When a call fails", "isClientError(error)")}`;
+  const headers = quotaHeaders("2999-12-01T00:00:00Z");
+  const quota = await run(code, () => refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers }));
+  expect(quota.lines).toEqual(["no calls left until 2999-12-01T00:00:00.000Z"]);
+  const refused = await run(code, () => refusal(403, "SCOPE_INSUFFICIENT"));
+  expect(refused.lines[0]).toMatch(/^http 403 SCOPE_INSUFFICIENT req_17 searchDemand was refused/);
+  const found = await run(code, () => ({ json: demandPage(1, false) }));
+  expect(found.lines).toEqual(["[ 'keyword 1' ]"]);
+});

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { expect, test } from "vitest";
+import { clientClock } from "../../src/client/client-clock.js";
+import { resolveClientOptions } from "../../src/client/client-options.js";
+import { createClient } from "../../src/client/index.js";
+import { errorOf } from "../unit/signalbox-error-of.js";
+import { codeIn, readMarkdown } from "./markdown.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
+const README = readMarkdown(read("README.md"));
+
+const BASE_URL = "https://service.example/v1";
+const rowsUnder = (heading: string): string[][] => README.tablesUnder(heading)[0] ?? [];
+const OPTIONS = rowsUnder("Options of the client").map(([name, value]) => ({ name: codeIn(name), value: value ?? "" }));
+const sorted = (names: Iterable<string>): string[] => [...names].sort();
+
+/** `{ a: { b: value } }` from `a.b`. */
+const nest = (path: string, value: unknown): object =>
+  path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+const at = (path: string, value: unknown): unknown =>
+  path.split(".").reduce<unknown>((group, key) => (group as Record<string, unknown> | undefined)?.[key], value);
+const resolve = (over: object): unknown => resolveClientOptions({ baseUrl: BASE_URL, ...over });
+
+test("the README lists the options that createClient knows", () => {
+  const known = ["", "retry."].flatMap((group) => {
+    const { help } = errorOf(() => resolve(nest(`${group}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`, 1)));
+    return (/^Known are (.*)\.$/.exec(help)?.[1] ?? "").split(", ").map((name) => `${group}${name}`);
+  });
+  expect(sorted(OPTIONS.map(({ name }) => name))).toEqual(sorted(known.filter((name) => name !== "retry")));
+});
+
+test("each option of the client is one that is checked, not only named", () => {
+  for (const { name } of OPTIONS) {
+    expect(errorOf(() => resolve(nest(name, Symbol("no option takes this")))).code, name).toBe("option_invalid");
+  }
+});
+
+test("the README's defaults of the client are the code's", () => {
+  const config = resolveClientOptions({ baseUrl: BASE_URL });
+  const literal = OPTIONS.filter(({ value }) => /^`\d+`$/.test(value));
+  expect(literal.length).toBeGreaterThan(5);
+  expect(literal.map(({ name }) => [name, at(name, config)])).toEqual(
+    literal.map(({ name, value }) => [name, Number(codeIn(value))]),
+  );
+  expect(
+    Object.fromEntries(OPTIONS.filter((row) => !literal.includes(row)).map(({ name, value }) => [name, value])),
+  ).toEqual({
+    baseUrl: "required",
+    apiKey: "none",
+    userAgent: "the platform's",
+    fetch: "the platform's",
+    clock: "the system's",
+    random: "`Math.random`",
+  });
+  const { readApiKey, userAgent, clock, random } = config;
+  expect([readApiKey, userAgent, clock, random]).toEqual([null, null, clientClock, Math.random]);
+});
+
+test("the README lists the members of a client", () => {
+  const listed = rowsUnder("Calling the service").flatMap(([names]) =>
+    [...(names ?? "").matchAll(/`(\w+)\(/g)].map((match) => match[1] ?? ""),
+  );
+  expect(sorted(listed)).toEqual(sorted(Object.keys(createClient({ baseUrl: BASE_URL }))));
+});
+
+test("the README has a row for each kind of a failed call, and for no other", () => {
+  const source = ts.createSourceFile("x.ts", read("src/client/client-error.ts"), ts.ScriptTarget.ES2023, true);
+  const union = source.statements.filter(ts.isTypeAliasDeclaration).find(({ name }) => name.text === "ClientErrorKind");
+  const kinds = [...(union?.getText().matchAll(/"(\w+)"/g) ?? [])].map((match) => match[1] ?? "");
+  expect(kinds.length).toBeGreaterThan(5);
+  expect(rowsUnder("When a call fails").map(([kind]) => codeIn(kind))).toEqual(kinds);
+});
