@@ -13,7 +13,6 @@ export async function pauseUntil(
 ): Promise<void> {
   const scope = openAbortScope({ signal, clock });
   try {
-    scope.signal.throwIfAborted();
     for (let restMs = at() - clock.elapsed(); restMs > 0; restMs = at() - clock.elapsed()) {
       await pause(clock, restMs, scope.race);
     }

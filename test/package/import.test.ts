@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
@@ -108,7 +109,7 @@ test.each([
 });
 
 const LOADED = `Object.keys(require("node:module")._cache)
-  .flatMap((path) => path.match(/node_modules\\/(better-sqlite3|express)\\//)?.[1] ?? [])`;
+  .flatMap((path) => path.match(/node_modules\\/(better-sqlite3|express|pino)\\//)?.[1] ?? [])`;
 
 async function loadedBy(folder: string, code: string): Promise<Set<unknown>> {
   const listing = `const require = (await import("node:module")).createRequire(import.meta.url);
@@ -118,7 +119,8 @@ async function loadedBy(folder: string, code: string): Promise<Set<unknown>> {
 
 test("importing signalbox loads neither better-sqlite3 nor express", async () => {
   const folder = install({ express: "express" });
-  expect(await loadedBy(folder, `await import("signalbox"); await import("signalbox/express")`)).toEqual(new Set());
+  const pino = new Set(["pino"]);
+  expect(await loadedBy(folder, `await import("signalbox"); await import("signalbox/express")`)).toEqual(pino);
   // What the list looks like when they are.
   const both = `await import("express");
     const { sqliteStore } = await import("signalbox/stores/sqlite");
@@ -126,6 +128,19 @@ test("importing signalbox loads neither better-sqlite3 nor express", async () =>
     await store.open({ endpoint: "default" });
     await store.close("default")`;
   expect(await loadedBy(folder, both)).toEqual(new Set(["better-sqlite3", "express"]));
+  expect(await loadedBy(folder, `await import("signalbox/client")`)).toEqual(new Set());
+});
+
+test("the client works where nothing of what signalbox depends on can be found but zod", async () => {
+  const folder = install();
+  for (const name of Object.keys(manifestOf(join(folder, "node_modules/signalbox")).dependencies)) {
+    if (name !== "zod") rmSync(join(folder, "node_modules", name));
+  }
+  const code = `const { createClient, isClientError } = await import("signalbox/client");
+    const error = await createClient({ baseUrl: "http://127.0.0.1:9/v1" }).rankings().catch((reason) => reason);
+    console.log(JSON.stringify([isClientError(error), error.kind]));`;
+  expect(await run(folder, "module", code)).toEqual([true, "api_key"]);
+  await expect(run(folder, "module", `await import("signalbox")`)).rejects.toThrow("pino");
 });
 
 test("everything imports where neither better-sqlite3 nor express can be found", async () => {

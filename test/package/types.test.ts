@@ -18,6 +18,9 @@ import {
   type Handoff, type InboxStore, type Receiver, type ReceiverOptions, type Signal, type SignalEvent, type TestEvent,
   type VerificationEvent,
 } from "signalbox";
+import {
+  createClient, isClientError, type ClientError, type FinishedInvestigation, type KeywordRow, type NewRegistration,
+} from "signalbox/client";
 import { expressHandler } from "signalbox/express";
 import { nodeHandler } from "signalbox/node";
 import { memoryStore } from "signalbox/stores/memory";
@@ -71,16 +74,72 @@ const error: unknown = new Error(SIGNAL_TYPES.join());
 if (isSignalboxError(error)) console.log((error satisfies SignalboxError).code);
 console.log(storeContract.length, closedInTheEnd.health().ok);
 
+const client = createClient({ baseUrl: "https://service.example/v1", apiKey: async () => "key", fetch, clock: createManualClock() });
+const finished: FinishedInvestigation = await client.waitForInvestigation("task_1", { signal: AbortSignal.timeout(1000) });
+console.log(finished.status satisfies "succeeded" | "failed" | "cancelled", finished.report?.conclusion.length);
+const made: NewRegistration = await client.registerWebhook({ url: "https://a.example", signal_types: ["new_model"] });
+console.log(made.signing_secret.length);
+for await (const row of client.searchDemandItems({ sort: "volume" })) console.log((row satisfies KeywordRow).keyword.length);
+if (isClientError(error)) console.log((error satisfies ClientError).status, error.code?.length, error.resetAt?.getTime());
+
 // @ts-expect-error a receiver without a store is a mistake that the compiler must see
 createReceiver({ secrets: "whsec_1", onSignal() {} });
 // @ts-expect-error so is a status that no event can have
 await receiver.inbox.list({ state: "lost" });
+// @ts-expect-error an investigation takes of the allowance, and that must be said
+await client.startInvestigation({ slug: "larkvoice" });
+// @ts-expect-error the service has no such order
+await client.rankings({ sort: "best" });
+// @ts-expect-error nor this type of signal
+await client.registerWebhook({ url: "https://a.example", signal_types: ["no_such_type"] });
 `;
 
 const RESOLUTIONS = {
   nodenext: { module: "nodenext", moduleResolution: "nodenext" },
   bundler: { module: "esnext", moduleResolution: "bundler" },
 };
+
+/** A program for a browser or a worker: nothing of Node. */
+const BROWSER_PROGRAM = `
+import { createClient, isClientError, type Client } from "signalbox/client";
+const client: Client = createClient({ baseUrl: "https://service.example/v1", apiKey: "key" });
+const page = await client.rankings({ limit: 50 });
+const names: string[] = page.items.map((item) => item.name);
+const change: number | null = (await client.searchDemand()).items[0]?.traffic_change1m ?? null;
+for await (const item of client.rankingsItems()) names.push(item.slug);
+await client.readInvestigation("task_1").catch((error: unknown) => {
+  if (isClientError(error)) names.push(error.kind);
+});
+export { change };
+// @ts-expect-error a name is no number
+page.items[0]?.name.toFixed();
+`;
+
+const WITH_SIGNAL = `
+const controller = new AbortController();
+await client.searchDemand({}, { signal: controller.signal });
+createClient({ baseUrl: "https://service.example/v1", fetch: (url, init) => fetch(url, init) });
+// @ts-expect-error that is no signal
+await client.searchDemand({}, { signal: 7 });
+`;
+
+test.each([
+  ["the types of a browser", ["es2022", "dom", "dom.iterable"], BROWSER_PROGRAM + WITH_SIGNAL],
+  // zod's own types name this one.
+  ["the types of no platform at all", ["es2022"], `${BROWSER_PROGRAM}declare global { interface URL {} }`],
+])("a program that uses the client compiles with %s, without those of Node", async (_, lib, program) => {
+  const folder = install();
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(folder, "program.ts"), program);
+  const compilerOptions = { ...RESOLUTIONS.bundler, target: "es2022", lib, types: [], strict: true, noEmit: true };
+  const config = { compilerOptions: { ...compilerOptions, skipLibCheck: false }, files: ["program.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const compiler = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  const compiled = await promisify(execFile)(process.execPath, [compiler, "-p", folder]).catch(
+    (failure: { stdout: string }) => failure,
+  );
+  expect(compiled.stdout).toBe("");
+});
 
 test.each(Object.entries(RESOLUTIONS))(
   "a TypeScript program compiles against it under %s",
