@@ -6,6 +6,7 @@ export type ClientErrorKind =
   | "http"
   | "quota"
   | "rate"
+  | "limit"
   | "unavailable"
   | "network"
   | "timeout"

@@ -11,6 +11,12 @@ import { readRetryAfter } from "./read-retry-after.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
 
+/** What an account may have at a time or in a day (service document, Limits): no wait of seconds mends that. */
+const COUNT_EXCEEDED: ReadonlySet<string | undefined> = new Set<ServiceErrorCode>([
+  "ACTIVE_INVESTIGATIONS_EXCEEDED",
+  "REGISTRATIONS_EXCEEDED",
+]);
+
 /** An answer that is neither a success nor a redirect (service document, Errors). */
 export function judgeRefusal(of: AttemptOf, answer: RawAnswer, key: string | null, nowMs: number): ClientError {
   const { status, headers } = answer;
@@ -60,6 +66,14 @@ function reasonOf(
     const help =
       resetAt === undefined ? "It is counted by the UTC month." : `It begins anew at ${resetAt.toISOString()}.`;
     return { kind: "quota", retryable: untilResetMs !== undefined, retryAfterMs: untilResetMs, resetAt, help };
+  }
+  if (status === 429 && COUNT_EXCEEDED.has(code)) {
+    return {
+      kind: "limit",
+      retryable: askedMs !== null,
+      retryAfterMs,
+      help: "The account may have no more of them now.",
+    };
   }
   // Refused before it had any effect, whatever it was.
   if (status === 429) return { kind: "rate", retryable: true, retryAfterMs, help: "Send fewer requests." };

@@ -116,6 +116,22 @@ test("a rate limit of an account whose quota is used up is a rate limit", async 
   expect(pauses).toEqual([10_000]);
 });
 
+test("what an account may have no more of is not waited for, unless the service says how long", async () => {
+  for (const code of ["ACTIVE_INVESTIGATIONS_EXCEEDED", "REGISTRATIONS_EXCEEDED"]) {
+    const error = await failureOf((await outcomeOf([refusal(429, code), PAGE], rankings)).result);
+    expect(error).toMatchObject({ kind: "limit", status: 429, code, retryable: false, attempts: 1 });
+    const told = await outcomeOf([refusal(429, code, { headers: { "Retry-After": "9" } }), PAGE], rankings);
+    await expect(told.result).resolves.toBeDefined();
+    expect(told.pauses).toEqual([9500]);
+  }
+});
+
+test("a 429 with a code that nobody knows is a rate limit", async () => {
+  const { result, pauses } = await outcomeOf([refusal(429, "SLOW_DOWN_PLEASE"), PAGE], rankings);
+  await expect(result).resolves.toBeDefined();
+  expect(pauses).toEqual([10_000]);
+});
+
 test.each([
   [500, ["unavailable", 4]],
   [502, ["unavailable", 4]],
