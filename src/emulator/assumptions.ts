@@ -180,6 +180,21 @@ export const ASSUMPTIONS = {
     about: "Whether the ten registrations of a day are counted in the UTC day or in the last 24 hours.",
     reason: "The month of the quota is a UTC month.",
   }),
+  longestRetryAfterSeconds: assume<number>({
+    default: 3600,
+    about: "How long a receiver's Retry-After, with 429 or 503, can put off the next attempt at most; 0: not at all.",
+    reason: "A receiver that says when it is ready is best asked then; one that asks for days is not waited for.",
+  }),
+  redeliversOldSignals: assume<boolean>({
+    default: false,
+    about: "Whether a person can have a signal sent again that was published more than 24 hours ago.",
+    reason: "A signal is never backfilled after 24 hours.",
+  }),
+  signatureClock: assume<"service" | "machine">({
+    default: "service",
+    about: "Whether the time of a signature is the service's, or the machine's when the service's was moved.",
+    reason: "All times are the service's. A receiver that goes by the machine's refuses what is 300 seconds off.",
+  }),
   firstSignalId: assume<number>({
     default: 880_001,
     about: "The id of the first signal; later ones count on.",

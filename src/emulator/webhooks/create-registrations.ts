@@ -18,15 +18,15 @@ export interface Registrations {
   /** Its secret is in the answer, this once. A verification is on its way. @throws ServiceError */
   register(accountId: number, body: z.output<typeof registerWebhookBodySchema>): WebhookRegistration;
   list(filter: { accountId?: number | undefined }): WebhookRegistration[];
-  /** @throws ServiceError `RESOURCE_NOT_FOUND` */
+  /** A deleted one too. @throws ServiceError `RESOURCE_NOT_FOUND` */
   read(registrationId: string): WebhookRegistration;
-  /** Only an active one can be paused, only a paused one resumed. @throws ServiceError */
+  /** Only an active one can be paused, only a paused one resumed; what waits for a deleted one is cancelled. @throws ServiceError */
   setStatus(registrationId: string, status: "active" | "paused" | "deleted"): WebhookRegistration;
   /** A new secret, shown this once; what is sent from now on is signed with it. */
   rotateSecret(registrationId: string): WebhookRegistration;
-  /** Sends a `webhook.test` event; its delivery's id. */
+  /** Sends a `webhook.test` event to an active one; its delivery's id. @throws ServiceError */
   sendTest(registrationId: string, message: string): number;
-  /** Sends the verification anew to one that is pending. */
+  /** Sends the verification anew to one that is pending; its delivery's id. @throws ServiceError */
   verifyAgain(registrationId: string): number;
 }
 
@@ -49,8 +49,14 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
 
   function rowOf(registrationId: string): RegistrationRow {
     const row = find.get(registrationId);
-    if (row !== undefined && row.status !== "deleted") return row;
+    if (row !== undefined) return row;
     throw new ServiceError("RESOURCE_NOT_FOUND", "There is no webhook registration of this id.");
+  }
+
+  function livingRowOf(registrationId: string): RegistrationRow {
+    const row = rowOf(registrationId);
+    if (row.status !== "deleted") return row;
+    throw new ServiceError("RESOURCE_NOT_FOUND", "The webhook registration is deleted.");
   }
 
   function sendVerification(row: RegistrationRow): number {
@@ -61,7 +67,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
       type: "webhook.verification",
       data: { challenge },
     });
-    return outbox.add(row, event, eventId);
+    return outbox.add(row, event, eventId, clock.now());
   }
 
   function envelope(id: string): { id: string; version: "1"; created_at: string } {
@@ -106,7 +112,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
   );
   const setStatus = database.transaction((id: string, status: "active" | "paused" | "deleted") => {
-    const from = rowOf(id).status;
+    const from = livingRowOf(id).status;
     const isPossible = status === "deleted" || (status === "paused" ? from === "active" : from === "paused");
     if (!isPossible) {
       throw new ServiceError("INVALID_PARAMETERS", `A registration that is ${from} cannot become ${status}.`);
@@ -114,12 +120,8 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     change.run({ id, status, now: clock.now() });
     if (status === "active") forgive.run(id);
     if (status === "deleted") cancelWaiting.run(id);
-    return webhookRegistration({ ...rowOfAny(id) });
+    return webhookRegistration(rowOf(id));
   });
-
-  function rowOfAny(id: string): RegistrationRow {
-    return find.get(id) ?? rowOf(id);
-  }
 
   const rotate = database.prepare<[{ id: string; secret: string; now: number }]>(
     "UPDATE registration SET secret = @secret, updated_at = @now WHERE registration_id = @id",
@@ -144,19 +146,22 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     read: (registrationId) => webhookRegistration(rowOf(registrationId)),
     setStatus: (registrationId, status) => woken(setStatus(registrationId, status)),
     rotateSecret(registrationId) {
-      const row = rowOf(registrationId);
+      const row = livingRowOf(registrationId);
       const secret = newSecret();
       rotate.run({ id: registrationId, secret, now: clock.now() });
       return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
     },
     sendTest(registrationId, message) {
-      const row = rowOf(registrationId);
+      const row = livingRowOf(registrationId);
+      if (row.status !== "active") {
+        throw new ServiceError("INVALID_PARAMETERS", "Only an active registration gets a test event.");
+      }
       const eventId = `evt_${randomUuid(random)}`;
       const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
-      return woken(outbox.add(row, event, eventId));
+      return woken(outbox.add(row, event, eventId, clock.now()));
     },
     verifyAgain(registrationId) {
-      const row = rowOf(registrationId);
+      const row = livingRowOf(registrationId);
       if (row.status !== "pending") {
         throw new ServiceError("INVALID_PARAMETERS", "Only a registration that is pending can be verified again.");
       }

@@ -2,10 +2,12 @@ import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import type { DueWork } from "../time/scheduler.js";
+import type { CarryRequest } from "./carry-request.js";
 import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "./registration-row.js";
-import type { RequestOutcome, SendRequest, WebhookRequest } from "./send-request.js";
+import type { WebhookRequest } from "./send-request.js";
 import type { SettleDelivery } from "./settle-delivery.js";
+import type { WebhookFaults } from "./webhook-faults.js";
 
 /** Sends what is due, to each registration on its own, so that a slow or dead one delays no other. */
 export interface DeliveryDispatcher extends DueWork {
@@ -13,90 +15,136 @@ export interface DeliveryDispatcher extends DueWork {
   close(): Promise<void>;
 }
 
+/** What the dispatcher sends with. */
+export interface DispatcherParts {
+  carry: CarryRequest;
+  settle: SettleDelivery;
+  faults: WebhookFaults;
+  /** The time of signatures, in milliseconds since 1970. */
+  signingTime: () => number;
+}
+
 type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url" | "secret"> & { body: Buffer };
 
-/**
- * A registration takes part while it is active, and while it is pending for its verification alone. What waits for one
- * that is paused stays, until it is too old.
- */
-const TAKES_PART = "(r.status = 'active' OR (r.status = 'pending' AND d.event_type = 'webhook.verification'))";
-
 export function createDeliveryDispatcher(
-  { database, clock, assumptions }: EmulatorCore,
-  send: SendRequest,
-  settle: SettleDelivery,
+  { database, clock, scheduler, assumptions }: EmulatorCore,
+  { carry, settle, faults, signingTime }: DispatcherParts,
 ): DeliveryDispatcher {
   const stop = new AbortController();
   /** How many requests of each registration are on their way. */
   const inFlight = new Map<string, number>();
   const running = new Set<Promise<void>>();
+  let draining: Promise<void> | null = null;
 
   // What was on its way when the process ended: nobody knows whether it arrived, so it is sent again.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  const dueByRegistration = database.prepare<[], { registration_id: string; due: number }>(
-    `SELECT d.registration_id, min(d.due_at) AS due FROM delivery d JOIN registration r USING (registration_id)
-     WHERE d.state = 'waiting' AND ${TAKES_PART} GROUP BY d.registration_id`,
+  // One that is pending has its verification alone. What waits for one that is paused stays, until it is too old. A look-up
+  // for each registration: to group all that waits would read all of it.
+  const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
+    `SELECT registration_id, (SELECT min(due_at) FROM delivery d
+       WHERE d.registration_id = r.registration_id AND d.state = 'waiting') AS due
+     FROM registration r WHERE r.status = 'active' OR r.status = 'pending'`,
+  );
+  const firstExpiry = database
+    .prepare<[], number | null>("SELECT min(expires_at) FROM delivery WHERE state = 'waiting'")
+    .pluck();
+  const expire = database.prepare<[number]>(
+    "UPDATE delivery SET state = 'expired' WHERE state = 'waiting' AND expires_at < ?",
   );
   const take = database.prepare<[string, number], DueDelivery>(
     `SELECT d.*, r.url, r.secret, e.body FROM delivery d
      JOIN registration r USING (registration_id)
      JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale
-     WHERE d.registration_id = ? AND d.state = 'waiting' AND d.due_at <= ? AND ${TAKES_PART}
+     WHERE d.registration_id = ? AND d.state = 'waiting' AND d.due_at <= ?
+       AND (r.status = 'active' OR r.status = 'pending')
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
+  const secretOf = database
+    .prepare<[string], string>("SELECT secret FROM registration WHERE registration_id = ?")
+    .pluck();
   const markSending = database.prepare<[number]>("UPDATE delivery SET state = 'sending' WHERE delivery_id = ?");
 
-  const hasRoom = (registrationId: string): boolean =>
-    (inFlight.get(registrationId) ?? 0) < assumptions.deliveriesInFlight;
+  const countOf = (registrationId: string): number => inFlight.get(registrationId) ?? 0;
+  const hasRoom = (registrationId: string): boolean => countOf(registrationId) < assumptions.deliveriesInFlight;
+
+  function leaveSlot(registrationId: string): void {
+    inFlight.set(registrationId, countOf(registrationId) - 1);
+    // Others of this registration may have become due while this one was on its way.
+    fill(registrationId);
+  }
 
   function fill(registrationId: string): void {
     while (!stop.signal.aborted && hasRoom(registrationId)) {
       const delivery = take.get(registrationId, clock.now());
       if (delivery === undefined) return;
-      if (delivery.expires_at < clock.now()) {
-        settle.expired(delivery);
-        continue;
-      }
       markSending.run(delivery.delivery_id);
-      inFlight.set(registrationId, (inFlight.get(registrationId) ?? 0) + 1);
+      inFlight.set(registrationId, countOf(registrationId) + 1);
       const run = attempt(delivery).finally(() => {
         running.delete(run);
-        inFlight.set(registrationId, (inFlight.get(registrationId) ?? 1) - 1);
-        // Others of this registration may have become due while this one was on its way.
-        fill(registrationId);
+        leaveSlot(registrationId);
+        // Its retry may be due before anything else is, and long before the slowest of those on their way is done.
+        if (!stop.signal.aborted) scheduler.wake();
       });
       running.add(run);
     }
   }
 
   async function attempt(delivery: DueDelivery): Promise<void> {
-    const startedAt = clock.now();
-    const began = performance.now();
-    const request = signedRequest(delivery, startedAt);
-    const outcome = await send(request, stop.signal);
-    if (stop.signal.aborted) return;
-    settle.attempted(delivery, { request, outcome, startedAt, durationMs: performance.now() - began });
+    const { registration_id: registrationId } = delivery;
+    const carried = await carry({
+      registrationId,
+      faults: faults.meet(registrationId),
+      signal: stop.signal,
+      sign: () => {
+        const secret = secretOf.get(registrationId) ?? delivery.secret;
+        return { request: signedRequest(delivery, secret, signingTime()), startedAt: clock.now() };
+      },
+      async yieldSlot(whileHeld) {
+        leaveSlot(registrationId);
+        await whileHeld();
+        inFlight.set(registrationId, countOf(registrationId) + 1);
+      },
+    });
+    if (!stop.signal.aborted) settle(delivery, carried);
+  }
+
+  function drained(): Promise<void> {
+    draining ??= (async () => {
+      while (running.size > 0) await Promise.all(running);
+      draining = null;
+    })();
+    return draining;
   }
 
   return {
     nextDueAt() {
-      const dues = dueByRegistration.all().filter(({ registration_id }) => hasRoom(registration_id));
-      return dues.length === 0 ? null : Math.min(...dues.map(({ due }) => due));
+      if (stop.signal.aborted) return null;
+      const expiry = firstExpiry.get() ?? null;
+      if (expiry === null) return null;
+      let next = expiry + 1;
+      for (const { registration_id, due } of dueByRegistration.all()) {
+        if (due !== null && due < next && hasRoom(registration_id)) next = due;
+      }
+      return next;
     },
-    async runDue(nowMs) {
-      for (const { registration_id, due } of dueByRegistration.all()) if (due <= nowMs) fill(registration_id);
-      while (running.size > 0) await Promise.all(running);
+    runDue(nowMs) {
+      if (stop.signal.aborted) return drained();
+      expire.run(nowMs);
+      for (const { registration_id, due } of dueByRegistration.all()) {
+        if (due !== null && due <= nowMs) fill(registration_id);
+      }
+      return drained();
     },
-    async close() {
+    close() {
       stop.abort();
-      while (running.size > 0) await Promise.all(running);
+      return drained();
     },
   };
 }
 
 /** A fresh t for each attempt, over the same bytes (service document, Events, rules 1 to 3). */
-function signedRequest({ url, secret, body }: DueDelivery, nowMs: number): WebhookRequest {
+function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
   return {
     url,
     body,
@@ -107,12 +155,4 @@ function signedRequest({ url, secret, body }: DueDelivery, nowMs: number): Webho
       [SIGNATURE_HEADER]: signBody({ body, secret, timestamp: Math.floor(nowMs / 1000) }),
     },
   };
-}
-
-/** One attempt, as it is kept. */
-export interface AttemptFacts {
-  request: WebhookRequest;
-  outcome: RequestOutcome;
-  startedAt: number;
-  durationMs: number;
 }

@@ -1,5 +1,10 @@
+import { isIP } from "node:net";
+import { addressKind } from "../../address-kind.js";
 import type { Assumptions } from "../assumptions.js";
 import { ServiceError } from "../service-error.js";
+
+/** Which endpoints may be called. */
+export type EndpointRules = Pick<Assumptions, "allowLoopbackHttp">;
 
 /**
  * The rules of a registered url (service document, operation 3), as far as its text shows them; the addresses that its
@@ -7,18 +12,38 @@ import { ServiceError } from "../service-error.js";
  *
  * @throws ServiceError `INVALID_PARAMETERS`
  */
-export function refuseEndpoint(url: string, assumptions: Assumptions): void {
-  const { protocol, username, password, hash } = new URL(url);
-  const problem =
-    protocol !== "https:" && !(protocol === "http:" && assumptions.allowLoopbackHttp)
-      ? "has to be an HTTPS endpoint"
-      : username !== "" || password !== ""
-        ? "must not hold a user name or a password"
-        : hash !== ""
-          ? "must not hold a fragment"
-          : null;
+export function refuseEndpoint(url: string, rules: EndpointRules): void {
+  const problem = endpointProblem(new URL(url), rules);
   if (problem === null) return;
-  throw new ServiceError("INVALID_PARAMETERS", `The parameter url ${problem}.`, {
-    details: [{ parameter: "url", problem }],
-  });
+  throw new ServiceError("INVALID_PARAMETERS", `url: ${problem}.`, { details: [{ parameter: "url", problem }] });
+}
+
+function endpointProblem(url: URL, rules: EndpointRules): string | null {
+  const { protocol, username, password, hash } = url;
+  const { allowLoopbackHttp } = rules;
+  if (protocol !== "https:" && !(protocol === "http:" && allowLoopbackHttp)) return "must be an HTTPS endpoint";
+  if (username !== "" || password !== "") return "must not hold a user name or a password";
+  if (hash !== "") return "must not hold a fragment";
+  const address = addressIn(url);
+  if (address === null || mayConnect(protocol, [address], rules)) return null;
+  if (protocol === "http:") return "must be an HTTPS endpoint, or plain HTTP to this machine's loopback";
+  return "must not lead to an address that is not public";
+}
+
+/** The address that a url names, however it is spelt; null when it has to be resolved. */
+export function addressIn({ hostname }: URL): string | null {
+  // The parser of URLs has made every spelling the usual one: 0x7f.1, 2130706433, １２７.0.0.1, [::ffff:7f00:1].
+  const host = hostname.replaceAll(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (isIP(host) !== 0) return host;
+  return host === "localhost" || host.endsWith(".localhost") ? "127.0.0.1" : null;
+}
+
+/**
+ * Whether a name with these addresses may be called: all of them have to be public, so that it makes no difference which
+ * one is taken. With the switch for loopback, all of them this machine's, then over plain HTTP too.
+ */
+export function mayConnect(protocol: string, addresses: readonly string[], rules: EndpointRules): boolean {
+  const kinds = new Set(addresses.map(addressKind));
+  if (kinds.size !== 1) return false;
+  return kinds.has("public") ? protocol === "https:" : kinds.has("this machine") && rules.allowLoopbackHttp;
 }

@@ -2,7 +2,7 @@ import { LIMITS } from "../../api/limits.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { SignalEvent } from "../../events/envelope.js";
 import type { EmulatorCore } from "../emulator-core.js";
-import type { Outbox } from "./outbox.js";
+import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 import type { RegistrationRow } from "./registration-row.js";
 import type { SignalDraft } from "./signal-draft.js";
 
@@ -18,7 +18,7 @@ export interface PublishedSignal {
 }
 
 /** Publishes signals to everybody who asked for them (service document, signal.published). */
-export type PublishSignal = (draft: SignalDraft, options?: { publishedAt?: number }) => PublishedSignal;
+export type PublishSignal = (draft: SignalDraft, options?: { publishedAt?: number | undefined }) => PublishedSignal;
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -26,7 +26,10 @@ const DAY_MS = 24 * 3_600_000;
  * A signal goes to every active registration that has its type, of every account that follows its product: for once, and
  * from now on. One that is a day old goes to nobody.
  */
-export function createPublishSignal({ database, clock, assumptions }: EmulatorCore, outbox: Outbox): PublishSignal {
+export function createPublishSignal(
+  { database, clock, scheduler, assumptions }: EmulatorCore,
+  outbox: Outbox,
+): PublishSignal {
   const insertSignal = database.prepare<[number, string, number, number, string]>(
     "INSERT INTO signal VALUES (?, ?, ?, ?, ?)",
   );
@@ -43,36 +46,44 @@ export function createPublishSignal({ database, clock, assumptions }: EmulatorCo
   const noteSent = database.prepare<[number, number, number]>("INSERT INTO account_signal VALUES (?, ?, ?)");
   const slugOf = database.prepare<[number], { slug: string }>("SELECT slug FROM product WHERE tool_id = ?");
 
-  return database.transaction((draft: SignalDraft, options: { publishedAt?: number } = {}): PublishedSignal => {
-    const now = clock.now();
-    const publishedAt = options.publishedAt ?? now;
-    const signalId = (lastSignal.get()?.last ?? assumptions.firstSignalId - 1) + 1;
-    const eventId = `sig_${signalId}_${draft.tool_id}`;
-    const slug = slugOf.get(draft.tool_id)?.slug ?? String(draft.tool_id);
-    insertSignal.run(signalId, draft.signal_type, draft.tool_id, publishedAt, JSON.stringify(draft));
+  const publish = database.transaction(
+    (draft: SignalDraft, options: { publishedAt?: number | undefined } = {}): PublishedSignal => {
+      const now = clock.now();
+      const publishedAt = options.publishedAt ?? now;
+      const signalId = (lastSignal.get()?.last ?? assumptions.firstSignalId - 1) + 1;
+      const eventId = `sig_${signalId}_${draft.tool_id}`;
+      const slug = slugOf.get(draft.tool_id)?.slug ?? String(draft.tool_id);
+      insertSignal.run(signalId, draft.signal_type, draft.tool_id, publishedAt, JSON.stringify(draft));
 
-    const result = { signal_id: signalId, event_id: eventId, registrations: 0, accounts_over_limit: 0 };
-    if (now - publishedAt > LIMITS.signalDelayHours * 3_600_000) return result;
-    const mayReceive = new Map<number, boolean>();
-    for (const registration of receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt })) {
-      const { account_id: accountId, locale } = registration;
-      // An event that goes to two registrations of one account is one of its 1,000.
-      if (!mayReceive.has(accountId)) {
-        const isWithinLimit = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
-        mayReceive.set(accountId, isWithinLimit);
-        if (isWithinLimit) noteSent.run(accountId, signalId, now);
-        else result.accounts_over_limit++;
+      const result = { signal_id: signalId, event_id: eventId, registrations: 0, accounts_over_limit: 0 };
+      if (now - publishedAt > EVENT_LIFE_MS) return result;
+      const mayReceive = new Map<number, boolean>();
+      for (const registration of receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt })) {
+        const { account_id: accountId, locale } = registration;
+        // An event that goes to two registrations of one account is one of its 1,000.
+        if (!mayReceive.has(accountId)) {
+          const isWithinLimit = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
+          mayReceive.set(accountId, isWithinLimit);
+          if (isWithinLimit) noteSent.run(accountId, signalId, now);
+          else result.accounts_over_limit++;
+        }
+        if (mayReceive.get(accountId) !== true) continue;
+        outbox.add(
+          registration,
+          () => signalEvent(draft, { signalId, eventId, slug, locale, publishedAt, now }),
+          eventId,
+          publishedAt,
+        );
+        result.registrations++;
       }
-      if (mayReceive.get(accountId) !== true) continue;
-      outbox.add(
-        registration,
-        () => signalEvent(draft, { signalId, eventId, slug, locale, publishedAt, now }),
-        eventId,
-      );
-      result.registrations++;
-    }
+      return result;
+    },
+  );
+  return (draft, options) => {
+    const result = publish(draft, options);
+    scheduler.wake();
     return result;
-  });
+  };
 }
 
 function signalEvent(
@@ -96,7 +107,7 @@ function signalEvent(
       period: draft.period,
       published_at: new Date(facts.publishedAt).toISOString(),
       evidence_summary,
-      url: `https://catalog.example/${facts.locale === "zh-CN" ? "zh-CN" : "en"}/tools/${facts.slug}`,
+      url: `https://catalog.example/${facts.locale}/tools/${facts.slug}`,
     },
   };
 }

@@ -1,29 +1,36 @@
 import { z } from "zod";
+import type { RegistrationStatus } from "../../api/webhook-registration.js";
 import type { EmulatorCore } from "../emulator-core.js";
-import type { DeliveryRow } from "./delivery-row.js";
-import type { AttemptFacts } from "./dispatch-deliveries.js";
+import type { CarriedRequest, RequestFacts } from "./carry-request.js";
+import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
+import { parseRetrySeconds, retryAfterSeconds } from "./retry-delays.js";
 import type { RequestOutcome } from "./send-request.js";
 
-/** Writes down what came of a delivery, and what follows from it. */
-export interface SettleDelivery {
-  attempted(delivery: DeliveryRow, facts: AttemptFacts): void;
-  expired(delivery: DeliveryRow): void;
-}
+/** Writes down what came of an attempt, and what follows from it. */
+export type SettleDelivery = (delivery: DeliveryRow, carried: CarriedRequest) => void;
 
+/** @throws SignalboxError `option_invalid`, when the assumption about retries cannot be read */
 export function createSettleDelivery({ database, clock, assumptions }: EmulatorCore): SettleDelivery {
-  const retryAfterSeconds = assumptions.retrySeconds.split(",").map(Number);
+  const retrySeconds = parseRetrySeconds(assumptions.retrySeconds);
   const insertAttempt = database.prepare<[Record<string, unknown>]>(
-    `INSERT INTO attempt (delivery_id, started_at, duration_ms, request_headers, status, failure, answer_headers, answer_body)
-     VALUES (@delivery_id, @started_at, @duration_ms, @request_headers, @status, @failure, @answer_headers, @answer_body)`,
+    `INSERT INTO attempt (delivery_id, started_at, duration_ms, request_headers, status, failure, answer_headers,
+       answer_body, faults)
+     VALUES (@delivery_id, @started_at, @duration_ms, @request_headers, @status, @failure, @answer_headers, @answer_body,
+       @faults)`,
   );
-  const setState = database.prepare<[{ delivery_id: number; state: string; attempts: number; due_at: number }]>(
-    "UPDATE delivery SET state = @state, attempts = @attempts, due_at = @due_at WHERE delivery_id = @delivery_id",
+  const setState = database.prepare<[{ id: number; state: DeliveryState; attempts: number; dueAt: number }]>(
+    "UPDATE delivery SET state = @state, attempts = @attempts, due_at = @dueAt WHERE delivery_id = @id",
   );
-  const challengeOf = database.prepare<[string], { challenge: string }>(
-    "SELECT challenge FROM registration WHERE registration_id = ?",
+  const registrationOf = database.prepare<[string], { challenge: string; status: RegistrationStatus }>(
+    "SELECT challenge, status FROM registration WHERE registration_id = ?",
   );
   const activate = database.prepare<[{ id: string; now: number }]>(
     "UPDATE registration SET status = 'active', updated_at = @now WHERE registration_id = @id AND status = 'pending'",
+  );
+  // A second verification, of a registration that was verified again, has nothing left to find out.
+  const cancelVerifications = database.prepare<[string]>(
+    `UPDATE delivery SET state = 'cancelled'
+     WHERE registration_id = ? AND state = 'waiting' AND event_type = 'webhook.verification'`,
   );
   const forgive = database.prepare<[{ id: string; now: number }]>(
     "UPDATE registration SET failure_count = 0, updated_at = @now WHERE registration_id = @id AND failure_count > 0",
@@ -36,43 +43,41 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
      WHERE registration_id = @id AND status = 'active' AND failure_count >= @most`,
   );
 
-  const attempted = database.transaction((delivery: DeliveryRow, facts: AttemptFacts) => {
-    const { delivery_id, registration_id: id } = delivery;
+  /** When it is sent again; null when it is not. */
+  function nextAttemptAt(delivery: DeliveryRow, attempts: number, outcome: RequestOutcome, now: number): number | null {
+    const planned = retrySeconds[attempts - 1];
+    if (planned === undefined) return null;
+    const asked = Math.min(retryAfterSeconds(outcome), assumptions.longestRetryAfterSeconds);
+    const dueAt = now + Math.max(planned, asked) * 1000;
+    // A retry that would be too late is none.
+    return dueAt > delivery.expires_at ? null : dueAt;
+  }
+
+  return database.transaction((delivery: DeliveryRow, { requests, outcome }: CarriedRequest) => {
+    const { delivery_id, registration_id: id, due_at: wasDueAt } = delivery;
     const now = clock.now();
     const attempts = delivery.attempts + 1;
-    insertAttempt.run({
-      delivery_id,
-      started_at: facts.startedAt,
-      duration_ms: facts.durationMs,
-      request_headers: JSON.stringify(facts.request.headers),
-      ...answerColumns(facts.outcome),
-    });
-    if (isTaken(delivery, facts.outcome, challengeOf.get(id)?.challenge)) {
-      setState.run({ delivery_id, state: "delivered", attempts, due_at: delivery.due_at });
-      if (delivery.event_type === "webhook.verification") activate.run({ id, now });
+    for (const facts of requests) insertAttempt.run({ delivery_id, ...attemptColumns(facts) });
+
+    const registration = registrationOf.get(id);
+    if (isTaken(delivery, outcome, registration?.challenge)) {
+      setState.run({ id: delivery_id, state: "delivered", attempts, dueAt: wasDueAt });
+      if (delivery.event_type === "webhook.verification") {
+        activate.run({ id, now });
+        cancelVerifications.run(id);
+      }
       forgive.run({ id, now });
+      return;
+    }
+    if (registration?.status === "deleted") {
+      setState.run({ id: delivery_id, state: "cancelled", attempts, dueAt: wasDueAt });
       return;
     }
     countFailure.run({ id, now });
     pause.run({ id, now, most: assumptions.pauseAfterFailures });
-    const delay = retryAfterSeconds[attempts - 1];
-    const dueAt = delay === undefined ? null : now + delay * 1000;
-    // A retry that would be too late is none.
-    if (dueAt === null || dueAt > delivery.expires_at) {
-      setState.run({ delivery_id, state: "failed", attempts, due_at: delivery.due_at });
-    } else {
-      setState.run({ delivery_id, state: "waiting", attempts, due_at: dueAt });
-    }
+    const dueAt = nextAttemptAt(delivery, attempts, outcome, now);
+    setState.run({ id: delivery_id, state: dueAt === null ? "failed" : "waiting", attempts, dueAt: dueAt ?? wasDueAt });
   });
-
-  return {
-    attempted(delivery, facts) {
-      attempted(delivery, facts);
-    },
-    expired({ delivery_id, attempts, due_at }) {
-      setState.run({ delivery_id, state: "expired", attempts, due_at });
-    },
-  };
 }
 
 const challengeAnswer = z.object({ challenge: z.string() });
@@ -89,8 +94,16 @@ function isTaken(delivery: DeliveryRow, outcome: RequestOutcome, challenge: stri
   }
 }
 
-function answerColumns(outcome: RequestOutcome): Record<string, unknown> {
-  if ("failure" in outcome) return { status: null, failure: outcome.failure, answer_headers: null, answer_body: null };
-  const { status, headers, body } = outcome;
-  return { status, failure: null, answer_headers: JSON.stringify(headers), answer_body: body };
+function attemptColumns({ request, outcome, startedAt, durationMs, faults }: RequestFacts): Record<string, unknown> {
+  const answer = "failure" in outcome ? null : outcome;
+  return {
+    started_at: startedAt,
+    duration_ms: durationMs,
+    request_headers: JSON.stringify(request.headers),
+    faults: JSON.stringify(faults),
+    status: answer?.status ?? null,
+    failure: "failure" in outcome ? outcome.failure : null,
+    answer_headers: answer === null ? null : JSON.stringify(answer.headers),
+    answer_body: answer?.body ?? null,
+  };
 }

@@ -67,6 +67,8 @@ CREATE TABLE delivery (
   redelivery_of INTEGER
 ) STRICT;
 CREATE INDEX delivery_waiting ON delivery (registration_id, due_at) WHERE state = 'waiting';
+CREATE INDEX delivery_expiring ON delivery (expires_at) WHERE state = 'waiting';
+CREATE INDEX delivery_by_registration ON delivery (registration_id);
 CREATE INDEX delivery_by_event ON delivery (event_id);
 
 -- One request, and what came of it.
@@ -81,18 +83,20 @@ CREATE TABLE attempt (
   failure TEXT,
   answer_headers TEXT,
   -- Its beginning.
-  answer_body BLOB
+  answer_body BLOB,
+  -- The faults that it met, a JSON array.
+  faults TEXT NOT NULL
 ) STRICT;
 CREATE INDEX attempt_by_delivery ON attempt (delivery_id);
 
 -- What goes wrong on purpose on the way to a registration.
 CREATE TABLE webhook_fault (
-  fault_id INTEGER PRIMARY KEY,
   registration_id TEXT NOT NULL REFERENCES registration,
   kind TEXT NOT NULL,
+  -- A status, or milliseconds.
   value INTEGER,
   -- How many more requests it is for; null for all.
-  remaining INTEGER
-) STRICT;
-CREATE INDEX webhook_fault_by_registration ON webhook_fault (registration_id);
+  remaining INTEGER,
+  PRIMARY KEY (registration_id, kind)
+) STRICT, WITHOUT ROWID;
 `;

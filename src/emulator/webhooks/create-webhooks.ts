@@ -1,0 +1,71 @@
+import { registerWebhookBodySchema, type WebhookRegistration } from "../../api/webhook-registration.js";
+import { systemClock } from "../../clock.js";
+import type { EmulatorCore } from "../emulator-core.js";
+import { createCarryRequest } from "./carry-request.js";
+import { createFollows, type Follows } from "./create-follows.js";
+import { createRegistrations, type Registrations } from "./create-registrations.js";
+import { createDeliveryHistory, type DeliveryHistory } from "./delivery-history.js";
+import { createDeliveryDispatcher } from "./dispatch-deliveries.js";
+import { createOutbox } from "./outbox.js";
+import { createPublishSignal, type PublishSignal } from "./publish-signal.js";
+import type { ResolveName } from "./resolve-name.js";
+import { createRequestSender, type SendRequest } from "./send-request.js";
+import { createSettleDelivery } from "./settle-delivery.js";
+import { createWebhookFaults, type WebhookFaults } from "./webhook-faults.js";
+
+/** What the outside is made of. */
+export interface WebhooksOptions {
+  /** @default over HTTPS, from this machine */
+  send?: SendRequest | undefined;
+  /** @default the system's resolver */
+  resolve?: ResolveName | undefined;
+  /** Certificates of authorities to trust instead of those that Node does, PEM. */
+  ca?: string | undefined;
+  /** The machine's time, for signatures, if the assumption `signatureClock` wants that. @default the system's */
+  machineNow?: (() => number) | undefined;
+}
+
+/** The service's side of signals: who gets them, and how they get there. */
+export interface Webhooks {
+  /** Operation 3: the registration with its secret, this once. @throws ServiceError */
+  register(accountId: number, body: Record<string, unknown>): WebhookRegistration;
+  registrations: Omit<Registrations, "register">;
+  follows: Follows;
+  publish: PublishSignal;
+  deliveries: DeliveryHistory;
+  faults: WebhookFaults;
+  /** Ends what is on its way, which is sent again by whoever opens the database next. Before the scheduler's. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * @throws SignalboxError `option_invalid`, when the assumption about retries cannot be read
+ */
+export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}): Webhooks {
+  const { assumptions, clock, scheduler } = core;
+  const { resolve, ca, machineNow = systemClock.now } = options;
+  const sender = createRequestSender({ assumptions, resolve, ca });
+  const outbox = createOutbox(core);
+  const registrations = createRegistrations(core, outbox);
+  const faults = createWebhookFaults(core);
+  const dispatcher = createDeliveryDispatcher(core, {
+    carry: createCarryRequest(options.send ?? sender.send),
+    settle: createSettleDelivery(core),
+    faults,
+    signingTime: assumptions.signatureClock === "machine" ? machineNow : clock.now,
+  });
+  scheduler.add(dispatcher);
+
+  return {
+    register: (accountId, body) => registrations.register(accountId, registerWebhookBodySchema.parse(body)),
+    registrations,
+    follows: createFollows(core),
+    publish: createPublishSignal(core, outbox),
+    deliveries: createDeliveryHistory(core, outbox),
+    faults,
+    async close() {
+      await dispatcher.close();
+      sender.close();
+    },
+  };
+}
