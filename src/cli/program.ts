@@ -10,6 +10,7 @@ import { EXIT, usageError } from "./exit.js";
 import { addInboxCommand } from "./inbox/inbox-command.js";
 import { addInitCommand } from "./init/init-command.js";
 import { echoed } from "./printable.js";
+import { addRegisterCommand } from "./register/register-command.js";
 import { addReplayCommand } from "./replay-command.js";
 import { addSendCommand } from "./send-command.js";
 import { addSignCommand } from "./sign-command.js";
@@ -24,6 +25,7 @@ Start here:
   $ signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
   $ signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
   $ signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and the mend
+  $ signalbox register --url https://… --all-types                  tell the service of it, keep the secrets
   $ signalbox inbox ls --db signals.db --state dead
   $ signalbox emulator                                              the service itself, on this machine
 
@@ -52,6 +54,7 @@ export function createProgram(cli: Cli): { program: Command; outcome: Outcome } 
   addReplayCommand(program, add);
   addCheckCommand(program, add);
   addDoctorCommand(program, add);
+  addRegisterCommand(program, add);
   addInboxCommand(program, add);
   addEmulatorCommand(program, add);
   explainWrongUsage(program, outcome);

@@ -26,7 +26,7 @@ export function secretLockOf(path: string): string {
 const TIME_RESOLUTION_MS = 2500;
 /** Longer than any registration takes: a lock that is older was left behind by a process that died. */
 const LOCK_LIFE_MS = 60_000;
-const MAX_BYTES = 65_536;
+export const MAX_SECRET_FILE_BYTES = 65_536;
 const NONE: readonly string[] = [];
 
 /**
@@ -59,7 +59,7 @@ export function secretFile(path: string): SecretFile {
     try {
       const stat = fstatSync(descriptor);
       if (!stat.isFile()) throw new Error("not a regular file");
-      if (stat.size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
+      if (stat.size > MAX_SECRET_FILE_BYTES) throw new Error(`more than ${MAX_SECRET_FILE_BYTES} bytes`);
       const secrets = secretLines(readFileSync(descriptor, "utf8"));
       // The same array for the same secrets: so it is cheap to see that nothing changed.
       if (!isSame(secrets, known)) known = secrets;

@@ -59,6 +59,8 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["doctor"], /'--url <url>' not specified/],
   [["doctor", ...URL_FLAG, "--timeout", "soon"], /Expected a whole number from 1/],
   [["doctor", ...URL_FLAG, "extra"], /too many arguments/],
+  [["register"], /'--url <url>' not specified/],
+  [["register", ...URL_FLAG, "extra"], /too many arguments/],
   [["inbox"], /say what to do: ls, show/],
   [["inbox", "list"], /unknown command 'list'/],
   [["inbox", "ls"], /'--db <file>' not specified/],
@@ -102,6 +104,7 @@ const COMMANDS = [
   ["replay"],
   ["check"],
   ["doctor"],
+  ["register"],
   ...["ls", "show", "retry", "discard", "export", "prune", "stats"].map((name) => ["inbox", name]),
 ];
 

@@ -1,0 +1,25 @@
+import { isClientError, type ClientError } from "../../client/client-error.js";
+import { CliError, EXIT, type ExitCode } from "../exit.js";
+import { printable } from "../printable.js";
+import { shellQuote } from "../shell-quote.js";
+import type { RegisterOptions } from "./register-options.js";
+
+/** A failure of the service's, or on the way to it, in the words of the command line; any other as it is. */
+export function explainFailure(error: unknown): unknown {
+  return isClientError(error) ? new CliError(exitCodeOf(error), error.message.replace(/\.$/, "")) : error;
+}
+
+/** Wrong usage is what nobody but the person at the keyboard can mend. */
+function exitCodeOf({ kind, status }: ClientError): ExitCode {
+  return kind === "invalid_request" || kind === "api_key" || status === 400 ? EXIT.usage : EXIT.environment;
+}
+
+/** After a part of the registrations: what to type for the rest. */
+export function restOf(types: readonly string[], options: RegisterOptions): string {
+  const { url, locale, secretFile, baseUrl, apiKeyFile } = options;
+  const words = ["signalbox", "register", "--url", url, "--types", types.join(","), "--secret-file", secretFile];
+  if (locale !== "en") words.push("--locale", locale);
+  if (baseUrl !== undefined) words.push("--base-url", baseUrl);
+  if (apiKeyFile !== undefined) words.push("--api-key-file", apiKeyFile);
+  return words.map((word) => shellQuote(printable(word))).join(" ");
+}

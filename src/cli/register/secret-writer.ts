@@ -1,0 +1,169 @@
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+  type Stats,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { MAX_SECRET_FILE_BYTES, secretLockOf } from "../../receiver/secret-file.js";
+import { secretLines } from "../../receiver/secret-lines.js";
+import { CliError, environmentError } from "../exit.js";
+
+/** A file of secrets that is about to get one more. Receivers that read it wait for it as long as it is open. */
+export interface SecretWriter {
+  /** Others on this machine may use the file now, and will not when it is written. */
+  readonly takesRights: boolean;
+  /**
+   * Adds the secret, or leaves the file as it is when it has it. On stable storage when it returns.
+   *
+   * @throws CliError when it could not; the file is as it was then
+   */
+  add(secret: string): void;
+  /** Adds nothing more. Idempotent. */
+  close(): void;
+}
+
+/** Room for the secret, taken before anybody asks for it: a secret is shown once, and the disk may be full by then. */
+const ROOM = "\n".repeat(4096);
+
+/**
+ * All that could keep a secret from being stored is tried here, before there is one: the lock is the file that will be
+ * renamed over the other, as git does.
+ *
+ * @throws CliError when the file cannot be written, or somebody else is at it
+ */
+export function openSecretWriter(path: string): SecretWriter {
+  const file = targetOf(path);
+  const lock = secretLockOf(file);
+  const descriptor = openLock(lock, path);
+  let isOpen = true;
+
+  function close(): void {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(descriptor);
+    rmSync(lock, { force: true });
+  }
+
+  try {
+    const before = readExisting(file, path);
+    const takesRights = before.stat !== null && adoptRights(descriptor, before.stat, path);
+    write(descriptor, before.text + ROOM);
+    return {
+      takesRights,
+      add(secret) {
+        const [line] = secretLines(`${secret}\n`);
+        if (line !== secret) throw environmentError(`a secret that is no line of text cannot be kept in ${path}`);
+        const isThere = secretLines(before.text).includes(secret);
+        try {
+          write(descriptor, isThere ? before.text : `${terminated(before.text)}${secret}\n`);
+          renameSync(lock, file);
+          isOpen = false;
+          closeSync(descriptor);
+        } catch (error) {
+          throw cannotWrite(path, error);
+        }
+        syncFolder(dirname(file));
+      },
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error instanceof CliError ? error : cannotWrite(path, error);
+  }
+}
+
+/** Where a link leads: the link is to stay one. */
+function targetOf(path: string): string {
+  const file = resolve(path);
+  try {
+    const folder = realpathSync(dirname(file));
+    return statSync(file, { throwIfNoEntry: false }) === undefined ? join(folder, basename(file)) : realpathSync(file);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+function openLock(lock: string, path: string): number {
+  try {
+    return openSync(lock, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw cannotWrite(path, error);
+    throw environmentError(
+      `${lock} is there: another registration is under way, or one was cut short. If none is, see whether it holds a secret ` +
+        `that ${path} lacks, and delete it`,
+    );
+  }
+}
+
+function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return { text: "", stat: null };
+  if (!stat.isFile()) throw environmentError(`cannot keep secrets in ${path}: it is no regular file`);
+  if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
+  const text = readFileSync(file, "utf8");
+  if (secretLines(text).some(isAssignment)) {
+    throw environmentError(`${path} looks like an .env file: secrets are kept one a line, in a file of their own`);
+  }
+  return { text, stat };
+}
+
+function isAssignment(line: string): boolean {
+  return /^(export\s+)?[A-Z][A-Z0-9_]*=[^=]/.test(line);
+}
+
+/**
+ * The owner's file stays the owner's, and a group that may read it may do so; others may not.
+ *
+ * @returns whether they could
+ */
+function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string): boolean {
+  const self = process.getuid?.();
+  if (self === undefined) return false;
+  if (self === 0) fchownSync(descriptor, uid, gid);
+  else if (self !== uid)
+    throw environmentError(`${path} belongs to another user: run this as the user of the receiver`);
+  const isOpen = (mode & 0o007) !== 0;
+  fchmodSync(descriptor, isOpen ? 0o600 : mode & 0o770);
+  return isOpen;
+}
+
+function write(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text);
+  let written = 0;
+  while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written, undefined, written);
+  ftruncateSync(descriptor, bytes.byteLength);
+  fsyncSync(descriptor);
+}
+
+function terminated(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** So that the new name outlives a power cut. Not every system can; the file itself is synced. */
+function syncFolder(folder: string): void {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(folder, "r");
+    fsyncSync(descriptor);
+  } catch {
+    // As on Windows.
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
+
+function cannotWrite(path: string, error: unknown): CliError {
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === "ENOENT" ? "its folder is not there" : (code ?? "error");
+  return environmentError(`cannot write the secret file ${path} (${why})`);
+}

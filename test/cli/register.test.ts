@@ -1,0 +1,399 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js";
+import { MOST_SIGNAL_TYPES } from "../../src/cli/register/signal-type-list.js";
+import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
+import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { callCli } from "./call-cli.js";
+import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
+import { listen, serveReceiver } from "./serve-requests.js";
+import { answerJson, API_KEY, postVerification, refusal, registration, serveService } from "./serve-service.js";
+import { tempFiles } from "./temp-files.js";
+
+const URL_OF_RECEIVER = "https://hooks.example.com/webhooks/signals";
+const SECRETS = ["whsec_shown_once_1", "whsec_shown_once_2"];
+
+/** Registers with secrets in a file of this test alone; `file` is one that is there already. */
+async function register(
+  args: readonly string[],
+  { access }: { access: string[] },
+  file?: { text: string; mode: number },
+) {
+  const path = join(tempFiles(), "signals.secret");
+  if (file !== undefined) {
+    writeFileSync(path, file.text);
+    chmodSync(path, file.mode);
+  }
+  const run = await callCli(["register", "--url", URL_OF_RECEIVER, "--secret-file", path, ...access, ...args]);
+  const secrets = existsSync(path) ? readFileSync(path, "utf8") : null;
+  return { ...run, path, secrets, mode: () => statSync(path).mode & 0o777, beside: readdirSync(dirname(path)) };
+}
+
+function expectNoSecretIn({ stdout, stderr }: Pick<CliRun, "stdout" | "stderr">): void {
+  for (const secret of [...SECRETS, API_KEY]) expect(stdout + stderr).not.toContain(secret);
+}
+
+test("one registration: its secret is in the file, its id and status are printed", async () => {
+  const service = await serveService();
+  const run = await register(["--types", "price_increased,new_model", "--types", " price_increased ,"], service);
+  expect(run).toMatchObject({ exitCode: 0, stdout: "wh_1  pending  2 signal types\n", secrets: `${SECRETS[0]}\n` });
+  expect(run.stderr).toBe(`the secret of wh_1 is in ${run.path}; the service posts a webhook.verification now\n`);
+  expect(run.mode()).toBe(0o600);
+  expect(run.beside).toEqual(["signals.secret"]);
+  expectNoSecretIn(run);
+  expect(service.asked()).toEqual([
+    { url: URL_OF_RECEIVER, locale: "en", signal_types: ["price_increased", "new_model"] },
+  ]);
+  expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
+});
+
+test("all types are two registrations of at most 30, each with a secret of its own", async () => {
+  const service = await serveService();
+  const run = await register(["--all-types", "--locale", "zh-CN", "--json"], service);
+  expect(run).toMatchObject({ exitCode: 0, secrets: `${SECRETS.join("\n")}\n` });
+  expect(service.asked().map(({ locale, signal_types }) => [locale, signal_types.length])).toEqual([
+    ["zh-CN", 30],
+    ["zh-CN", 8],
+  ]);
+  expect(service.asked().flatMap(({ signal_types }) => signal_types)).toEqual(SIGNAL_TYPES);
+  const rows = ndjson(run);
+  expect(rows).toMatchObject([
+    { id: "wh_1", status: "pending", url: URL_OF_RECEIVER, secret_file: run.path },
+    { id: "wh_2", status: "pending", url: URL_OF_RECEIVER, secret_file: run.path },
+  ]);
+  expectNoSecretIn(run);
+});
+
+test("a list holds as many types as the service takes", () => {
+  const types = (count: number) => ({ url: URL_OF_RECEIVER, signal_types: SIGNAL_TYPES.slice(0, count) });
+  expect(registerWebhookBodySchema.safeParse(types(MOST_SIGNAL_TYPES)).success).toBe(true);
+  expect(registerWebhookBodySchema.safeParse(types(MOST_SIGNAL_TYPES + 1)).success).toBe(false);
+});
+
+test.each([
+  ["with a line end", "whsec_old\n", 0o600, "whsec_old\nwhsec_shown_once_1\n", 0o600],
+  ["without one", "whsec_old", 0o600, "whsec_old\nwhsec_shown_once_1\n", 0o600],
+  ["that is empty", "", 0o600, "whsec_shown_once_1\n", 0o600],
+  ["that its group may read", "whsec_old\n", 0o640, "whsec_old\nwhsec_shown_once_1\n", 0o640],
+  ["that others could read", "whsec_old\n", 0o644, "whsec_old\nwhsec_shown_once_1\n", 0o600],
+  ["that holds the secret", "whsec_shown_once_1\nwhsec_old", 0o600, "whsec_shown_once_1\nwhsec_old", 0o600],
+])("what a file holds stays: one %s", async (_what, text, mode, secrets, newMode) => {
+  const run = await register(["--types", "new_model"], await serveService(), { text, mode });
+  expect(run).toMatchObject({ exitCode: 0, secrets });
+  expect(run.mode()).toBe(newMode);
+  expect(/its mode is 0600 now/.test(run.stderr)).toBe(mode === 0o644);
+});
+
+test("a link to the file stays a link", async () => {
+  const target = join(tempFiles({ "signals.secret": "whsec_old\n" }), "signals.secret");
+  chmodSync(target, 0o600);
+  const link = join(tempFiles(), "link");
+  symlinkSync(target, link);
+  const { access } = await serveService();
+  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", link, ...access];
+  expect(await callCli(args)).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(target, "utf8")).toBe("whsec_old\nwhsec_shown_once_1\n");
+  expect(readFileSync(link, "utf8")).toBe("whsec_old\nwhsec_shown_once_1\n");
+});
+
+const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [[], /say which signals: --all-types, or --types price_increased/],
+  [["--types", ","], /--types names no signal type/],
+  [["--types", "price_increase"], /"price_increase" is no signal type; did you mean price_increased\?/],
+  [["--types", "everything-there-is"], /is no signal type; `signalbox register --help` lists them/],
+  [["--all-types", "--types", "new_model"], /cannot be used with/],
+  [["--all-types", "--locale", "de"], /Allowed choices are en, zh-CN/],
+  [["--all-types", "--timeout", "60"], /Expected a whole number from 1 to 50/],
+  [["--all-types", "--url", "hooks.example.com"], /Expected an address like http/],
+  [["--all-types", "--url", `https://hooks.example.com/${"x".repeat(2048)}`], /url/],
+  [["--all-types", "--api-key-file", "x"], /--api-key or --api-key-file, not both/],
+  [["--all-types", "--base-url", "http://api.example/v1"], /expected https/],
+];
+
+test.each(WRONG)("what makes no sense is refused before anything is asked: %j", async (args, says) => {
+  const service = await serveService();
+  const run = await register(args, service);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "", secrets: null, beside: [] });
+  expect(run.stderr).toMatch(says);
+  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(service.requests).toEqual([]);
+});
+
+test("the key and the address come from the environment or a file", async () => {
+  const { access, requests } = await serveService();
+  const [, baseUrl = ""] = access;
+  const folder = tempFiles({ key: `${API_KEY}\n` });
+  const into = ["--secret-file", join(folder, "signals.secret")];
+  const command = (...args: string[]) => [
+    "register",
+    "--url",
+    URL_OF_RECEIVER,
+    "--types",
+    "new_model",
+    ...into,
+    ...args,
+  ];
+  const env = { SIGNALS_BASE_URL: baseUrl, SIGNALS_API_KEY: API_KEY };
+  expect(await callCli(command(), { env })).toMatchObject({ exitCode: 0 });
+  const file = ["--api-key-file", join(folder, "key"), "--base-url", baseUrl];
+  expect(await callCli(command(...file))).toMatchObject({ exitCode: 0 });
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${API_KEY}`, `Bearer ${API_KEY}`]);
+
+  const missing: readonly (readonly [string[], Record<string, string>, number, RegExp])[] = [
+    [command(), { SIGNALS_API_KEY: API_KEY }, 2, /no address of the service: set SIGNALS_BASE_URL/],
+    [command(), { SIGNALS_BASE_URL: baseUrl }, 2, /no API key: set SIGNALS_API_KEY/],
+    [command("--api-key-file", join(folder, "none")), env, 3, /cannot read the file .*none \(ENOENT\)/],
+  ];
+  for (const [args, variables, exitCode, says] of missing) {
+    const run = await callCli(args, { env: variables });
+    expect([run.exitCode, run.stderr]).toEqual([exitCode, expect.stringMatching(says)]);
+  }
+  expect(requests).toHaveLength(2);
+});
+
+const UNWRITABLE: readonly (readonly [what: string, make: (folder: string) => string, says: RegExp])[] = [
+  ["no such folder", (folder) => join(folder, "none", "signals.secret"), /\(its folder is not there\)/],
+  ["a folder", (folder) => folder, /it is no regular file/],
+  ["no folder on the way", () => "/dev/null/signals.secret", /cannot write the secret file .* \(/],
+  [
+    "too large",
+    (folder) => {
+      writeFileSync(join(folder, "large"), "x\n".repeat(40_000));
+      return join(folder, "large");
+    },
+    /too large for a file of secrets/,
+  ],
+  [
+    "an .env file",
+    (folder) => {
+      writeFileSync(join(folder, ".env"), "PORT=3000\nSIGNALS_SECRET=whsec_x\n");
+      return join(folder, ".env");
+    },
+    /looks like an \.env file/,
+  ],
+  [
+    "locked by another",
+    (folder) => {
+      writeFileSync(join(folder, "signals.secret.lock"), "whsec_of_another\n");
+      return join(folder, "signals.secret");
+    },
+    /signals\.secret\.lock is there: another registration is under way/,
+  ],
+];
+
+test.each(UNWRITABLE)("where no secret can be kept nothing is registered: %s", async (_what, make, says) => {
+  const { access, requests } = await serveService();
+  const folder = tempFiles();
+  const path = make(folder);
+  const before = readdirSync(folder);
+  const args = ["register", "--url", URL_OF_RECEIVER, "--all-types", "--secret-file", path, ...access];
+  const run = await callCli(args);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(says);
+  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(requests).toEqual([]);
+  expect(readdirSync(folder)).toEqual(before);
+});
+
+test("secrets that look like assignments at first sight are secrets", async () => {
+  const text = "WHSEC==\nwhsec_a=b\n";
+  const run = await register(["--types", "new_model"], await serveService(), { text, mode: 0o600 });
+  expect(run).toMatchObject({ exitCode: 0, secrets: `${text}${SECRETS[0]}\n` });
+});
+
+test("the first is registered and the second refused: what stands is kept, and the rest can be typed", async () => {
+  const service = await serveService((asked, number, response) => {
+    const isFirst = number === 1 || asked.signal_types.length < 8;
+    if (isFirst) return answerJson(response, 201, registration(number, asked));
+    answerJson(response, 429, refusal("RATE_LIMITED", "Ten registrations a day."));
+  });
+  const run = await register(["--all-types"], service);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "wh_1  pending  30 signal types\n", secrets: `${SECRETS[0]}\n` });
+  expect(run.beside).toEqual(["signals.secret"]);
+  const [stands, line = "", error] = run.stderr.trimEnd().split("\n");
+  expect(stands).toBe(`the secret of wh_1 is in ${run.path}; for the other signal types type:`);
+  expect(error).toMatch(/^signalbox register: .*429 RATE_LIMITED, Ten registrations a day \(request req_of_the_test\)/);
+  expectNoSecretIn(run);
+  // One try: a person who waits for an answer can try again.
+  expect(service.requests).toHaveLength(2);
+
+  // What it says to type is what is left, once it is typed where the key is known.
+  const words = line.trim().split(" ");
+  expect(words.slice(0, 2)).toEqual(["signalbox", "register"]);
+  const left = words[words.indexOf("--types") + 1]?.split(",") ?? [];
+  expect(left).toEqual(SIGNAL_TYPES.slice(30));
+  const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
+  const typed = words.slice(1).map((word) => (word.startsWith("http://127.") ? (again.access[1] ?? "") : word));
+  expect(await callCli(typed, { env: { SIGNALS_API_KEY: API_KEY } })).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
+});
+
+const REFUSED: readonly (readonly [status: number, code: string, exitCode: number])[] = [
+  [400, "INVALID_URL", 2],
+  [401, "UNAUTHORIZED", 3],
+  [403, "FORBIDDEN", 3],
+  [429, "PRO_API_QUOTA_EXHAUSTED", 3],
+  [503, "UNAVAILABLE", 3],
+];
+
+test.each(REFUSED)(
+  "a refusal is told with status, code and request, and leaves no file: %i %s",
+  async (status, code, exitCode) => {
+    const service = await serveService((_asked, _number, response) =>
+      answerJson(response, status, refusal(code, "No.")),
+    );
+    const run = await register(["--types", "new_model", "--url", "http://192.0.2.1/plain"], service);
+    expect(run).toMatchObject({ exitCode, stdout: "", secrets: null, beside: [] });
+    expect(run.stderr).toContain(`${status} ${code}`);
+    expect(run.stderr).toContain("req_of_the_test");
+    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
+  },
+);
+
+test("a service that is not there is told, and leaves no file", async () => {
+  const access = ["--base-url", "http://127.0.0.1:1/v1", "--api-key", API_KEY];
+  const run = await register(["--types", "new_model"], { access });
+  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
+  expectNoSecretIn(run);
+});
+
+test("the secret of an answer that is otherwise not as documented is kept too", async () => {
+  const service = await serveService((asked, number, response) => {
+    answerJson(response, 201, { ...registration(number, asked), status: "on probation" });
+  });
+  const run = await register(["--types", "new_model"], service);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: `${SECRETS[0]}\n` });
+  expect(run.stderr).toContain(`it is in ${run.path}`);
+  expectNoSecretIn(run);
+});
+
+test.each(["two\nlines", " \t", "\n"])(
+  "a secret that is no line cannot be kept, and is not printed: %j",
+  async (secret) => {
+    const service = await serveService((asked, number, response) => {
+      answerJson(response, 201, { ...registration(number, asked), signing_secret: secret });
+    });
+    const run = await register(["--types", "new_model"], service, { text: "whsec_old\n", mode: 0o600 });
+    expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: "whsec_old\n", beside: ["signals.secret"] });
+    expect(run.stderr).toMatch(/wh_1 is registered and its secret lost: a secret that is no line/);
+    expect(run.stderr).not.toContain("two");
+  },
+);
+
+test("a secret that the file cannot take any more is told as lost", async () => {
+  const folder = tempFiles();
+  const path = join(folder, "signals.secret");
+  const service = await serveService((asked, number, response) => {
+    // The name that was free before the call is a folder now.
+    mkdirSync(path);
+    answerJson(response, 201, registration(number, asked));
+  });
+  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", path, ...service.access];
+  const run = await callCli(args);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/wh_1 is registered and its secret lost: cannot write the secret file .* \(EISDIR\)/);
+  expect(readdirSync(folder)).toEqual(["signals.secret"]);
+  expectNoSecretIn(run);
+});
+
+test("an interruption waits for the answer, keeps its secret, and asks for no other", async () => {
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let reply = (): void => undefined;
+  const service = await serveService((registering, number, response) => {
+    reply = () => answerJson(response, 201, registration(number, registering));
+    answer();
+  });
+  const path = join(tempFiles(), "signals.secret");
+  const child = startCli([
+    "register",
+    "--url",
+    URL_OF_RECEIVER,
+    "--all-types",
+    "--secret-file",
+    path,
+    ...service.access,
+  ]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const outcome = outcomeOf(child);
+  const noted = new Promise((resolve) => child.stderr?.once("data", resolve));
+  await asked;
+  expect(existsSync(`${path}.lock`)).toBe(true);
+  child.kill("SIGINT");
+  await noted;
+  reply();
+  const run = await outcome;
+  expect(run.exitCode).toBe(130);
+  expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
+  expect(readdirSync(dirname(path))).toEqual(["signals.secret"]);
+  expect(run.stderr).toContain("for the other signal types type:");
+  expect(service.requests).toHaveLength(1);
+});
+
+/** A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no test. */
+async function serveWaiting(path: string): Promise<{ receiver: Receiver; url: string; arrived: () => Promise<void> }> {
+  const receiver = createReceiver({
+    secrets: secretFile(path),
+    store: memoryStore(),
+    onSignal: () => undefined,
+    logger: false,
+    ackTimeoutMs: 120_000,
+    secretWaitMs: 60_000,
+  });
+  await receiver.start();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const handle = nodeHandler(receiver);
+  let tell = (): void => undefined;
+  const url = await listen((request, response) => {
+    // Read to its end, so that the receiver has it in hand.
+    request.on("end", () => setImmediate(() => tell()));
+    handle(request, response);
+  });
+  return { receiver, url, arrived: () => new Promise((resolve) => (tell = resolve)) };
+}
+
+test("a verification that is posted before the secret can be stored is answered with its challenge, both times", async () => {
+  const path = join(tempFiles(), "signals.secret");
+  const { receiver, url, arrived } = await serveWaiting(path);
+  expect(receiver.health()).toMatchObject({ ok: true, verified: false });
+  const verifications: Promise<boolean>[] = [];
+  const service = await serveService(async (asked, number, response) => {
+    const made = registration(number, asked);
+    const isThere = arrived();
+    verifications.push(postVerification(asked.url, String(made["signing_secret"])));
+    // Only when the receiver has the verification in hand does the secret come to be known.
+    await isThere;
+    answerJson(response, 201, made);
+  });
+  const run = await runCli(["register", "--url", url, "--all-types", "--secret-file", path, ...service.access]);
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(await Promise.all(verifications)).toEqual([true, true]);
+  expect(receiver.health()).toMatchObject({ verified: true, deliveries: { verified: 2, rejected: 0 } });
+  expect(readFileSync(path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
+});
+
+test("without a registration under way the receiver refuses at once what its file's secrets did not sign", async () => {
+  const path = join(tempFiles({ "signals.secret": "whsec_old\n" }), "signals.secret");
+  chmodSync(path, 0o600);
+  const { receiver, url } = await serveReceiver({
+    secrets: secretFile(path),
+    secretWaitMs: 60_000,
+    ackTimeoutMs: 120_000,
+  });
+  expect(await postVerification(url, "whsec_of_nobody")).toBe(false);
+  expect(receiver.health()).toMatchObject({ verified: false, deliveries: { rejected: 1 } });
+});

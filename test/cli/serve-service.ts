@@ -1,0 +1,59 @@
+import type { ServerResponse } from "node:http";
+import { signBody } from "../../src/index.js";
+import { verificationEvent } from "../../src/testing/index.js";
+import { serveRecorder, type RecordedRequest } from "./serve-requests.js";
+
+/** What a request for a registration holds. */
+export interface Registering {
+  url: string;
+  locale: string;
+  signal_types: string[];
+}
+
+export const API_KEY = "key_of_the_command_line";
+
+/** One that was just made, as the service's document has it. */
+export function registration(number: number, asked: Registering): Record<string, unknown> {
+  const at = "2026-11-21T10:00:00.000Z";
+  return {
+    id: `wh_${number}`,
+    status: "pending",
+    ...asked,
+    failure_count: 0,
+    created_at: at,
+    updated_at: at,
+    signing_secret: `whsec_shown_once_${number}`,
+  };
+}
+
+export function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+export function refusal(code: string, message: string): Record<string, unknown> {
+  return { error: { code, message }, request_id: "req_of_the_test" };
+}
+
+type Answer = (asked: Registering, number: number, response: ServerResponse) => void | Promise<void>;
+
+/** The part of the service that registers, as a stand-in. `access` is what the command line needs for it. */
+export async function serveService(
+  answer: Answer = (asked, number, response) => answerJson(response, 201, registration(number, asked)),
+): Promise<{ access: string[]; asked: () => Registering[]; requests: RecordedRequest[] }> {
+  const parse = ({ body }: RecordedRequest): Registering => JSON.parse(body.toString()) as Registering;
+  const recorder = await serveRecorder((request, response) => {
+    void answer(parse(request), recorder.requests.length, response);
+  });
+  const { requests } = recorder;
+  const access = ["--base-url", new URL("/v1", recorder.url).href, "--api-key", API_KEY];
+  return { access, asked: () => requests.map(parse), requests };
+}
+
+/** Posts a verification as the service does, and gives whether its challenge was answered. */
+export async function postVerification(url: string, secret: string): Promise<boolean> {
+  const event = verificationEvent();
+  const body = JSON.stringify(event);
+  const headers = { "Content-Type": "application/json", "X-Service-Signature": signBody({ body, secret }) };
+  const answer = await fetch(url, { method: "POST", headers, body });
+  return answer.ok && ((await answer.json()) as { challenge?: string }).challenge === event.data.challenge;
+}
