@@ -21,7 +21,7 @@ import { listen, serveReceiver } from "./serve-requests.js";
 import { answerJson, API_KEY, postVerification, refusal, registration, serveService } from "./serve-service.js";
 import { tempFiles } from "./temp-files.js";
 
-const URL_OF_RECEIVER = "https://hooks.example.com/webhooks/signals";
+const URL_OF_RECEIVER = "https://hooks.example/webhooks/signals";
 const SECRETS = ["whsec_shown_once_1", "whsec_shown_once_2"];
 
 /** Registers with secrets in a file of this test alone; `file` is one that is there already. */
@@ -115,8 +115,8 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["--all-types", "--types", "new_model"], /cannot be used with/],
   [["--all-types", "--locale", "de"], /Allowed choices are en, zh-CN/],
   [["--all-types", "--timeout", "60"], /Expected a whole number from 1 to 50/],
-  [["--all-types", "--url", "hooks.example.com"], /Expected an address like http/],
-  [["--all-types", "--url", `https://hooks.example.com/${"x".repeat(2048)}`], /url/],
+  [["--all-types", "--url", "hooks.example"], /Expected an address like http/],
+  [["--all-types", "--url", `https://hooks.example/${"x".repeat(2048)}`], /url/],
   [["--all-types", "--api-key-file", "x"], /--api-key or --api-key-file, not both/],
   [["--all-types", "--base-url", "http://api.example/v1"], /expected https/],
 ];

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { fullJitter } from "../../src/inbox/backoff.js";
 import { createBreaker } from "../../src/inbox/breaker.js";
 import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../src/inbox/store.js";
+import { MOST_SIGNAL_TYPES } from "../../src/cli/register/signal-type-list.js";
 import { RetryLater, SIGNAL_TYPES } from "../../src/index.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -51,6 +52,8 @@ const WRITTEN: readonly (readonly [heading: string, sentence: RegExp, actual: nu
     constantOf("src/stores/sqlite/limit-size.ts", "DISK_RESERVE_BYTES") / 2 ** 20,
   ],
   ["Secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
+  ["Register it at the service", /takes at most (\d+), so all/, MOST_SIGNAL_TYPES],
+  ["Register it at the service", /so all (\d+) are two/, SIGNAL_TYPES.length],
   ["What it tells of itself", /of the last (\d+), each/, constantOf("src/inbox/durations.ts", "KEPT")],
   ["The receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
   [

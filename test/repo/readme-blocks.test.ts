@@ -34,6 +34,7 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["Three commands to know", "signals --skip too-many", "test/repo/docs-cli.test.ts"],
   ["A receiver in another language", "SIGNALS_SECRET=whsec_quick_start", "test/check/node-receivers.test.ts"],
   ["A receiver in another language", "--junit check.xml", "test/check/node-receivers.test.ts"],
+  ["Register it at the service", "npx signalbox register", "test/package/readme-commands.test.ts"],
   ["What is wrong: `doctor`", "npx signalbox doctor", "test/cli/doctor.test.ts"],
   ["What is wrong: `doctor`", "This installation", "NOT RUN: an example of what it prints"],
   ["In an app that has `express.json()` first", "captureRawBody", "test/package/readme-blocks.test.ts"],

@@ -16,7 +16,7 @@ import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { MOST_SIGNAL_TYPES, readSignalTypes } from "./signal-type-list.js";
 
 const DEFAULT_SECRET_FILE = "signals.secret";
-const URL = "https://hooks.example.com/webhooks/signals";
+const URL = "https://hooks.example/webhooks/signals";
 
 export function addRegisterCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -41,10 +41,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
   withExamples(command, [
     [`signalbox register --url ${URL} --all-types`, "All signals: two registrations"],
     [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Some of them"],
-    [
-      `signalbox register --url ${URL} --all-types --base-url http://127.0.0.1:4000/v1`,
-      "At a service on this machine, such as the emulator",
-    ],
+    [`signalbox register --url ${URL} --all-types --secret-file /run/app/signals.secret`, "Secrets in another file"],
   ]).addHelpText("after", `\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
   runs(command, context, (options: RegisterOptions) => register(options, context));
 }
