@@ -1,7 +1,8 @@
 import type { ServiceLocale } from "../../api/locale.js";
 
 /** Where a delivery is: the last four are for good, though a person can have its event sent anew. */
-export type DeliveryState = "waiting" | "sending" | "delivered" | "failed" | "expired" | "cancelled";
+export const DELIVERY_STATES = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** An event on its way to one registration, as it is stored. */
 export interface DeliveryRow {

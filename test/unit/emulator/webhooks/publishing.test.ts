@@ -57,7 +57,7 @@ test("it reaches every active registration of followers that chose its type, and
   const reached = world.webhooks.deliveries
     .list({ event_id, limit: 20 })
     .map(({ attempts }) => attempts[0]?.request.url.replace(url, ""));
-  expect(reached.toSorted()).toEqual(["?account-2", "?chinese", "?chosen"]);
+  expect(new Set(reached)).toEqual(new Set(["?account-2", "?chinese", "?chosen"]));
   const titles = signals.map(({ body }) => (JSON.parse(body.toString()) as { data: { title: string } }).data.title);
   expect(titles.toSorted()).toEqual(["Up", "Up", "上升"]);
 

@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+import type { z } from "zod";
+import { SIGNAL_TYPES } from "../../../../src/events/signal-types.js";
+import { parseEvent } from "../../../../src/events/parse-event.js";
+import type { ControlOperation } from "../../../../src/emulator/control/control-operation.js";
+import { ServiceError } from "../../../../src/emulator/service-error.js";
+import { deliveriesControl } from "../../../../src/emulator/webhooks/deliveries-control.js";
+import { webhooksControl } from "../../../../src/emulator/webhooks/webhooks-control.js";
+import { activeRegistration, HOUR_MS, openWebhooks, serveEndpoint, START, type WebhookWorld } from "./webhook-world.js";
+
+function controlOf(world: WebhookWorld) {
+  const assertAccount = (accountId: number): void => {
+    if (accountId > 9) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no account of this id.");
+  };
+  return { ...webhooksControl(world, world.webhooks, assertAccount), ...deliveriesControl(world.webhooks) };
+}
+
+/** As the control API calls it: what its schema makes of the input. */
+function call<Input extends z.ZodType, Result>(
+  operation: Omit<ControlOperation, "input" | "run"> & { input: Input; run(input: z.output<Input>): Result },
+  input: unknown,
+): Result {
+  return operation.run(operation.input.parse(input));
+}
+
+test.each(SIGNAL_TYPES.map((type) => [`${type} [signal-types/${type}]`, type] as const))(
+  "a signal of any type can be published by its name alone: %s",
+  async (_title, type) => {
+    const world = openWebhooks();
+    const control = controlOf(world);
+    const { url, signals } = await serveEndpoint();
+    await activeRegistration(world, url, { signal_types: [type] });
+    await activeRegistration(world, url, { signal_types: [type], locale: "zh-CN" });
+    expect(call(control.publishSignal, { signal_type: type, slug: "larkvoice" })).toMatchObject({ registrations: 2 });
+    await world.scheduler.idle();
+    const bodies = signals.map(({ body }) => body);
+    expect(bodies.map((body) => parseEvent(body).kind)).toEqual(["known", "known"]);
+    const [english, chinese] = bodies.map((body) => (JSON.parse(body.toString()) as { data: Data }).data);
+    for (const data of [english, chinese]) {
+      expect(data?.signal_type).toBe(type);
+      expect(`${data?.title} ${data?.summary}`).toContain("larkvoice");
+      expect(`${data?.title} ${data?.summary} ${data?.evidence_summary}`).not.toMatch(/[{}]|undefined|NaN/);
+      expect(data?.change.magnitude).toBeGreaterThan(0);
+      expect(data?.period.start && data.period.end >= data.period.start).toBe(true);
+      expect((data?.period.end ?? "9") <= "2026-11-05").toBe(true);
+    }
+    expect(chinese?.title).toMatch(/\p{Script=Han}/u);
+    expect(english?.title).not.toMatch(/\p{Script=Han}/u);
+    expect(chinese?.change).toEqual(english?.change);
+  },
+);
+
+interface Data {
+  signal_type: string;
+  title: string;
+  summary: string;
+  evidence_summary: string;
+  change: { magnitude: number };
+  period: { start: string; end: string };
+}
+
+test("what is given for a signal is said instead, and the texts follow its figures", async () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const { url, signals } = await serveEndpoint();
+  await activeRegistration(world, url, { signal_types: ["traffic_breakout"] });
+  const change = {
+    direction: "up",
+    magnitude: 2,
+    before: { value: 1000, unit: "visits" },
+    after: { value: 3000, unit: "visits" },
+  };
+  await world.scheduler.advanceTo(START + 2 * HOUR_MS);
+  call(control.publishSignal, {
+    ...{ signal_type: "traffic_breakout", slug: "larkvoice", title: "Look", change },
+    ...{ period: { start: "2026-09-01", end: "2026-09-30" }, published_at: "2026-11-05T13:00:00Z" },
+  });
+  await world.scheduler.idle();
+  expect(JSON.parse(signals[0]?.body.toString() ?? "")).toMatchObject({
+    created_at: "2026-11-05T14:00:00.000Z",
+    data: {
+      title: "Look",
+      summary: "Visits to larkvoice rose from 1,000 to 3,000 in a month.",
+      change,
+      period: { start: "2026-09-01", end: "2026-09-30" },
+      observed_at: "2026-11-05T13:00:00.000Z",
+      published_at: "2026-11-05T13:00:00.000Z",
+    },
+  });
+});
+
+test("a signal about an unknown product, or of the future, is refused, and nothing is published", () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const publish = (more: object): unknown =>
+    call(control.publishSignal, { signal_type: "new_model", slug: "larkvoice", ...more });
+  expect(() => publish({ slug: "none" })).toThrow(expect.objectContaining({ code: "PRODUCT_NOT_FOUND" }));
+  expect(() => publish({ published_at: "2026-11-05T12:00:00.001Z" })).toThrow("still to come");
+  expect(() => publish({ signal_type: "unheard_of" })).toThrow();
+  expect(world.database.prepare("SELECT count(*) FROM signal").pluck().get()).toBe(0);
+});
+
+test("follows and registrations are managed, of accounts that there are", async () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const { url, signals } = await serveEndpoint();
+  const unknown = expect.objectContaining({ code: "RESOURCE_NOT_FOUND" }) as Error;
+  expect(() => call(control.listFollows, { account_id: 99 })).toThrow(unknown);
+  expect(() => call(control.follow, { account_id: 99, slugs: ["mute"] })).toThrow(unknown);
+  expect(call(control.follow, { account_id: 2, slugs: ["mute", "larkvoice"] }).items.map(({ slug }) => slug)).toEqual([
+    "larkvoice",
+    "mute",
+  ]);
+  expect(call(control.unfollow, { account_id: 2, slug: "larkvoice" })).toMatchObject({ items: [{ slug: "mute" }] });
+
+  const { id, signing_secret } = await activeRegistration(world, url, { accountId: 2 });
+  const registration_id = id;
+  expect(call(control.listRegistrations, { account_id: 1 })).toEqual({ items: [] });
+  expect(call(control.listRegistrations, {})).toMatchObject({ items: [{ id, status: "active" }] });
+  expect(call(control.pauseRegistration, { registration_id }).status).toBe("paused");
+  expect(call(control.resumeRegistration, { registration_id }).status).toBe("active");
+  expect(call(control.rotateSecret, { registration_id }).signing_secret).not.toBe(signing_secret);
+  const { delivery_id } = call(control.sendTestEvent, { registration_id });
+  await world.scheduler.idle();
+  expect(signals).toHaveLength(1);
+  expect(call(control.readDelivery, { delivery_id })).toMatchObject({ state: "delivered" });
+  expect(call(control.redeliver, { delivery_id }).delivery_id).toBeGreaterThan(delivery_id);
+  await world.scheduler.idle();
+  expect(call(control.listDeliveries, { registration_id, state: "delivered" }).items).toHaveLength(3);
+  expect(() => call(control.verifyRegistration, { registration_id })).toThrow("pending");
+  expect(call(control.deleteRegistration, { registration_id }).status).toBe("deleted");
+  expect(call(control.readRegistration, { registration_id }).status).toBe("deleted");
+});
+
+test("faults are set for a registration that there is, listed and cleared", async () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const { url } = await serveEndpoint();
+  const { id: registration_id } = await activeRegistration(world, url);
+  const status = { registration_id, kind: "status", value: 500, times: 2 };
+  const reset = { registration_id, kind: "reset", value: null, times: null };
+  expect(call(control.setDeliveryFault, status)).toEqual({ items: [status] });
+  call(control.setDeliveryFault, { registration_id, kind: "reset" });
+  expect(call(control.listDeliveryFaults, {})).toEqual({ items: [reset, status] });
+  expect(call(control.setDeliveryFault, { ...status, value: 404 }).items).toEqual([reset, { ...status, value: 404 }]);
+  expect(call(control.clearDeliveryFaults, { registration_id })).toEqual({ items: [] });
+  expect(() => call(control.setDeliveryFault, { ...status, registration_id: "wh_none" })).toThrow("no webhook");
+  expect(() => call(control.setDeliveryFault, { ...status, value: 42 })).toThrow();
+  expect(() => call(control.setDeliveryFault, { registration_id, kind: "reset", value: 1 })).toThrow();
+});
