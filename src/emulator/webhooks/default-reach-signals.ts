@@ -12,7 +12,8 @@ const SITE_ZH = "两次抓取的网站内容。";
 /** Signals about links, media, ads, sites and users. */
 export const DEFAULT_REACH_SIGNALS = {
   backlink_acquisition_spike: {
-    ...{ direction: "up", before: 40, after: 215, unit: "domains", days: 7 },
+    change: { direction: "up", before: 40, after: 215, unit: "domains" },
+    days: 7,
     text: {
       en: [
         "{after} websites began to link to {name} in a week",
@@ -27,42 +28,48 @@ export const DEFAULT_REACH_SIGNALS = {
     },
   },
   ai_directory_push: {
-    ...{ direction: "up", before: 2, after: 9, unit: "directories", days: 10 },
+    change: { direction: "up", before: 2, after: 9, unit: "directories" },
+    days: 10,
     text: {
       en: ["{name} turned up in {after} AI directories", "Ten days earlier there were {before} of them.", CHECKED_EN],
       "zh-CN": ["{name} 已被 {after} 个 AI 目录收录", "十天前为 {before} 个。", CHECKED_ZH],
     },
   },
   media_review_burst: {
-    ...{ direction: "up", before: 1, after: 6, unit: "articles", days: 5 },
+    change: { direction: "up", before: 1, after: 6, unit: "articles" },
+    days: 5,
     text: {
       en: ["{after} articles about {name} in five days", "There were {before} in the five days before.", CHECKED_EN],
       "zh-CN": ["五天内出现 {after} 篇关于 {name} 的报道", "此前五天为 {before} 篇。", CHECKED_ZH],
     },
   },
   search_ads_started: {
-    ...{ direction: "up", before: 0, after: 23, unit: "ads", days: 7 },
+    change: { direction: "up", before: 0, after: 23, unit: "ads" },
+    days: 7,
     text: {
       en: ["{name} began to run search ads", "{after} were seen in a week, after months without any.", ADS_EN],
       "zh-CN": ["{name} 开始投放搜索广告", "数月未见投放后，一周内发现 {after} 条广告。", ADS_ZH],
     },
   },
   ad_creative_expansion: {
-    ...{ direction: "up", before: 16, after: 58, unit: "creatives", days: 7 },
+    change: { direction: "up", before: 16, after: 58, unit: "creatives" },
+    days: 7,
     text: {
       en: ["{name} runs many more ad creatives", "{name} ran {after} of them, after {before} a week before.", ADS_EN],
       "zh-CN": ["{name} 广告素材大幅增加", "广告素材从 {before} 个增至 {after} 个。", ADS_ZH],
     },
   },
   positioning_shift: {
-    ...{ direction: "changed", before: 1, after: 0.38, unit: "wording_share", days: 7 },
+    change: { direction: "changed", before: 1, after: 0.38, unit: "wording_share" },
+    days: 7,
     text: {
       en: ["{name} presents itself as something else", "Headline and main value of its homepage changed.", SITE_EN],
       "zh-CN": ["{name} 调整定位", "首页标题与核心价值表述发生明显变化。", SITE_ZH],
     },
   },
   website_sitemap_expansion: {
-    ...{ direction: "up", before: 1250, after: 3900, unit: "urls", days: "month" },
+    change: { direction: "up", before: 1250, after: 3900, unit: "urls" },
+    days: "month",
     text: {
       en: [
         "{name}'s sitemap grew",
@@ -73,14 +80,16 @@ export const DEFAULT_REACH_SIGNALS = {
     },
   },
   website_sitemap_contraction: {
-    ...{ direction: "down", before: 8400, after: 2100, unit: "urls", days: "month" },
+    change: { direction: "down", before: 8400, after: 2100, unit: "urls" },
+    days: "month",
     text: {
       en: ["{name}'s sitemap shrank", "Of {before} indexable addresses, {after} are left.", SITEMAP_EN],
       "zh-CN": ["{name} 站点地图缩小", "可索引地址从 {before} 个减至 {after} 个。", SITEMAP_ZH],
     },
   },
   programmatic_seo_expansion: {
-    ...{ direction: "up", before: 320, after: 4800, unit: "urls", days: "month" },
+    change: { direction: "up", before: 320, after: 4800, unit: "urls" },
+    days: "month",
     text: {
       en: [
         "{name} published many pages of one pattern",
@@ -95,7 +104,8 @@ export const DEFAULT_REACH_SIGNALS = {
     },
   },
   new_market_pages: {
-    ...{ direction: "up", before: 12, after: 168, unit: "urls", days: "month" },
+    change: { direction: "up", before: 12, after: 168, unit: "urls" },
+    days: "month",
     text: {
       en: [
         "{name} added pages for other languages or regions",
@@ -110,7 +120,8 @@ export const DEFAULT_REACH_SIGNALS = {
     },
   },
   browser_extension_user_growth: {
-    ...{ direction: "up", before: 52_000, after: 91_000, unit: "users", days: 7 },
+    change: { direction: "up", before: 52_000, after: 91_000, unit: "users" },
+    days: 7,
     text: {
       en: [
         "{name}'s browser extension gained users",
@@ -121,7 +132,8 @@ export const DEFAULT_REACH_SIGNALS = {
     },
   },
   primary_domain_changed: {
-    ...{ direction: "changed", before: 0, after: 0.97, unit: "share", days: 3 },
+    change: { direction: "changed", before: 0, after: 0.97, unit: "share" },
+    days: 3,
     text: {
       en: [
         "{name} moved to another domain",

@@ -2,17 +2,16 @@ import type { ServiceLocale } from "../../api/locale.js";
 
 /** What a signal says when somebody publishes one by hand and leaves it to us. */
 export interface DefaultSignal {
-  direction: "up" | "down" | "changed";
-  before: number;
-  after: number;
-  unit: string;
+  change: {
+    direction: "up" | "down" | "changed";
+    before: number;
+    after: number;
+    unit: string;
+    /** Where it is another than that of `before`. */
+    unitAfter?: string;
+  };
   /** How many days its period has; the month before when it is observed in monthly samples. */
   days: number | "month";
   /** With `{name}`, `{before}` and `{after}` in them. */
   text: Record<ServiceLocale, readonly [title: string, summary: string, evidence: string]>;
-}
-
-/** The unit of `after`, where it is another than that of `before`. */
-export interface DefaultSignalOfTwoUnits extends DefaultSignal {
-  unitAfter: string;
 }

@@ -10,7 +10,8 @@ const TERMS_ZH = "两个月样本中均出现的相同关键词。";
 /** Signals about visits, ranks, shares and searches. */
 export const DEFAULT_TRAFFIC_SIGNALS = {
   traffic_breakout: {
-    ...{ direction: "up", before: 184_000, after: 421_000, unit: "visits", days: "month" },
+    change: { direction: "up", before: 184_000, after: 421_000, unit: "visits" },
+    days: "month",
     text: {
       en: [
         "{name}'s monthly visits broke out",
@@ -21,14 +22,16 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   traffic_acceleration: {
-    ...{ direction: "up", before: 21_400, after: 46_900, unit: "visits_added", days: "month" },
+    change: { direction: "up", before: 21_400, after: 46_900, unit: "visits_added" },
+    days: "month",
     text: {
       en: ["{name} grows faster each month", "{name} added {after} visits, after {before} a month earlier.", MONTHS_EN],
       "zh-CN": ["{name} 增长加速", "{name} 本月新增 {after} 次访问，上月新增 {before} 次。", MONTHS_ZH],
     },
   },
   traffic_deceleration: {
-    ...{ direction: "down", before: 61_000, after: 24_500, unit: "visits_added", days: "month" },
+    change: { direction: "down", before: 61_000, after: 24_500, unit: "visits_added" },
+    days: "month",
     text: {
       en: [
         "{name} keeps growing, but by less",
@@ -39,28 +42,32 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   entered_category_top_10: {
-    ...{ direction: "up", before: 14, after: 9, unit: "rank", days: "month" },
+    change: { direction: "up", before: 14, after: 9, unit: "rank" },
+    days: "month",
     text: {
       en: ["{name} entered the top 10 of its market", "{name} moved from rank {before} to rank {after}.", RANKING_EN],
       "zh-CN": ["{name} 进入所属市场前 10", "{name} 的排名从第 {before} 位升至第 {after} 位。", RANKING_ZH],
     },
   },
   entered_category_top_20: {
-    ...{ direction: "up", before: 27, after: 18, unit: "rank", days: "month" },
+    change: { direction: "up", before: 27, after: 18, unit: "rank" },
+    days: "month",
     text: {
       en: ["{name} entered the top 20 of its market", "{name} moved from rank {before} to rank {after}.", RANKING_EN],
       "zh-CN": ["{name} 进入所属市场前 20", "{name} 的排名从第 {before} 位升至第 {after} 位。", RANKING_ZH],
     },
   },
   dropped_out_of_category_top_10: {
-    ...{ direction: "down", before: 8, after: 13, unit: "rank", days: "month" },
+    change: { direction: "down", before: 8, after: 13, unit: "rank" },
+    days: "month",
     text: {
       en: ["{name} left the top 10 of its market", "{name} slipped from rank {before} to rank {after}.", RANKING_EN],
       "zh-CN": ["{name} 跌出所属市场前 10", "{name} 的排名从第 {before} 位降至第 {after} 位。", RANKING_ZH],
     },
   },
   market_share_shift: {
-    ...{ direction: "up", before: 0.064, after: 0.092, unit: "share", days: "month" },
+    change: { direction: "up", before: 0.064, after: 0.092, unit: "share" },
+    days: "month",
     text: {
       en: [
         "{name}'s share of its market moved",
@@ -71,7 +78,8 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   ai_referral_breakout: {
-    ...{ direction: "up", before: 3900, after: 17_200, unit: "visits", days: "month" },
+    change: { direction: "up", before: 3900, after: 17_200, unit: "visits" },
+    days: "month",
     text: {
       en: [
         "AI assistants send {name} many more visits",
@@ -82,7 +90,8 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   ai_traffic_share_shift: {
-    ...{ direction: "up", before: 0.061, after: 0.137, unit: "share", days: "month" },
+    change: { direction: "up", before: 0.061, after: 0.137, unit: "share" },
+    days: "month",
     text: {
       en: [
         "More of {name}'s traffic comes from AI assistants",
@@ -93,7 +102,8 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   new_ai_referral_source: {
-    ...{ direction: "up", before: 0, after: 640, unit: "visits", days: "month" },
+    change: { direction: "up", before: 0, after: 640, unit: "visits" },
+    days: "month",
     text: {
       en: [
         "A new AI platform sends visits to {name}",
@@ -108,14 +118,16 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   ai_referral_sources_diversified: {
-    ...{ direction: "up", before: 3, after: 6, unit: "platforms", days: "month" },
+    change: { direction: "up", before: 3, after: 6, unit: "platforms" },
+    days: "month",
     text: {
       en: ["{after} AI platforms now send visits to {name}", "A month earlier there were {before} of them.", MONTHS_EN],
       "zh-CN": ["现有 {after} 个 AI 平台为 {name} 带来流量", "一个月前为 {before} 个。", MONTHS_ZH],
     },
   },
   organic_keyword_breakout: {
-    ...{ direction: "up", before: 2100, after: 8300, unit: "visits", days: "month" },
+    change: { direction: "up", before: 2100, after: 8300, unit: "visits" },
+    days: "month",
     text: {
       en: [
         "One keyword brings {name} far more visits",
@@ -126,7 +138,8 @@ export const DEFAULT_TRAFFIC_SIGNALS = {
     },
   },
   brand_search_growth: {
-    ...{ direction: "up", before: 40_500, after: 60_500, unit: "searches", days: "month" },
+    change: { direction: "up", before: 40_500, after: 60_500, unit: "searches" },
+    days: "month",
     text: {
       en: [
         "More people search for {name} by name",

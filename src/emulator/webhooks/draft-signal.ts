@@ -4,7 +4,7 @@ import type { KnownSignalType } from "../../events/signal-types.js";
 import { monthOf, monthStart } from "../month.js";
 import { DEFAULT_OFFER_SIGNALS } from "./default-offer-signals.js";
 import { DEFAULT_REACH_SIGNALS } from "./default-reach-signals.js";
-import type { DefaultSignal, DefaultSignalOfTwoUnits } from "./default-signal.js";
+import type { DefaultSignal } from "./default-signal.js";
 import { DEFAULT_TRAFFIC_SIGNALS } from "./default-traffic-signals.js";
 import type { SignalDraft } from "./signal-draft.js";
 
@@ -18,7 +18,7 @@ export interface SignalOverrides {
   observed_at?: number | undefined;
 }
 
-const DEFAULTS: Record<KnownSignalType, DefaultSignal | DefaultSignalOfTwoUnits> = {
+const DEFAULTS: Record<KnownSignalType, DefaultSignal> = {
   ...DEFAULT_TRAFFIC_SIGNALS,
   ...DEFAULT_OFFER_SIGNALS,
   ...DEFAULT_REACH_SIGNALS,
@@ -48,9 +48,8 @@ export function draftSignal(
   return { signal_type, tool_id, observed_at, period: overrides.period ?? periodOf(said, observed_at), change, text };
 }
 
-function changeOf(said: DefaultSignal | DefaultSignalOfTwoUnits): SignalData["change"] {
-  const { direction, before, after, unit } = said;
-  const unitAfter = "unitAfter" in said ? said.unitAfter : unit;
+function changeOf({ change }: DefaultSignal): SignalData["change"] {
+  const { direction, before, after, unit, unitAfter = unit } = change;
   // From nothing to something there is no ratio.
   const ratio = before === 0 || unitAfter !== unit ? 1 : Math.abs(after - before) / before;
   return {
@@ -61,8 +60,9 @@ function changeOf(said: DefaultSignal | DefaultSignalOfTwoUnits): SignalData["ch
   };
 }
 
+const date = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+
 function periodOf({ days }: DefaultSignal, observedAt: number): { start: string; end: string } {
-  const date = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
   if (days !== "month") return { start: date(observedAt - days * DAY_MS), end: date(observedAt) };
   const month = monthOf(observedAt);
   return { start: date(monthStart(month - 1)), end: date(monthStart(month) - DAY_MS) };

@@ -72,8 +72,12 @@ test("what is given for a signal is said instead, and the texts follow its figur
   };
   await world.scheduler.advanceTo(START + 2 * HOUR_MS);
   call(control.publishSignal, {
-    ...{ signal_type: "traffic_breakout", slug: "larkvoice", title: "Look", change },
-    ...{ period: { start: "2026-09-01", end: "2026-09-30" }, published_at: "2026-11-05T13:00:00Z" },
+    signal_type: "traffic_breakout",
+    slug: "larkvoice",
+    title: "Look",
+    change,
+    period: { start: "2026-09-01", end: "2026-09-30" },
+    published_at: "2026-11-05T13:00:00Z",
   });
   await world.scheduler.idle();
   expect(JSON.parse(signals[0]?.body.toString() ?? "")).toMatchObject({

@@ -1,0 +1,133 @@
+import { expect, test } from "vitest";
+import { registerWebhookBodySchema } from "../../../../src/api/webhook-registration.js";
+import { refuseEndpoint } from "../../../../src/emulator/webhooks/endpoint-rules.js";
+
+const STRICT = { allowLoopbackHttp: false };
+const LOCAL = { allowLoopbackHttp: true };
+
+const accepts = (url: string, rules: typeof STRICT): boolean => {
+  // What the schema refuses never gets to the rules.
+  if (!registerWebhookBodySchema.shape.url.safeParse(url).success) return false;
+  try {
+    refuseEndpoint(url, rules);
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: "INVALID_PARAMETERS", status: 400, details: [{ parameter: "url" }] });
+    expect(String(error)).toContain("url: must ");
+    return false;
+  }
+};
+
+test.each([
+  "https://hooks.example/signals",
+  "https://hooks.example:8443/a?b=c",
+  "https://8.8.8.8/",
+  "https://[2606:4700:4700::1111]/",
+  "https://internal/",
+])("an HTTPS endpoint is registered: %s [register-webhook-body/url]", (url) => {
+  expect(accepts(url, STRICT)).toBe(true);
+});
+
+const THIS_MACHINE = [
+  "localhost",
+  "LOCALHOST.",
+  "a.localhost",
+  "127.0.0.1",
+  "127.1",
+  "127.0.0.1.",
+  "2130706433",
+  "017700000001",
+  "0x7f000001",
+  "0x7f.1",
+  "0177.0.0.1",
+  "%31%32%37.0.0.1",
+  "１２７.0.0.1",
+  "127。0。0。1",
+  "⑫7.0.0.1",
+  "0.0.0.0",
+  "0",
+  "[::1]",
+  "[::]",
+  "[0:0:0:0:0:0:0:1]",
+  "[::ffff:127.0.0.1]",
+  "[::ffff:7f00:1]",
+  "[::127.0.0.1]",
+  "[64:ff9b::7f00:1]",
+  "[2002:7f00:1::]",
+];
+const ELSEWHERE = [
+  "10.0.0.1",
+  "012.1",
+  "167772161",
+  "172.16.3.4",
+  "192.168.1.1",
+  "0xc0.0xa8.0x1.0x1",
+  "3232235777",
+  "100.64.0.1",
+  "169.254.169.254",
+  "0xa9fea9fe",
+  "2852039166",
+  "169.254.43518",
+  "[::ffff:169.254.169.254]",
+  "[64:ff9b::a9fe:a9fe]",
+  "[2002:a9fe:a9fe::1]",
+  "[fd00:ec2::254]",
+  "[fe80::1]",
+  "[fe80::1%25eth0]",
+  "[fc00::1]",
+  "[2001:0:4136:e378:8000:63bf:3fff:fdd2]",
+  "192.0.2.1",
+  "198.18.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "[ff02::1]",
+  "[::2]",
+];
+
+test.each([...THIS_MACHINE, ...ELSEWHERE])("no endpoint is at an address that is not public: %s", (host) => {
+  expect(accepts(`https://${host}/`, STRICT)).toBe(false);
+  expect(accepts(`https://${host}:8443/hook`, STRICT)).toBe(false);
+  expect(accepts(`http://${host}/`, STRICT)).toBe(false);
+});
+
+test.each(THIS_MACHINE)("with the switch, loopback is registered with and without TLS: %s", (host) => {
+  expect(accepts(`http://${host}:3000/hook`, LOCAL)).toBe(true);
+  expect(accepts(`https://${host}/hook`, LOCAL)).toBe(true);
+});
+
+test.each(ELSEWHERE)("the switch is for loopback alone: %s", (host) => {
+  expect(accepts(`http://${host}/`, LOCAL)).toBe(false);
+  expect(accepts(`https://${host}/`, LOCAL)).toBe(false);
+});
+
+test.each([
+  "http://hooks.example/",
+  "http://8.8.8.8/",
+  "ftp://hooks.example/",
+  "file:///etc/passwd",
+  "javascript:alert(1)",
+  "data:text/plain,hello",
+  "https://user@hooks.example/",
+  "https://user:secret@hooks.example/",
+  "https://:secret@hooks.example/",
+  "https://hooks.example/#part",
+  "hooks.example/signals",
+  "https://",
+  `https://hooks.example/${"a".repeat(2048)}`,
+])("what is no plain HTTPS address is refused: %s", (url) => {
+  expect(accepts(url, STRICT)).toBe(false);
+});
+
+test("a url of 2048 characters is the longest [limits/url]", () => {
+  const url = `https://hooks.example/${"a".repeat(2048 - 22)}`;
+  expect(url).toHaveLength(2048);
+  expect(accepts(url, STRICT)).toBe(true);
+  expect(accepts(`${url}a`, STRICT)).toBe(false);
+});
+
+test.each(["http://8.8.8.8/", "ftp://localhost/", "https://user@localhost/"])(
+  "the switch allows no plain HTTP to others, and no other liberty: %s",
+  (url) => {
+    expect(accepts(url, LOCAL)).toBe(false);
+  },
+);
