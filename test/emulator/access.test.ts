@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { OPERATIONS } from "../../src/api/operations.js";
+import { errorEnvelopeSchema } from "../../src/api/error-envelope.js";
+import { BEGINNING, openEmulator, refusal, startEmulator, type Asked, type RunningEmulator } from "./start-emulator.js";
+
+let running: RunningEmulator;
+beforeAll(async () => {
+  running = await openEmulator();
+});
+afterAll(() => running.emulator.close());
+
+const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
+const NO_TASK = "/research/promotion-investigations/task_00000000-0000-4000-8000-000000000000";
+
+/** A right call of each protected operation, but for who makes it. */
+const PROTECTED: readonly (readonly [operation: keyof typeof OPERATIONS, path: string, how: Asked])[] = [
+  [
+    "startInvestigation",
+    "/research/promotion-investigations",
+    { body: { slug: "no-such-product", idempotency_key: UUID, confirm_usage: true } },
+  ],
+  ["readInvestigation", NO_TASK, {}],
+  ["registerWebhook", "/alerts/webhooks", { body: { url: "https://example.com/hook", signal_types: ["new_model"] } }],
+  ["searchDemand", "/research/search-demand?limit=1", {}],
+  ["rankings", "/research/rankings?limit=1", {}],
+];
+
+test.each(PROTECTED)("%s wants a key: 401 without, with a wrong or a revoked one", async (_name, path, how) => {
+  const { key } = await running.account("pro");
+  const said = async (headers: Record<string, string>) => {
+    const told = await running.ask(path, { ...how, headers });
+    expect(errorEnvelopeSchema.safeParse(told.body).success).toBe(true);
+    expect(told.headers.get("www-authenticate")).toBe("Bearer");
+    return refusal(told);
+  };
+  expect(await said({})).toEqual({ status: 401, code: "API_KEY_MISSING" });
+  for (const authorization of [
+    `Basic ${key}`,
+    "Bearer",
+    "Bearer ",
+    `Bearer ${key} x`,
+    `Bearer x${key}`,
+    `Bearer ${key.slice(0, -1)}`,
+    `Bearer ${key.toUpperCase()}`,
+    `${key}`,
+    "Bearer __proto__",
+    "Bearer sbs_",
+    "Bearer sbs_e30.AAAA",
+  ]) {
+    expect((await said({ authorization })).status, authorization).toBe(401);
+  }
+  const found = (await running.emulator.control.listAccounts()).items.at(-1);
+  const [listed] = (await running.emulator.control.listKeys({ account_id: found?.account_id ?? 0 })).items;
+  await running.emulator.control.revokeKey({ key_id: listed?.key_id ?? "" });
+  expect(await said({ authorization: `Bearer ${key}` })).toEqual({ status: 401, code: "API_KEY_REVOKED" });
+});
+
+test("401 is for keys that are missing, wrong or revoked, 403 for those that may not [authentication/401-and-403]", async () => {
+  // Each operation of its own above and below; here that both tables have them all.
+  const named = PROTECTED.map(([name]) => name);
+  const isProtected = (name: string): boolean => OPERATIONS[name as keyof typeof OPERATIONS].scope !== null;
+  expect(Object.keys(OPERATIONS).filter((name) => isProtected(name) && !named.includes(name as never))).toEqual([]);
+});
+
+test.each(PROTECTED)("%s wants its scope: 403 with all others", async (name, path, how) => {
+  const { scope } = OPERATIONS[name];
+  const others = (["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const).filter(
+    (each) => each !== scope,
+  );
+  const { key } = await running.account("pro", { scopes: others });
+  expect(refusal(await running.ask(path, { ...how, key }))).toEqual({ status: 403, code: "SCOPE_INSUFFICIENT" });
+  const { key: none } = await running.account("pro", { scopes: [] });
+  expect(refusal(await running.ask(path, { ...how, key: none })).status).toBe(403);
+});
+
+test.each([
+  ["searchDemand", "api.access"],
+  ["searchDemand", "search_demand.full_database"],
+  ["rankings", "api.access"],
+  ["rankings", "market.rankings"],
+  ["rankings", "market.advanced_filters"],
+  ["startInvestigation", "api.access"],
+  ["readInvestigation", "api.access"],
+  ["registerWebhook", "api.access"],
+] as const)("%s wants the entitlement %s: 403 without it [authentication/entitlements]", async (name, missing) => {
+  const [, path, how] = PROTECTED.find(([each]) => each === name) ?? [];
+  const all = ["api.access", "search_demand.full_database", "market.rankings", "market.advanced_filters"] as const;
+  const { key, accountId } = await running.account("pro", { entitlements: all.filter((each) => each !== missing) });
+  expect(refusal(await running.ask(path ?? "", { ...how, key }))).toEqual({
+    status: 403,
+    code: "ACCESS_INSUFFICIENT",
+  });
+  await running.emulator.control.updateAccount({ account_id: accountId, entitlements: [...all] });
+  expect((await running.ask(path ?? "", { ...how, key })).status).not.toBe(403);
+});
+
+test("Developer Access stands in for the entitlements of research, but not for api.access [authentication/entitlements]", async () => {
+  const { key } = await running.account("developer", { entitlements: ["api.access"] });
+  expect((await running.ask("/research/rankings?limit=1", { key })).status).toBe(200);
+  expect((await running.ask("/research/search-demand?limit=1", { key })).status).toBe(200);
+  const { key: without } = await running.account("developer", { entitlements: [] });
+  expect((await running.ask("/research/rankings?limit=1", { key: without })).status).toBe(403);
+});
+
+test("an extra dimension of the rankings wants the account's feature", async () => {
+  const entitlements = ["api.access", "market.rankings", "market.advanced_filters", "market.sort.ai"] as const;
+  const { key } = await running.account("pro", { entitlements });
+  const statusOf = async (sort: string) =>
+    (await running.ask(`/research/rankings?limit=1&sort=${sort}`, { key })).status;
+  expect([await statusOf("growth"), await statusOf("ai"), await statusOf("paid")]).toEqual([200, 200, 403]);
+});
+
+test("a public profile needs no key, and looks at none [authentication/public-needs-no-key]", async () => {
+  const bare = await running.ask("/tools/no-such-product");
+  expect(bare.status).not.toBe(401);
+  const withKey = await running.ask("/tools/no-such-product", { headers: { authorization: "nonsense" } });
+  expect(withKey.status).toBe(bare.status);
+});
+
+test("a key is shown once and kept hashed [authentication/bearer-keys]", async () => {
+  const { key, accountId } = await running.account("pro");
+  const { items } = await running.emulator.control.listKeys({ account_id: accountId });
+  expect(JSON.stringify(items)).not.toContain(key);
+  expect(key.startsWith(items[0]?.hint ?? "?")).toBe(true);
+  expect((await running.emulator.control.snapshot()).includes(key.slice(12))).toBe(false);
+});
+
+test("search demand and rankings take a session token, others do not [authentication/session-tokens]", async () => {
+  const { accountId } = await running.account("pro");
+  const { control } = running.emulator;
+  const { token } = await control.createSession({ account_id: accountId });
+  const statuses = await Promise.all(
+    PROTECTED.map(async ([name, path, how]) => [name, (await running.ask(path, { ...how, key: token })).status]),
+  );
+  expect(Object.fromEntries(statuses)).toEqual({
+    startInvestigation: 401,
+    readInvestigation: 401,
+    registerWebhook: 401,
+    searchDemand: 200,
+    rankings: 200,
+  });
+  const [claims = "", signature = ""] = token.split(".");
+  for (const forged of [`${claims}x.${signature}`, `${claims}.${signature.slice(1)}`, `${claims}.`, `${token}.x`]) {
+    expect(refusal(await running.ask("/research/rankings", { key: forged }))).toEqual({
+      status: 401,
+      code: "SESSION_INVALID",
+    });
+  }
+});
+
+test("a session ends when its time is over, and has what its account is entitled to", async () => {
+  const own = await startEmulator();
+  const { accountId } = await own.account("pro", { entitlements: ["api.access"] });
+  const { token } = await own.emulator.control.createSession({ account_id: accountId, lifetime_seconds: 60 });
+  const statusOf = async () => (await own.ask("/research/rankings?limit=1", { key: token })).status;
+  expect(await statusOf()).toBe(403);
+  await own.emulator.control.advance({ ms: 59_999 });
+  expect(await statusOf()).toBe(403);
+  await own.emulator.control.advance({ ms: 1 });
+  expect(await statusOf()).toBe(401);
+});
+
+test("a session of Developer Access uses the account's quota", async () => {
+  const { accountId, key } = await running.account("developer");
+  const { token } = await running.emulator.control.createSession({ account_id: accountId });
+  await running.ask("/research/rankings?limit=1", { key: token });
+  const { headers } = await running.ask("/research/rankings?limit=1", { key });
+  expect(headers.get("x-quota-remaining")).toBe("48");
+});
+
+const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
+
+test("fifty counted calls a UTC month, shared by the keys of an account [limits/monthly-calls] [authentication/usage-is-shared]", async () => {
+  const own = await startEmulator();
+  const { key, accountId } = await own.account("developer");
+  const { key: second } = await own.emulator.control.createKey({ account_id: accountId });
+  const call = (given: string) => own.ask("/research/rankings?limit=1", { key: given });
+  for (let calls = 1; calls <= 50; calls++) {
+    const { status, headers } = await call(calls % 2 === 0 ? key : second);
+    expect([status, headers.get("x-quota-remaining")]).toEqual([200, String(50 - calls)]);
+  }
+  for (const given of [key, second]) {
+    const told = await call(given);
+    // The names and forms of the document. [errors/quota-code] [errors/quota-details] [errors/quota-headers]
+    expect(refusal(told)).toEqual({ status: 429, code: "PRO_API_QUOTA_EXHAUSTED" });
+    expect(told.body["error"]).toMatchObject({ details: { limit: 50, remaining: 0 } });
+    expect(QUOTA_HEADERS.map((name) => told.headers.get(name))).toEqual([
+      "50",
+      "0",
+      "50;month",
+      "2026-11-01T00:00:00.000Z",
+    ]);
+    expect(told.headers.get("retry-after")).toBeNull();
+  }
+  // What is free stays free. [read-investigation-notes/free-when-exhausted] [limits/not-counted]
+  expect((await own.ask(NO_TASK, { key })).status).toBe(404);
+  expect((await own.ask("/tools/no-such-product")).status).not.toBe(429);
+
+  // The month turns at midnight UTC, not a moment before.
+  await own.emulator.control.advance({ to: "2026-10-31T23:59:59.999Z" });
+  expect((await call(key)).status).toBe(429);
+  await own.emulator.control.advance({ ms: 1 });
+  const first = await call(key);
+  expect([first.status, first.headers.get("x-quota-remaining"), first.headers.get("x-quota-reset")]).toEqual([
+    200,
+    "49",
+    "2026-12-01T00:00:00.000Z",
+  ]);
+});
+
+test("each counted operation takes one unit, what is refused takes none [limits/quota-units]", async () => {
+  const { key } = await running.account("developer");
+  const left = async (path: string, how: Asked = {}) =>
+    (await running.ask(path, { ...how, key })).headers.get("x-quota-remaining");
+  expect(await left(NO_TASK)).toBe("50");
+  expect(await left("/research/rankings?limit=0")).toBe("50");
+  expect(await left("/research/rankings?limit=1")).toBe("49");
+  expect(await left("/research/search-demand?limit=1")).toBe("48");
+  const slug = await anySlug();
+  const body = { slug, idempotency_key: UUID, confirm_usage: true };
+  expect(await left("/research/promotion-investigations", { body })).toBe("47");
+  // A retry recovers its task, and is not counted again.
+  expect(await left("/research/promotion-investigations", { body })).toBe("47");
+  expect(await left("/research/promotion-investigations", { body: { ...body, locale: "zh-CN" } })).toBe("47");
+});
+
+async function anySlug(): Promise<string> {
+  const { key } = await running.account("pro");
+  const { body } = await running.ask("/research/rankings?limit=1", { key });
+  return (body["items"] as { slug: string }[])[0]?.slug ?? "";
+}
+
+test("with the assumption refusedCallsCount what is refused takes a unit too", async () => {
+  const own = await startEmulator({ assumptions: { refusedCallsCount: true } });
+  const { key } = await own.account("developer");
+  const { headers } = await own.ask("/research/rankings?limit=0", { key });
+  expect(headers.get("x-quota-remaining")).toBe("49");
+});
+
+test("quota headers are for Developer Access alone [errors/quota-headers-for-limited-only]", async () => {
+  for (const tier of ["pro", "enterprise"] as const) {
+    const { key } = await running.account(tier);
+    const { status, headers } = await running.ask("/research/rankings?limit=1", { key });
+    expect([status, ...QUOTA_HEADERS.map((name) => headers.get(name))]).toEqual([200, null, null, null, null]);
+  }
+  const { key } = await running.account("developer");
+  const profile = await running.ask("/tools/no-such-product", { key });
+  expect(QUOTA_HEADERS.filter((name) => profile.headers.has(name))).toEqual([]);
+});
+
+test("Pro and Enterprise have no monthly cap, and 120 requests in 60 seconds [limits/request-rate] [tiers/pro-and-enterprise]", async () => {
+  const own = await startEmulator();
+  for (const tier of ["pro", "enterprise"] as const) {
+    const { key } = await own.account(tier);
+    // Free operations count too. [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]
+    const statusOf = async () => (await own.ask(NO_TASK, { key })).status;
+    for (let request = 0; request < 120; request++) expect(await statusOf()).toBe(404);
+    const limited = await own.ask(NO_TASK, { key });
+    expect(refusal(limited)).toEqual({ status: 429, code: "RATE_LIMITED" });
+    expect(limited.headers.get("retry-after")).toBe("60");
+    expect(QUOTA_HEADERS.filter((name) => limited.headers.has(name))).toEqual([]);
+    await own.emulator.control.advance({ ms: 59_999 });
+    expect(await statusOf()).toBe(429);
+    await own.emulator.control.advance({ ms: 1 });
+    expect(await statusOf()).toBe(404);
+  }
+  expect(own.clock.now()).toBe(BEGINNING);
+});
+
+test("the rate is counted for each key on its own", async () => {
+  const own = await startEmulator();
+  const { key, accountId } = await own.account("pro");
+  const { key: second } = await own.emulator.control.createKey({ account_id: accountId });
+  await Promise.all(Array.from({ length: 120 }, () => own.ask(NO_TASK, { key })));
+  expect((await own.ask(NO_TASK, { key })).status).toBe(429);
+  expect((await own.ask(NO_TASK, { key: second })).status).toBe(404);
+});

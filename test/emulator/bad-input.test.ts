@@ -1,0 +1,278 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import BetterSqlite3 from "better-sqlite3";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { errorEnvelopeSchema } from "../../src/api/error-envelope.js";
+import { openEmulator, refusal, type Asked, type RunningEmulator } from "./start-emulator.js";
+
+let running: RunningEmulator;
+let key: string;
+beforeAll(async () => {
+  running = await openEmulator();
+  ({ key } = await running.account("pro"));
+});
+afterAll(() => running.emulator.close());
+
+const START = "/research/promotion-investigations";
+const WEBHOOKS = "/alerts/webhooks";
+const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
+const right = { slug: "acme", idempotency_key: UUID, confirm_usage: true };
+const hook = { url: "https://example.com/hook", signal_types: ["new_model"] };
+
+/** Rows of all tables, to see that nothing changed. */
+async function state(): Promise<Record<string, number>> {
+  const database = new BetterSqlite3(await running.emulator.control.snapshot());
+  const names = database
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'")
+    .pluck()
+    .all();
+  const counts = names.map((name) => [name, database.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()]);
+  database.close();
+  return Object.fromEntries(counts) as Record<string, number>;
+}
+
+/** Bytes that are no body of any operation. */
+const NO_BODIES: readonly (string | Uint8Array)[] = [
+  "",
+  " ",
+  "null",
+  "1",
+  '"x"',
+  "[]",
+  "[{}]",
+  "{",
+  "{}}",
+  "{'slug':'acme'}",
+  '{"slug":"acme",}',
+  `\uFEFF${JSON.stringify(right)}`,
+  JSON.stringify(right).replace("}", ',"slug":"other"}'),
+  JSON.stringify(right).replace("}", ',"__proto__":{"confirm_usage":true}}'),
+  `${'{"a":'.repeat(100)}1${"}".repeat(100)}`,
+  "[".repeat(60_000),
+  `{"slug":"${"x".repeat(70_000)}"}`,
+  Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+  Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0),
+  Uint8Array.of(0),
+  "slug=acme&confirm_usage=true",
+  '{"slug":"acme"}\u0000',
+];
+
+const BAD_STARTS: readonly unknown[] = [
+  {},
+  ...["slug", "idempotency_key", "confirm_usage"].map((name) => ({ ...right, [name]: undefined })),
+  ...[null, 1, true, [], {}, "", "A", "-a", "a b", "a_b", "ä", "a/b", "a\n", "../a", "x".repeat(201), "acme\u0000"].map(
+    (slug) => ({
+      ...right,
+      slug,
+    }),
+  ),
+  ...[null, "de", "EN", "zh", "zh-cn", "", 1, ["en"]].map((locale) => ({ ...right, locale })),
+  ...[
+    null,
+    "",
+    "x",
+    UUID.slice(1),
+    `${UUID}0`,
+    ` ${UUID}`,
+    UUID.replaceAll("-", ""),
+    `{${UUID}}`,
+    "3f0c9a52-5a44-0c8e-9d6f-7b1f2a9c0001",
+    "3f0c9a52-5a44-9c8e-9d6f-7b1f2a9c0001",
+    "3f0c9a52-5a44-4c8e-7d6f-7b1f2a9c0001",
+    "3f0c9a52-5a44-4c8e-cd6f-7b1f2a9c0001",
+    "00000000-0000-0000-0000-000000000001",
+    1,
+  ].map((idempotency_key) => ({ ...right, idempotency_key })),
+  ...[false, null, "true", 1, {}].map((confirm_usage) => ({ ...right, confirm_usage })),
+  ...["view", "Slug", "constructor", "toString", "hasOwnProperty", ""].map((name) => ({ ...right, [name]: 1 })),
+];
+
+const BAD_HOOKS: readonly unknown[] = [
+  {},
+  ...["url", "signal_types"].map((name) => ({ ...hook, [name]: undefined })),
+  ...[null, 1, "", "x", "example.com", "//example.com", `https://example.com/${"x".repeat(2048)}`, []].map((url) => ({
+    ...hook,
+    url,
+  })),
+  ...[
+    null,
+    [],
+    {},
+    "new_model",
+    ["x"],
+    [null],
+    ["new_model", "NEW_MODEL"],
+    Array.from({ length: 31 }, () => "new_model"),
+  ].map((signal_types) => ({ ...hook, signal_types })),
+  ...[null, "de", 1].map((locale) => ({ ...hook, locale })),
+  { ...hook, secret: "x" },
+];
+
+const QUERIES = [
+  "view=1",
+  "limit=",
+  "limit=0",
+  "limit=51",
+  "limit=1.5",
+  "limit=1e1",
+  "page=0",
+  "page=1001",
+  "page=1&page=2",
+  "sort=best",
+  "locale=xxxxxxxxxxxxxxxxxxxxx",
+  "min_traffic=-1",
+  "min_traffic=x",
+  "q=%",
+  "q=%c0%80",
+  "q=%00",
+  "%",
+  "__proto__=1",
+  "constructor=1",
+  "a[b]=1",
+  `q=${"x".repeat(200)}`,
+  "limit=1;page=1",
+  "%6cimit=99",
+];
+
+const CASES: readonly (readonly [path: string, how: Asked])[] = [
+  ...NO_BODIES.flatMap((body) => [START, WEBHOOKS].map((path) => [path, { body }] as const)),
+  ...BAD_STARTS.map((body) => [START, { body }] as const),
+  ...BAD_HOOKS.map((body) => [WEBHOOKS, { body }] as const),
+  ...QUERIES.flatMap((query) =>
+    ["/research/rankings", "/research/search-demand"].map((path) => [`${path}?${query}`, {}] as const),
+  ),
+  ...[
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/jsonp",
+    "application/json; charset=utf-16",
+    "",
+  ].map((type) => [START, { body: right, headers: { "Content-Type": type } }] as const),
+  [START, { body: right, headers: { "Content-Encoding": "gzip" } }],
+  [`${START}?slug=acme`, { body: right }],
+  ["/research/promotion-investigations/task_00000000-0000-4000-8000-000000000000?x=1", {}],
+];
+
+test("bad input by the hundred gets 400 with the envelope, and changes nothing [error-statuses/400] [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys]", async () => {
+  expect(CASES.length).toBeGreaterThan(150);
+  const before = await state();
+  const odd: unknown[] = [];
+  for (const [path, how] of CASES) {
+    // A key of its own for each: so many requests would be too many for one.
+    const { key: fresh } = await running.emulator.control.createKey({ account_id: 1 });
+    const told = await running.ask(path, { ...how, key: fresh, method: how.body === undefined ? "GET" : "POST" });
+    const isEnvelope = errorEnvelopeSchema.safeParse(told.body).success;
+    const hasStack = /\bat .*\.(js|ts)|node:internal|SQLITE|Zod/.test(told.text);
+    if (told.status !== 400 || !isEnvelope || hasStack)
+      odd.push([path, String(how.body).slice(0, 80), told.status, told.text.slice(0, 200)]);
+  }
+  expect(odd).toEqual([]);
+  const after = await state();
+  expect({ ...after, api_key: 0 }).toEqual({ ...before, api_key: 0 });
+}, 120_000);
+
+test("a refused body names the parameters and repeats no value of them", async () => {
+  const body = { slug: "S3CRET", idempotency_key: "s3cret", confirm_usage: "s3cret", extra: "s3cret" };
+  const told = await running.ask(START, { body, key });
+  expect(told.body["error"]).toMatchObject({
+    code: "INVALID_BODY",
+    details: [
+      { parameter: "slug", problem: expect.stringContaining("must match") },
+      { parameter: "idempotency_key", problem: "must be a UUID" },
+      { parameter: "confirm_usage", problem: "must be true" },
+      { parameter: "extra", problem: "is not known" },
+    ],
+  });
+  expect(told.text.toLowerCase()).not.toContain("s3cret");
+});
+
+test.each([
+  ["/", 404],
+  ["/nothing", 404],
+  ["/research", 404],
+  ["/research/rankings/", 404],
+  ["/Research/rankings", 404],
+  ["//research/rankings", 404],
+  ["/tools/%zz", 404],
+  ["/tools/%ff", 404],
+  ["/tools/a%2fb", 404],
+  ["/research/promotion-investigations/%00", 404],
+  ["/research/promotion-investigations/__proto__", 404],
+] as const)("%s is not there: %i [error-statuses/404]", async (path, status) => {
+  const told = await running.ask(path, { key });
+  expect([told.status, errorEnvelopeSchema.safeParse(told.body).success]).toEqual([status, true]);
+});
+
+test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])(
+  "a wrong method gets 404 as the document has no other error: %s",
+  async (method) => {
+    expect(refusal(await running.ask("/research/rankings", { method, key }))).toEqual({
+      status: 404,
+      code: "RESOURCE_NOT_FOUND",
+    });
+  },
+);
+
+test("HEAD is GET without its body", async () => {
+  const { status, text, headers } = await running.ask("/research/rankings?limit=1", { method: "HEAD", key });
+  expect([status, text]).toEqual([200, ""]);
+  expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
+});
+
+test("every answer has a request id of its own, and tells nothing of what made it", async () => {
+  const answers = await Promise.all([
+    running.ask("/research/rankings?limit=1", { key }),
+    running.ask("/nothing"),
+    running.ask("/research/rankings"),
+  ]);
+  const ids = answers.map(({ headers }) => headers.get("x-request-id") ?? "");
+  expect(new Set(ids).size).toBe(3);
+  for (const { headers, body, status } of answers) {
+    expect(headers.get("x-powered-by")).toBeNull();
+    expect(headers.get("content-type")).toContain("application/json");
+    if (status !== 200) expect(body["request_id"]).toBe(headers.get("x-request-id"));
+  }
+});
+
+/** Sends bytes and gives back what came until the connection closed. */
+async function sendBytes(text: string): Promise<string> {
+  const socket = connect(Number(new URL(running.emulator.url).port), "127.0.0.1");
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+  socket.on("error", () => undefined);
+  socket.write(text);
+  await once(socket, "close");
+  return answer;
+}
+
+test.each([
+  ["no HTTP", "HELLO\r\n\r\n"],
+  ["a method that is none", "TRACE-ME / HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["a huge header", `GET /v1/tools/a HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(100_000)}\r\n\r\n`],
+  ["two lengths", "POST /v1/alerts/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
+  ["a negative length", "POST /v1/alerts/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"],
+])("what is no request gets the envelope: %s", async (_what, bytes) => {
+  const answer = await sendBytes(bytes);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  const body: unknown = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
+  expect(errorEnvelopeSchema.safeParse(body).success).toBe(true);
+});
+
+test("a client that goes away in its body leaves nothing behind, and others are served", async () => {
+  const before = await state();
+  const socket = connect(Number(new URL(running.emulator.url).port), "127.0.0.1");
+  const head = `POST /v1${START} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"slug":`);
+  await once(socket, "connect");
+  socket.destroy();
+  expect((await running.ask("/research/rankings?limit=1", { key })).status).toBe(200);
+  expect(await state()).toEqual(before);
+});
+
+test("an Authorization header that was given twice is refused", async () => {
+  const line = `Authorization: Bearer ${key}\r\n`;
+  const answer = await sendBytes(
+    `GET /v1/research/rankings HTTP/1.1\r\nHost: x\r\n${line}${line}Connection: close\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+});

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { rankingsQuerySchema } from "../../../../src/api/rankings.js";
+import { searchDemandQuerySchema } from "../../../../src/api/search-demand.js";
+import { readQuery } from "../../../../src/emulator/http/read-query.js";
+import { ServiceError } from "../../../../src/emulator/service-error.js";
+
+/** What a query is refused for, by parameter. */
+function problemsOf(query: string, schema = rankingsQuerySchema): Record<string, string> {
+  try {
+    readQuery(query, schema);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect([error.code, error.status]).toEqual(["INVALID_PARAMETERS", 400]);
+    const details = error.details as { parameter: string; problem: string }[];
+    for (const { parameter } of details) expect(error.message).toContain(parameter);
+    return Object.fromEntries(details.map(({ parameter, problem }) => [parameter, problem]));
+  }
+  return {};
+}
+
+test("a query without parameters gives the defaults", () => {
+  expect(readQuery("", rankingsQuerySchema)).toMatchObject({ sort: "growth", order: "desc", page: 1, limit: 25 });
+  expect(readQuery("&&", searchDemandQuerySchema)).toMatchObject({ type: "non_brand", min_products: 1 });
+});
+
+test("texts become what the schema wants", () => {
+  const query = "q=a+b%20c%2B&min_growth=0.1&min_dr=1e1&min_traffic=9007199254740991&country=dE&page=7";
+  expect(readQuery(query, rankingsQuerySchema)).toMatchObject({
+    q: "a b c+",
+    min_growth: 0.1,
+    min_dr: 10,
+    min_traffic: 9_007_199_254_740_991,
+    country: "dE",
+    page: 7,
+  });
+  expect(
+    readQuery(
+      "min_products=5&q=%E4%BD%A0&keyword_id=0&q2",
+      searchDemandQuerySchema.extend({ q2: searchDemandQuerySchema.shape.q }),
+    ),
+  ).toMatchObject({
+    min_products: 5,
+    q: "你",
+    keyword_id: 0,
+    q2: "",
+  });
+});
+
+test.each([
+  "1e3",
+  "0x10",
+  "%201",
+  "1%20",
+  "+1",
+  "1.0",
+  "01",
+  "-0",
+  "1_000",
+  "",
+  "NaN",
+  "Infinity",
+  "1,0",
+  "٣",
+  "1n",
+  "true",
+  "null",
+])("no whole number: %j", (text) => {
+  expect(problemsOf(`page=${text}`)).toEqual({ page: "must be a whole number" });
+});
+
+test.each(["0x10", "%201", "+1", ".5", "1.", "01", "", "NaN", "Infinity", "1,0", "--1", "1e", "0b1"])(
+  "no number: %j",
+  (text) => {
+    expect(problemsOf(`min_growth=${text}`)).toEqual({ min_growth: "must be a number" });
+  },
+);
+
+test.each([
+  ["page=0", { page: "must be at least 1" }],
+  ["page=-1", { page: "must be at least 1" }],
+  ["page=201", { page: "must be at most 200" }],
+  ["limit=51", { limit: "must be at most 50" }],
+  ["limit=1e999", { limit: "must be a whole number" }],
+  ["min_growth=1e999", { min_growth: expect.any(String) }],
+  ["min_growth=100.1", { min_growth: "must be at most 100" }],
+  ["min_traffic=9007199254740992", { min_traffic: expect.stringContaining("at most") }],
+  ["min_traffic=9007199254740993", { min_traffic: expect.stringContaining("at most") }],
+  ["sort=Growth", { sort: expect.stringContaining("one of growth, gain") }],
+  ["sort=", { sort: expect.stringContaining("one of") }],
+  ["country=DEU", { country: expect.stringContaining("must match") }],
+  ["country=", { country: expect.stringContaining("must match") }],
+  [`q=${"x".repeat(81)}`, { q: "must be at most 80 characters" }],
+  [`locale=${"x".repeat(21)}`, { locale: "must be at most 20 characters" }],
+  ["page=1&page=1", { page: "is given more than once" }],
+  ["sort=ai&sort=ai", { sort: "is given more than once" }],
+  ["view=full", { view: "is not known" }],
+  ["__proto__=1", { __proto__: undefined }],
+  ["constructor=1", { constructor: "is not known" }],
+  ["toString=1", { toString: "is not known" }],
+  ["q[]=1", { "(a name with other characters than letters, digits, _, . and -)": "is not known" }],
+  ["page[0]=1", { "(a name with other characters than letters, digits, _, . and -)": "is not known" }],
+  ["PAGE=1", { PAGE: "is not known" }],
+  ["page%00=1", { "(a name with other characters than letters, digits, _, . and -)": "is not known" }],
+  ["q=%zz", { q: "is not percent-encoded UTF-8" }],
+  ["q=%ff", { q: "is not percent-encoded UTF-8" }],
+  ["q=%ed%a0%80", { q: "is not percent-encoded UTF-8" }],
+  ["%ff=1", { "": "the name of a parameter is not percent-encoded UTF-8" }],
+  ["q=%00", { q: "holds a null character" }],
+  ["page=x&limit=0&view=1", { page: "must be a whole number", limit: "must be at least 1", view: "is not known" }],
+])("refused: %s", (query, problems) => {
+  if (query.startsWith("__proto__"))
+    expect(() => readQuery(query, rankingsQuerySchema)).toThrow("__proto__: is not known");
+  else expect(problemsOf(query)).toEqual(problems);
+});
+
+test.each([
+  ["view=summary", { view: "is not known" }],
+  ["min_products=4", { min_products: "must be one of 1, 2, 3, 5" }],
+  ["min_products=one", { min_products: "must be one of 1, 2, 3, 5" }],
+  ["keyword_id=-1", { keyword_id: "must be at least 0" }],
+  ["min_traffic=10000000001", { min_traffic: "must be at most 10000000000" }],
+])("refused of search demand: %s", (query, problems) => {
+  expect(problemsOf(query, searchDemandQuerySchema as never)).toEqual(problems);
+});
+
+test("no value of a request is repeated in what is said about it", () => {
+  const secret = "s3cret-value";
+  for (const query of [
+    `page=${secret}`,
+    `sort=${secret}`,
+    `country=${secret}`,
+    `q=${secret.repeat(9)}`,
+    `limit=${secret}%zz`,
+  ]) {
+    let said = "";
+    try {
+      readQuery(query, rankingsQuerySchema);
+    } catch (error) {
+      said = `${(error as Error).message} ${JSON.stringify((error as ServiceError).details)}`;
+    }
+    expect(said).toMatch(/must|is not/);
+    expect(said).not.toContain(secret);
+  }
+});
