@@ -25,6 +25,8 @@ export interface EmulatorOptions {
   accounts?: readonly AccountOptions[] | undefined;
   /** How it behaves where the service's document says "not shown"; the README lists all. */
   assumptions?: AssumptionOptions | undefined;
+  /** Certificates (PEM) that webhook endpoints may show, instead of those that Node trusts. @default Node's */
+  ca?: string | undefined;
   /** What the service's clock follows; for tests. @default the system's clock */
   clock?: Clock | undefined;
   /** Where ids, keys and secrets come from; for tests. @default the system's */
@@ -52,6 +54,7 @@ export interface EmulatorConfig {
   startAtMs: number | null;
   accounts: readonly (Omit<AccountOptions, "scopes"> & { scopes: readonly Scope[] })[];
   assumptions: Assumptions;
+  ca: string | undefined;
   clock: Clock;
   random: RandomSource;
   logger: Logger | false;
@@ -82,6 +85,7 @@ const optionsSchema = z.strictObject({
   accounts: z.array(accountSchema).default([]),
   // Checked beside its table.
   assumptions: z.custom<AssumptionOptions>().optional(),
+  ca: z.string().min(1).optional(),
   clock: object<Clock>("a clock", "now", "elapsed", "setTimeout").default(systemClock),
   random: object<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),
   logger: z.union([z.literal(false), object<Logger>("a pino logger or false", "info", "child")]).default(false),
@@ -97,9 +101,10 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorConfig
     const groups = { "": Object.keys(optionsSchema.shape), accounts: Object.keys(accountSchema.shape) };
     throw optionError({ of: FACTORY, groups }, parsed.error);
   }
-  const { db, seed, startAt, assumptions, ...rest } = parsed.data;
+  const { db, seed, startAt, ca, assumptions, ...rest } = parsed.data;
   return {
     ...rest,
+    ca,
     db: db ?? null,
     seed: seed ?? null,
     startAtMs: startAt === undefined ? null : Date.parse(startAt),

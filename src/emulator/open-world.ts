@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { Logger } from "pino";
 import { createAccess } from "./access/create-access.js";
+import { createCatalog } from "./catalog/create-catalog.js";
 import { accessControl } from "./control/access-control.js";
 import { clockControl } from "./control/clock-control.js";
 import type { ControlTable } from "./control/control-operation.js";
@@ -15,8 +16,9 @@ import { createApp, type RequestListener } from "./http/create-app.js";
 import { createGate } from "./http/gate.js";
 import { createInvestigations } from "./investigations/create-investigations.js";
 import { investigationsControl } from "./investigations/investigations-control.js";
-import { readOrigin, seedWorld } from "./seed-world.js";
+import { DEFAULT_SEED, readOrigin, seedWorld } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
+import { createWebhooks } from "./webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
 
 /** What a database is opened with. */
@@ -46,10 +48,14 @@ export function openWorld({ database, isNew, config, seed, startAtMs, resumption
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  const investigations = createInvestigations(core);
-
-  if (isNew) seedWorld(database, access, config, { seed, beganAtMs: clock.now() });
+  if (isNew) seedWorld(database, access, config, { seed: seed ?? DEFAULT_SEED, beganAtMs: clock.now() });
   const origin = readOrigin(database, seed ?? null);
+
+  const catalog = createCatalog(core, { seed: origin.seed });
+  const investigations = createInvestigations(core);
+  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now });
+  catalog.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
+  scheduler.add(catalog.work);
 
   const gate = createGate();
   const control = gatedControl(
@@ -63,7 +69,7 @@ export function openWorld({ database, isNew, config, seed, startAtMs, resumption
   );
   const listener: RequestListener = createApp({
     services: { access, assumptions, faults, gate, logger },
-    bindings: bindOperations({ database, assumptions, investigations }),
+    bindings: bindOperations({ database, assumptions, investigations, webhooks }),
     control: { ...control, ...hostControl },
     random,
   });
@@ -78,8 +84,8 @@ export function openWorld({ database, isNew, config, seed, startAtMs, resumption
     },
     /** Lets no call in any more, and resolves when what runs is done and the database is closed. */
     async close(): Promise<void> {
-      await gate.close();
-      await scheduler.close();
+      // At once, so that an advance of the clock that waits for slow endpoints does not hold it up.
+      await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
       clock.save();
       database.close();
     },

@@ -1,11 +1,8 @@
 import type { Database } from "better-sqlite3";
 import { invalidOption } from "../option-error.js";
 import type { Access } from "./access/create-access.js";
-import { generateCatalog } from "./catalog/generate-catalog.js";
-import { OBSERVED_ON_DAY, observedAt } from "./catalog/observed-at.js";
 import { readSetting, writeSetting } from "./database/settings.js";
 import type { EmulatorConfig } from "./emulator-options.js";
-import { monthOf } from "./month.js";
 
 /** How a world began, so that a reset can begin it again. */
 export interface WorldOrigin {
@@ -14,22 +11,20 @@ export interface WorldOrigin {
   beganAtMs: number;
 }
 
-const DEFAULT_SEED = 1;
+/** The seed of a new database that is told none. */
+export const DEFAULT_SEED = 1;
 const BEGAN_AT = "began_at_ms";
 const SEED = "seed";
 
-/** Fills a new database: the observed data up to its clock, and the accounts of the options. */
+/** Notes how a new database began, and gives it the accounts of the options. */
 export function seedWorld(
   database: Database,
   { accounts, keys }: Access,
   config: Pick<EmulatorConfig, "accounts">,
-  { seed = DEFAULT_SEED, beganAtMs }: { seed?: number | undefined; beganAtMs: number },
+  { seed, beganAtMs }: WorldOrigin,
 ): void {
   writeSetting(database, BEGAN_AT, String(beganAtMs));
   writeSetting(database, SEED, String(seed));
-  const thisMonth = monthOf(beganAtMs);
-  const lastMonth = observedAt(thisMonth - 1, OBSERVED_ON_DAY) <= beganAtMs ? thisMonth - 1 : thisMonth - 2;
-  generateCatalog(database, { seed, lastMonth });
   for (const { name, tier, key, scopes } of config.accounts) {
     keys.create(accounts.create({ name, tier }).account_id, scopes, key);
   }

@@ -2,6 +2,7 @@ import { ACCESS_SCHEMA } from "../access/access-schema.js";
 import { CATALOG_SCHEMA } from "../catalog/catalog-schema.js";
 import { OPERATION_FAULT_SCHEMA } from "../control/operation-faults.js";
 import { INVESTIGATION_SCHEMA } from "../investigations/investigation-schema.js";
+import { WEBHOOK_SCHEMA } from "../webhooks/webhook-schema.js";
 import { SETTINGS_SCHEMA } from "./settings.js";
 
 /** The tables of all parts. */
@@ -11,4 +12,5 @@ export const EMULATOR_SCHEMA = [
   OPERATION_FAULT_SCHEMA,
   CATALOG_SCHEMA,
   INVESTIGATION_SCHEMA,
+  WEBHOOK_SCHEMA,
 ].join("\n");

@@ -1,0 +1,235 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  askAt,
+  BEGINNING,
+  openEmulator,
+  refusal,
+  startEmulator,
+  type Ask,
+  type RunningEmulator,
+} from "./start-emulator.js";
+
+let running: RunningEmulator;
+let control: Ask;
+beforeAll(async () => {
+  running = await openEmulator({
+    accounts: [{ name: "First", tier: "pro", key: "sbk_a_key_that_is_always_the_same" }],
+  });
+  control = askAt(() => `${running.emulator.url}/_emulator`);
+});
+afterAll(() => running.emulator.close());
+
+interface Listed {
+  name: string;
+  method: string;
+  path: string;
+  about: string;
+  input: { type?: string };
+}
+
+test("what is listed is what there is as methods, each with its input and a sentence", async () => {
+  const { body } = await control("");
+  const operations = body["operations"] as Listed[];
+  expect(operations.map(({ name }) => name).sort()).toEqual(Object.keys(running.emulator.control).sort());
+  for (const { path, about, input } of operations) {
+    expect(path).toMatch(/^\/_emulator\/[a-z]/);
+    expect(about, path).toMatch(/^[A-Z].*\.$/);
+    expect(input.type, path).toBe("object");
+  }
+  const routes = operations.map(({ method, path }) => `${method} ${path}`);
+  expect(new Set(routes).size).toBe(routes.length);
+});
+
+test("the same over HTTP as by methods", async () => {
+  const made = await control("/accounts", { body: { name: "Over HTTP", tier: "enterprise" } });
+  expect(made.status).toBe(200);
+  const { items } = await running.emulator.control.listAccounts();
+  expect(items.at(-1)).toEqual({ ...made.body, calls_this_month: 0 });
+  const { account_id } = items.at(-1) ?? { account_id: 0 };
+  const created = await control(`/accounts/${account_id}/keys`, { body: { scopes: ["research:read"] } });
+  expect((await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string })).status).toBe(200);
+  const revoked = await control(`/keys/${created.body["key_id"] as string}`, { method: "DELETE" });
+  expect(revoked.body["revoked_at"]).toBe(new Date(running.clock.now()).toISOString());
+  expect((await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string })).status).toBe(401);
+});
+
+test.each([
+  ["POST", "/accounts", { tier: "gold" }, "tier"],
+  ["POST", "/accounts", { tier: "pro", colour: "red" }, "colour"],
+  ["POST", "/accounts/x/keys", {}, "account_id"],
+  ["POST", "/accounts/1/keys", { scopes: ["all"] }, "scopes.0"],
+  ["POST", "/clock/advance", { months: -1 }, "months"],
+  ["POST", "/clock/advance", { to: "tomorrow" }, "to"],
+  ["POST", "/clock/advance?months=1&months=1", {}, "months"],
+  ["GET", "/accounts?limit=1", undefined, "limit"],
+])("what makes no sense is refused by name: %s %s %j", async (method, path, body, parameter) => {
+  const told = await control(path, { method, ...(body !== undefined && { body }) });
+  expect(told.status).toBe(400);
+  expect(told.body["error"]).toMatchObject({ message: expect.stringContaining(parameter) });
+});
+
+test("what is not there gets 404", async () => {
+  expect(refusal(await control("/nothing")).status).toBe(404);
+  expect(refusal(await control("/accounts/999/keys", { body: {} })).status).toBe(404);
+  expect(refusal(await control("/keys/key_x", { method: "DELETE" })).status).toBe(404);
+});
+
+/** Asks with headers that `fetch` would not send. */
+function statusOf(headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const { port } = new URL(running.emulator.url);
+    const asked = request({ host: "127.0.0.1", port, path: "/_emulator/accounts", headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+test("the control API answers this machine alone, and no page of another site", async () => {
+  const { host } = new URL(running.emulator.url);
+  expect(await statusOf({ Host: host })).toBe(200);
+  expect(await statusOf({ Host: "localhost:1" })).toBe(200);
+  expect(await statusOf({ Host: "[::1]:4010" })).toBe(200);
+  expect(await statusOf({ Host: host, Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin" })).toBe(200);
+  for (const headers of [
+    { Host: "rebound.example" },
+    { Host: "127.0.0.1.rebound.example" },
+    { Host: "localhost.rebound.example:4010" },
+    { Host: "rebound.example", Origin: "http://rebound.example" },
+    { Host: host, Origin: "http://other.example" },
+    { Host: host, Origin: "null" },
+    { Host: host, Origin: `https://${host}` },
+    { Host: host, "Sec-Fetch-Site": "cross-site" },
+    { Host: host, "Sec-Fetch-Site": "same-site" },
+  ]) {
+    expect(await statusOf(headers), JSON.stringify(headers)).toBe(403);
+  }
+});
+
+test("what stands in for the dashboard takes no API key [authentication/session-tokens]", async () => {
+  const { key } = await running.account("enterprise");
+  expect(refusal(await control("/accounts", { key }))).toEqual({ status: 403, code: "API_KEY_NOT_ALLOWED" });
+});
+
+test("the clock goes forward by spans and to moments, and never back", async () => {
+  const own = await startEmulator();
+  const { advance, now } = own.emulator.control;
+  expect((await now()).now).toBe(new Date(BEGINNING).toISOString());
+  expect((await advance({ hours: 1, minutes: 1, seconds: 1, ms: 1 })).now).toBe("2026-10-31T21:01:01.001Z");
+  // A month that has no such day ends on its last one.
+  expect((await advance({ months: 1 })).now).toBe("2026-11-30T21:01:01.001Z");
+  expect((await advance({ to: "2027-01-01T01:00:00+01:00" })).now).toBe("2027-01-01T00:00:00.000Z");
+  await expect(advance({ to: "2026-12-31T00:00:00Z" })).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
+  await expect(advance({ months: 121 })).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
+  expect((await now()).now).toBe("2027-01-01T00:00:00.000Z");
+  await own.clock.advance(5000);
+  expect((await now()).now).toBe("2027-01-01T00:00:05.000Z");
+});
+
+test("with the clock a new month is observed, and rankings show it", async () => {
+  const own = await startEmulator();
+  const { key } = await own.account("pro");
+  const latest = async () =>
+    ((await own.ask("/research/rankings?limit=1", { key })).body["items"] as { latest_month: string }[])[0]
+      ?.latest_month;
+  expect(await latest()).toBe("2026-09");
+  await own.emulator.control.advance({ months: 1 });
+  expect(await latest()).toBe("2026-10");
+});
+
+test("a snapshot brings everything back: keys, quota, tasks, the data and the clock", async () => {
+  const own = await startEmulator();
+  const { key } = await own.account("developer");
+  const left = async () => (await own.ask("/research/rankings?limit=1", { key })).headers.get("x-quota-remaining");
+  expect(await left()).toBe("49");
+  const bytes = await own.emulator.control.snapshot();
+  const again = await own.emulator.control.snapshot();
+  expect(Buffer.compare(bytes, again)).toBe(0);
+
+  expect(await left()).toBe("48");
+  await own.emulator.control.advance({ months: 2 });
+  const { key: later } = await own.account("pro");
+  await own.emulator.control.loadSnapshot({ bytes });
+  expect((await own.emulator.control.now()).now).toBe(new Date(BEGINNING).toISOString());
+  expect((await own.ask("/research/rankings", { key: later })).status).toBe(401);
+  expect(await left()).toBe("48");
+  expect(await own.ask("/research/rankings?limit=1", { key })).toMatchObject({ status: 200 });
+});
+
+test("a snapshot over HTTP is bytes, both ways, and bytes that are none change nothing", async () => {
+  const own = await startEmulator();
+  const { key } = await own.account("pro");
+  const response = await fetch(`${own.emulator.url}/_emulator/snapshot`);
+  expect(response.headers.get("content-type")).toBe("application/octet-stream");
+  const bytes = Buffer.from(await response.arrayBuffer());
+  await own.emulator.control.reset();
+  expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(401);
+  const load = (body: Uint8Array): Promise<Response> =>
+    fetch(`${own.emulator.url}/_emulator/snapshot`, {
+      method: "POST",
+      headers: { "Content-Type": "application/octet-stream" },
+      body: Buffer.from(body),
+    });
+  expect((await load(bytes)).status).toBe(200);
+  for (const wrong of [Buffer.from("x"), bytes.subarray(0, 5000), Buffer.alloc(4096)]) {
+    expect((await load(wrong)).status).toBe(400);
+  }
+  expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
+});
+
+test("a reset goes back to the seeded beginning, and keeps the address", async () => {
+  const own = await startEmulator({
+    accounts: [{ name: "First", tier: "pro", key: "sbk_a_key_that_is_always_the_same" }],
+  });
+  const { url } = own.emulator;
+  const first = "sbk_a_key_that_is_always_the_same";
+  const ranked = async () => (await own.ask("/research/rankings?limit=50", { key: first })).body["items"];
+  const before = await ranked();
+  const { key } = await own.account("pro");
+  await own.emulator.control.advance({ months: 1 });
+  expect(await ranked()).not.toEqual(before);
+  await own.emulator.control.reset();
+  expect([own.emulator.url, (await own.emulator.control.now()).now]).toEqual([url, new Date(BEGINNING).toISOString()]);
+  expect((await own.ask("/research/rankings", { key })).status).toBe(401);
+  expect(await ranked()).toEqual(before);
+});
+
+test("calls that run while the state is replaced are answered by one of both, with no 500", async () => {
+  const own = await startEmulator({
+    accounts: [{ name: "First", tier: "pro", key: "sbk_a_key_that_is_always_the_same" }],
+  });
+  const key = "sbk_a_key_that_is_always_the_same";
+  const calls = Array.from({ length: 40 }, () => own.ask("/research/rankings?limit=1", { key }));
+  const resets = [own.emulator.control.reset(), own.emulator.control.reset()];
+  const statuses = new Set((await Promise.all(calls)).map(({ status }) => status));
+  await Promise.all(resets);
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
+});
+
+test("an operation can be told to answer 503, for some calls or until it is told otherwise [error-statuses/503] [start-investigation-notes/not-activated]", async () => {
+  const { key } = await running.account("pro");
+  const ask = async () => refusal(await running.ask("/research/rankings?limit=1", { key }));
+  const { setOperationFault, clearOperationFault } = running.emulator.control;
+  await setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });
+  expect([await ask(), await ask(), (await ask()).status]).toEqual([
+    { status: 503, code: "DATA_UNAVAILABLE" },
+    { status: 503, code: "DATA_UNAVAILABLE" },
+    200,
+  ]);
+  await setOperationFault({ operation: "startInvestigation", code: "FEATURE_NOT_ACTIVATED" });
+  const start = {
+    body: { slug: "x", idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001", confirm_usage: true },
+    key,
+  };
+  expect(refusal(await running.ask("/research/promotion-investigations", start))).toEqual({
+    status: 503,
+    code: "FEATURE_NOT_ACTIVATED",
+  });
+  await clearOperationFault({ operation: "startInvestigation" });
+  expect((await running.ask("/research/promotion-investigations", start)).status).toBe(404);
+  await expect(setOperationFault({ operation: "productProfile", code: "DATA_UNAVAILABLE" } as never)).rejects.toThrow();
+});

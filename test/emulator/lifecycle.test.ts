@@ -1,0 +1,164 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { createEmulator } from "../../src/emulator/create-emulator.js";
+import type { EmulatorOptions } from "../../src/emulator/emulator-options.js";
+import { askAt, startEmulator } from "./start-emulator.js";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test("start and close are idempotent, and nothing works before and after", async () => {
+  const emulator = createEmulator({ port: 0 });
+  expect(() => emulator.url).toThrow(expect.objectContaining({ code: "emulator_not_running" }));
+  expect(() => emulator.control).toThrow(expect.objectContaining({ code: "emulator_not_running" }));
+  await Promise.all([emulator.start(), emulator.start()]);
+  const { url, control } = emulator;
+  expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
+  await Promise.all([emulator.close(), emulator.close()]);
+  await expect(fetch(url)).rejects.toThrow();
+  await expect(emulator.start()).rejects.toMatchObject({ code: "emulator_not_running" });
+  await expect(control.now()).rejects.toMatchObject({ code: "emulator_not_running" });
+});
+
+test("one that was never started closes too", async () => {
+  await createEmulator().close();
+});
+
+test("a port that is taken is told, and the next one works", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const emulator = createEmulator({ port, db: join(folder(), "emulator.db") });
+  await expect(emulator.start()).rejects.toMatchObject({
+    code: "port_in_use",
+    message: expect.stringContaining(String(port)),
+  });
+  await emulator.close();
+});
+
+const wrongOptions: readonly (readonly [given: object, code: string, words: string])[] = [
+  [{ prot: 1 }, "option_unknown", 'Did you mean "port"?'],
+  [{ port: -1 }, "option_invalid", '"port"'],
+  [{ port: 65_536 }, "option_invalid", '"port"'],
+  [{ startAt: "yesterday" }, "option_invalid", '"startAt"'],
+  [{ seed: 1.5 }, "option_invalid", '"seed"'],
+  [{ db: "" }, "option_invalid", '"db"'],
+  [{ clock: {} }, "option_invalid", "expected a clock"],
+  [{ assumptions: { rateWindw: "fixed" } }, "option_unknown", 'Did you mean "rateWindow"?'],
+  [{ assumptions: { rateWindow: "sliding" } }, "option_invalid", "one of rolling, fixed"],
+  [{ assumptions: { refusedCallsCount: "yes" } }, "option_invalid", "true or false"],
+  [{ assumptions: { queuedSeconds: -1 } }, "option_invalid", "at least 0"],
+  [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
+];
+
+test.each(wrongOptions)("an option that makes no sense is refused by name: %j", (given, code, words) => {
+  expect(() => createEmulator(given)).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(words) }),
+  );
+});
+
+test("a file that is none of ours is left as it is", async () => {
+  const place = folder();
+  writeFileSync(join(place, "text.db"), "this is a text, and long enough to be one of some kind");
+  const other = new BetterSqlite3(join(place, "other.db"));
+  other.exec("CREATE TABLE mine (x)");
+  other.close();
+  for (const name of ["text.db", "other.db"]) {
+    const emulator = createEmulator({ port: 0, db: join(place, name) });
+    await expect(emulator.start()).rejects.toMatchObject({ code: "store_unsupported" });
+    await emulator.close();
+  }
+  expect(readdirSync(place).sort()).toEqual(["other.db", "text.db"]);
+});
+
+test("a file of another version, one in use, and one of another seed are refused", async () => {
+  const db = join(folder(), "deep", "emulator.db");
+  const first = createEmulator({ port: 0, db, seed: 7 });
+  await first.start();
+  const second = createEmulator({ port: 0, db });
+  await expect(second.start()).rejects.toMatchObject({ code: "store_in_use" });
+  await first.close();
+  const otherSeed = createEmulator({ port: 0, db, seed: 8 });
+  await expect(otherSeed.start()).rejects.toMatchObject({
+    code: "option_invalid",
+    message: expect.stringContaining("seed"),
+  });
+  const file = new BetterSqlite3(db);
+  file.pragma("user_version = 1");
+  file.close();
+  const newer = createEmulator({ port: 0, db });
+  await expect(newer.start()).rejects.toMatchObject({
+    code: "store_unsupported",
+    message: expect.stringContaining("version"),
+  });
+});
+
+test("after a restart with a file everything is there and goes on", async () => {
+  const db = join(folder(), "emulator.db");
+  const options: EmulatorOptions = { db, seed: 7 };
+  const before = await startEmulator(options);
+  const { key, accountId } = await before.account("developer");
+  const { body } = await before.ask("/research/rankings?limit=1", { key });
+  const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
+  const start = { slug, idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001", confirm_usage: true };
+  const task = await before.ask("/research/promotion-investigations", { key, body: start });
+  expect(task.status).toBe(202);
+  const { token } = await before.emulator.control.createSession({ account_id: accountId });
+  await before.emulator.control.advance({ seconds: 30 });
+  await before.emulator.close();
+
+  // The clock went on meanwhile: by the machine's clock ten minutes passed.
+  const after = await startEmulator({ db });
+  await after.emulator.close();
+  const later = await startEmulator({ db, startAt: new Date(before.clock.now() + 630_000).toISOString() });
+  expect((await later.emulator.control.now()).now).toBe(new Date(before.clock.now() + 630_000).toISOString());
+  const rankings = await later.ask("/research/rankings?limit=1", { key });
+  expect([rankings.status, rankings.headers.get("x-quota-remaining")]).toEqual([200, "47"]);
+  expect((await later.ask("/research/rankings?limit=1", { key: token })).status).toBe(200);
+  await later.emulator.control.settle();
+  const path = `/research/promotion-investigations/${task.body["task_id"] as string}`;
+  const read = await later.ask(path, { key });
+  expect(read.body).toMatchObject({ status: "succeeded", stage: "complete", created_at: task.body["created_at"] });
+  const again = await later.ask("/research/promotion-investigations", { key, body: start });
+  expect(again.body["task_id"]).toBe(task.body["task_id"]);
+});
+
+test("a reset and a loaded snapshot keep to the file", async () => {
+  const db = join(folder(), "emulator.db");
+  const first = await startEmulator({ db });
+  const { key } = await first.account("pro");
+  const bytes = await first.emulator.control.snapshot();
+  await first.emulator.control.reset();
+  await first.emulator.control.loadSnapshot({ bytes });
+  await first.emulator.close();
+  const second = await startEmulator({ db });
+  expect((await second.ask("/research/rankings?limit=1", { key })).status).toBe(200);
+});
+
+test("the same seed gives the same data, another one others", async () => {
+  const key = "sbk_a_key_that_is_always_the_same";
+  const ranked = async (seed: number) => {
+    const { emulator, ask } = await startEmulator({ seed, accounts: [{ name: "x", tier: "pro", key }] });
+    const { text } = await ask("/research/rankings?limit=50", { key });
+    await emulator.close();
+    return text;
+  };
+  const one = await ranked(1);
+  expect(await ranked(1)).toBe(one);
+  expect(await ranked(2)).not.toBe(one);
+});
+
+test("the OpenAPI document is served", async () => {
+  const { emulator } = await startEmulator();
+  const { body } = await askAt(() => emulator.url)("/openapi.json");
+  expect(Object.keys(body["paths"] as object)).toContain("/research/rankings");
+});
