@@ -64,6 +64,8 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["Testing your handler", "is tried again", "test/package/testing-examples.test.ts"],
   ["Testing your handler", "a_type_of_next_year", "test/package/testing-examples.test.ts"],
   ["Testing your handler", "whsec_of_somebody_else", "test/package/testing-examples.test.ts"],
+  ["The emulator", "npx signalbox emulator", "test/cli/emulator.test.ts"],
+  ["The emulator", "createEmulator", "test/package/emulator-example.test.ts"],
 ];
 
 const isRow = (heading: string, code: string) => (row: readonly string[]) =>

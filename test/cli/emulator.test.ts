@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { callCli } from "./call-cli.js";
+import { outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
+import { tempFiles } from "./temp-files.js";
+
+interface Started {
+  url: string;
+  baseUrl: string;
+  now: string;
+  accounts: { name: string; tier: string; key: string }[];
+}
+
+/** Starts it on a free port; killed when the test is over. */
+async function start(...args: string[]): Promise<{ told: Started; stop(): Promise<CliRun> }> {
+  const child = startCli(["emulator", "--port", "0", "--json", ...args]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const outcome = outcomeOf(child);
+  if (child.stdout === null) throw new Error("no stdout");
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    outcome.then(({ stderr }) => Promise.reject(new Error(stderr))),
+  ])) as [string];
+  return {
+    told: JSON.parse(line) as Started,
+    stop() {
+      child.kill("SIGINT");
+      return outcome;
+    },
+  };
+}
+
+const ask = (url: string, key: string): Promise<Response> =>
+  fetch(url, { headers: { Authorization: `Bearer ${key}` } });
+
+test("the emulator starts with two accounts whose keys work, and Ctrl-C ends it", async () => {
+  const { told, stop } = await start("--allow-loopback-http");
+  expect(told.accounts.map(({ tier }) => tier)).toEqual(["pro", "developer"]);
+  for (const { key } of told.accounts) {
+    expect((await ask(`${told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
+  }
+  const { exitCode, stderr } = await stop();
+  expect([exitCode, stderr]).toEqual([130, ""]);
+  await expect(fetch(told.url)).rejects.toThrow();
+});
+
+test("what it says on start can be typed as it stands", async () => {
+  const child = startCli(["emulator", "--port", "0"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const outcome = outcomeOf(child);
+  let seen = "";
+  for await (const chunk of child.stdout ?? []) {
+    seen += String(chunk);
+    if (seen.includes("clock/advance")) break;
+  }
+  const [, lines = ""] = seen.split("Try\n");
+  const shell = (await import("node:child_process")).execFileSync;
+  // Its own flags for curl: only what comes back is of interest.
+  const answers = shell("sh", ["-c", `curl() { command curl -sS "$@" && echo; }\n${lines}`], { encoding: "utf8" });
+  const parsed = answers
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(parsed.map((answer) => Object.keys(answer)[0])).toEqual(["dataset", "dataset", "now"]);
+  expect(parsed.slice(0, 2).every(({ items }) => (items as unknown[]).length === 3)).toBe(true);
+  child.kill("SIGINT");
+  await outcome;
+});
+
+test("with a file everything is there the next time, and the keys are not shown again", async () => {
+  const db = join(tempFiles(), "emulator.db");
+  const first = await start("--db", db, "--seed", "5");
+  const key = first.told.accounts[0]?.key ?? "";
+  await first.stop();
+  const second = await start("--db", db);
+  expect(second.told.accounts).toEqual([]);
+  expect((await ask(`${second.told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
+  await second.stop();
+});
+
+test("its clock begins where it is told to, and assumptions hold", async () => {
+  const { told, stop } = await start("--now", "2026-03-04", "--assume", "wrongMethodStatus=405");
+  expect(told.now.slice(0, 16)).toBe("2026-03-04T00:00");
+  expect((await fetch(`${told.baseUrl}/research/rankings`, { method: "POST" })).status).toBe(405);
+  await stop();
+});
+
+test("--openapi prints the document and ends", async () => {
+  const { exitCode, stdout } = await callCli(["emulator", "--openapi"]);
+  expect(exitCode).toBe(0);
+  expect((JSON.parse(stdout) as { openapi: string }).openapi).toMatch(/^3\.1/);
+});
+
+test("a port that is taken is an exit code of the environment", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const { exitCode, stderr } = await runCli(["emulator", "--port", String(port)]);
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`The port ${port} of 127.0.0.1 is in use.`)]);
+});
+
+test.each([
+  ["--port=x", "port"],
+  ["--port=70000", "port"],
+  ["--now=tomorrow", "2026-11-01"],
+  ["--assume=rateWindow", "name=value"],
+  ["--assume=rateWindw=fixed", 'Did you mean "rateWindow"?'],
+  ["--assume=rateWindow=sliding", "one of rolling, fixed"],
+  ["--seed=-1", "seed"],
+  ["--dbb=x", "--dbb"],
+])("wrong usage says what to type: %s", async (arg, words) => {
+  const { exitCode, stderr } = await callCli(["emulator", arg]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words)]);
+});

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ASSUMPTIONS } from "../../src/emulator/assumptions.js";
+import { resolveEmulatorOptions } from "../../src/emulator/emulator-options.js";
+import { isSignalboxError } from "../../src/errors.js";
+import { codeIn, readMarkdown } from "./markdown.js";
+
+const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
+
+const rowsUnder = (heading: string): string[][] => README.tablesUnder(heading)[0] ?? [];
+
+test("the README lists every assumption as it stands in the code, in its order", () => {
+  const listed = rowsUnder("What it assumes").map(([name, value, about, reason]) => [
+    codeIn(name),
+    codeIn(value),
+    about,
+    reason,
+  ]);
+  const assumed = Object.entries(ASSUMPTIONS).map(([name, { default: value, about, reason }]) => [
+    name,
+    value === "" ? '""' : String(value),
+    about,
+    reason,
+  ]);
+  expect(listed.length).toBeGreaterThan(20);
+  expect(listed).toEqual(assumed);
+});
+
+test("the README lists the options that createEmulator knows, with their defaults", () => {
+  const rows = rowsUnder("Options of the emulator");
+  let known: string[] = [];
+  try {
+    resolveEmulatorOptions({ xxxxxxxxxxxxxxxx: 1 } as object);
+  } catch (error) {
+    if (!isSignalboxError(error)) throw error;
+    known = (/^Known are (.*)\.$/.exec(error.help)?.[1] ?? "").split(", ");
+  }
+  expect(rows.map(([name]) => codeIn(name)).sort()).toEqual([...known].sort());
+  const config: Record<string, unknown> = { ...resolveEmulatorOptions({}), seed: 1 };
+  const literal = rows.filter(([, value]) => value?.startsWith("`"));
+  expect(literal.length).toBeGreaterThan(3);
+  expect(literal.map(([name, value]) => [codeIn(name), JSON.parse(codeIn(value))])).toEqual(
+    literal.map(([name]) => [codeIn(name), config[codeIn(name)]]),
+  );
+});
