@@ -9,7 +9,7 @@ import { expressHandler } from "../../src/receiver/express-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 
-test("the quick start of the README receives a signed delivery once", async () => {
+test("the quick start of the README receives a signed delivery once [receiving/deduplicate]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-"));
   const handedOff: [Signal, string][] = [];
   const receiver = createReceiver({

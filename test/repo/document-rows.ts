@@ -126,79 +126,19 @@ export const LATER: Readonly<Record<string, string>> = {
 /** Rows that no test names yet. This list only ever gets shorter. */
 export const OPEN: readonly string[] = names`
   services/investigations services/rankings services/search-demand services/signals services/public-catalog
-  tiers/public tiers/developer tiers/pro-and-enterprise all-resources/date-times all-resources/locales
-  all-resources/free-locale task-resource/task_id task-resource/type task-resource/status task-resource/stage
-  task-resource/status_url task-resource/result_url task-resource/poll_after_seconds task-resource/created_at
-  task-resource/updated_at task-resource/completed_at task-resource/error task-resource/report
-  task-notes/twelve-fields-always report/version report/generated_at report/narrative report/summary
-  report/analysis report/timeline report/strategies report/sources report/context_leads report/conclusion
-  report/limitations report/caveat report/reliability report/omitted_action_count report/omitted_context_count
-  webhook-resource/id webhook-resource/url webhook-resource/status webhook-resource/locale
-  webhook-resource/signal_types webhook-resource/failure_count webhook-resource/created_at
-  webhook-resource/updated_at webhook-resource/signing_secret profile/tool_id profile/canonical_slug
-  profile/localized_slug profile/name profile/tagline profile/short_description profile/long_description
-  profile/official_url profile/pricing_model profile/listed_at profile/verification_status
-  profile/staleness_status profile/has_free_plan profile/has_free_trial profile/has_api profile/has_mcp
-  profile/requested_locale profile/resolved_locale profile/available_locales profile/categories
-  profile-notes/more-fields profile-notes/seen-fields profile-notes/card-verification
-  search-demand-parts/nine-keys search-demand-parts/dataset search-demand-parts/summary
-  search-demand-parts/filters search-demand-parts/markets search-demand-parts/pagination
-  search-demand-parts/traffic_distribution search-demand-parts/keyword keyword-row/keyword keyword-row/keyword_id
-  keyword-row/brand_type keyword-row/cluster_id keyword-row/cluster_name keyword-row/market_id
-  keyword-row/market_name keyword-row/market_slug keyword-row/observed_markets keyword-row/observed_products
-  keyword-row/observed_traffic keyword-row/search_volume keyword-row/product_change1m keyword-row/traffic_change1m
-  keyword-row/comparison_status keyword-row/traffic_distribution keyword-row-notes/fourteen-required
-  keyword-row-notes/more-fields keyword-detail/history keyword-detail/markets keyword-detail/products
-  keyword-detail/related_observed rankings-parts/required-keys rankings-parts/category rankings-parts/pagination
-  ranking-item/rank ranking-item/tool_id ranking-item/name ranking-item/slug ranking-item/normalized_domain
-  ranking-item/primary_category_name ranking-item/primary_category_slug ranking-item/latest_month
-  ranking-item/previous_month ranking-item/latest_visits ranking-item/previous_visits ranking-item/visits_change
-  ranking-item/growth_rate ranking-item/domain_rating ranking-item/favicon_url ranking-item-notes/more-fields
-  error-envelope/shape task-states/new-task task-states/same-key-same-inputs task-states/succeeded-read
-  task-states/failed-or-cancelled task-states-notes/reads-advance-nothing task-states-notes/three-active
-  webhook-states/new-registration operations/start-investigation operations/read-investigation
-  operations/register-webhook operations/product-profile operations/search-demand operations/rankings
-  operations/deliveries start-investigation-body/slug start-investigation-body/locale
-  start-investigation-body/idempotency_key start-investigation-body/confirm_usage
-  start-investigation-notes/unknown-keys start-investigation-notes/not-activated
-  start-investigation-notes/key-conflict read-investigation-notes/free-when-exhausted
-  read-investigation-notes/rate-limits-apply read-investigation-notes/foreign-id register-webhook-body/url
-  register-webhook-body/locale register-webhook-body/signal_types register-webhook-notes/unknown-keys
-  register-webhook-notes/ten-a-day register-webhook-notes/followed-and-future search-demand-query/locale
-  search-demand-query/q search-demand-query/market search-demand-query/type search-demand-query/min_products
-  search-demand-query/min_traffic search-demand-query/min_volume search-demand-query/sort search-demand-query/page
-  search-demand-query/limit search-demand-query/keyword_id search-demand-notes/view-is-retired
-  search-demand-notes/developer-view rankings-query/locale rankings-query/category rankings-query/country
-  rankings-query/q rankings-query/sort rankings-query/order rankings-query/min_traffic rankings-query/min_growth
-  rankings-query/min_dr rankings-query/min_dr_gain rankings-query/max_domain_age_months rankings-query/page
-  rankings-query/limit rankings-notes/developer-view authentication/public-needs-no-key authentication/bearer-keys
-  authentication/session-tokens authentication/scopes authentication/entitlements authentication/usage-is-shared
-  authentication/401-and-403 event-envelope/id event-envelope/version event-envelope/type
-  event-envelope/created_at event-envelope/data event-types/signal.published event-types/webhook.verification
-  event-types/webhook.test signal-data/signal_id signal-data/signal_type signal-data/product signal-data/title
-  signal-data/summary signal-data/change signal-data/observed_at signal-data/period signal-data/published_at
-  signal-data/evidence_summary signal-data/url signal-notes/followed-and-subscribed signal-notes/no-backfill
-  receiving/header-form receiving/digest receiving/constant-time-and-age receiving/deduplicate
-  receiving/queue-and-answer signal-types/traffic_breakout signal-types/traffic_acceleration
-  signal-types/traffic_deceleration signal-types/entered_category_top_10 signal-types/entered_category_top_20
-  signal-types/dropped_out_of_category_top_10 signal-types/market_share_shift signal-types/ai_referral_breakout
-  signal-types/ai_traffic_share_shift signal-types/new_ai_referral_source
-  signal-types/ai_referral_sources_diversified signal-types/price_increased signal-types/price_decreased
-  signal-types/free_plan_added signal-types/free_plan_removed signal-types/pricing_model_changed
-  signal-types/trial_changed signal-types/enterprise_plan_introduced signal-types/backlink_acquisition_spike
-  signal-types/ai_directory_push signal-types/media_review_burst signal-types/search_ads_started
-  signal-types/ad_creative_expansion signal-types/new_feature signal-types/new_model signal-types/api_added
-  signal-types/mcp_added signal-types/positioning_shift signal-types/product_launch
-  signal-types/website_sitemap_expansion signal-types/website_sitemap_contraction
-  signal-types/programmatic_seo_expansion signal-types/organic_keyword_breakout signal-types/brand_search_growth
-  signal-types/new_market_pages signal-types/browser_extension_user_growth signal-types/primary_domain_changed
-  signal-types/product_discontinued error-statuses/400 error-statuses/401 error-statuses/403 error-statuses/404
-  error-statuses/409 error-statuses/429 error-statuses/503 errors/quota-code errors/quota-details
-  errors/quota-headers-for-limited-only limits/request-rate limits/monthly-calls limits/quota-units
-  limits/not-counted limits/active-investigations limits/webhook-registrations limits/signal-events
-  limits/signature-age limits/polling-interval limits/developer-results limits/slug limits/signal-types limits/url
-  limits/limit limits/page limits-notes/free-operations-are-limited versioning/prefix versioning/event-version
-  versioning/report-version versioning/view-is-retired
+  tiers/public tiers/developer tiers/pro-and-enterprise profile-notes/card-verification task-states/new-task
+  task-states/same-key-same-inputs task-states/succeeded-read task-states/failed-or-cancelled
+  task-states-notes/reads-advance-nothing task-states-notes/three-active webhook-states/new-registration
+  start-investigation-notes/not-activated start-investigation-notes/key-conflict
+  read-investigation-notes/free-when-exhausted read-investigation-notes/rate-limits-apply
+  read-investigation-notes/foreign-id register-webhook-notes/ten-a-day register-webhook-notes/followed-and-future
+  search-demand-notes/view-is-retired search-demand-notes/developer-view rankings-notes/developer-view
+  authentication/bearer-keys authentication/session-tokens authentication/scopes authentication/entitlements
+  authentication/usage-is-shared authentication/401-and-403 signal-notes/followed-and-subscribed
+  signal-notes/no-backfill error-statuses/401 error-statuses/403 error-statuses/404 error-statuses/409
+  error-statuses/429 error-statuses/503 errors/quota-headers-for-limited-only limits/request-rate
+  limits/monthly-calls limits/not-counted limits/active-investigations limits/polling-interval
+  limits/developer-results limits-notes/free-operations-are-limited
 `;
 
 /** All ids of {@link DOCUMENT_ROWS}. */

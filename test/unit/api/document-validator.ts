@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { OpenApiDocument } from "../../../src/api/openapi.js";
 
@@ -39,10 +39,13 @@ export function createDocumentValidator(document: OpenApiDocument): DocumentVali
   ajv.addVocabulary(["components"]);
   ajv.addSchema({ $id: ID, components: document.components });
   const operations = operationsOf(document);
+  const compiled = new Map<string, ValidateFunction>();
 
   function faultsOf(schema: Json | string, value: unknown): string[] {
     const target = typeof schema === "string" ? { $ref: `#/components/schemas/${schema}` } : schema;
-    const validate = ajv.compile(JSON.parse(JSON.stringify(target).replaceAll('"#/', `"${ID}#/`)) as Json);
+    const source = JSON.stringify(target).replaceAll('"#/', `"${ID}#/`);
+    const validate = compiled.get(source) ?? ajv.compile(JSON.parse(source) as Json);
+    compiled.set(source, validate);
     return validate(value) ? [] : (validate.errors ?? []).map(describeFault);
   }
 

@@ -67,7 +67,7 @@ test("handedOff is told only when the settlement is durable", async () => {
   await until(() => namesSeen().includes("handedOff"));
 });
 
-test("a duplicate is acknowledged and not handed off again, while the first is in flight and after", async () => {
+test("a duplicate is acknowledged and not handed off again, while the first is in flight and after [receiving/queue-and-answer]", async () => {
   const { deliver, calls, namesSeen } = await startRig();
   const event = signalEvent();
   const answers = await Promise.all([deliver(event), deliver(event), deliver(event)]);

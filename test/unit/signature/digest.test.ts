@@ -14,7 +14,7 @@ const secrets = fc.oneof(
   fc.string({ unit: "binary", maxLength: 80 }),
 );
 
-test("it is what createHmac gives, for every secret, time and body", () => {
+test("it is what createHmac gives, for every secret, time and body [receiving/digest]", () => {
   fc.assert(
     fc.property(
       secrets,

@@ -11,7 +11,7 @@ const digits = fc
   .array(fc.constantFrom(...Array.from("0123456789")), { minLength: 1, maxLength: 12 })
   .map((each) => each.join(""));
 
-test("every header of the form is read, leading zeros and all", () => {
+test("every header of the form is read, leading zeros and all [receiving/header-form]", () => {
   fc.assert(
     fc.property(digits, hex64, (timestampText, hex) => {
       expect(parseSignatureHeader(`t=${timestampText},v1=${hex}`)).toEqual({

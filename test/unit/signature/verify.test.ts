@@ -86,23 +86,26 @@ test.each([
   ["299 s", 299, true],
   ["300 s", 300, true],
   ["301 s", 301, false],
-])("a signature %s away from now is judged alike in both directions and units", (_name, distance, ok) => {
-  for (const sign of [1, -1]) {
-    const seconds = T + sign * distance;
-    for (const now of [seconds, seconds * 1000]) {
-      expect(verify({ now }), String(now)).toEqual(
-        ok ? { ok: true, timestamp: T, secretIndex: 0 } : { ok: false, reason: "timestamp_out_of_tolerance" },
-      );
+])(
+  "a signature %s away from now is judged alike in both directions and units [limits/signature-age]",
+  (_name, distance, ok) => {
+    for (const sign of [1, -1]) {
+      const seconds = T + sign * distance;
+      for (const now of [seconds, seconds * 1000]) {
+        expect(verify({ now }), String(now)).toEqual(
+          ok ? { ok: true, timestamp: T, secretIndex: 0 } : { ok: false, reason: "timestamp_out_of_tolerance" },
+        );
+      }
     }
-  }
-});
+  },
+);
 
 test("the last millisecond of the 300th second still counts, the one before the 300th before does not", () => {
   expect(verify({ now: (T + 300) * 1000 + 999 }).ok).toBe(true);
   expect(verify({ now: (T - 300) * 1000 - 1 }).ok).toBe(false);
 });
 
-test("the tolerance is the caller's, and 300 s without one", () => {
+test("the tolerance is the caller's, and 300 s without one [receiving/constant-time-and-age]", () => {
   expect(verify({ now: T + 10, toleranceSeconds: 10 }).ok).toBe(true);
   expect(verify({ now: T + 11, toleranceSeconds: 10 }).ok).toBe(false);
   expect(verify({ now: T + 300, toleranceSeconds: undefined }).ok).toBe(true);
