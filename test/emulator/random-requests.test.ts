@@ -1,0 +1,203 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { openApiDocument } from "../../src/api/openapi.js";
+import { OPERATIONS } from "../../src/api/operations.js";
+import { SIGNAL_TYPES } from "../../src/index.js";
+import { operationsOf } from "../unit/api/document-validator.js";
+import { randomQuery, type DescribedParameter } from "./random-query.js";
+import { serveEmulator, type CheckedEmulator } from "./serve-emulator.js";
+
+/** The parameters of an operation, as the document tells them. */
+function parametersOf(operationId: string): DescribedParameter[] {
+  return operationsOf(openApiDocument()).get(operationId)?.["parameters"] as DescribedParameter[];
+}
+
+/** Parameters that name one thing, which may be missing. */
+const NAMING = new Set(["category", "market", "keyword_id"]);
+
+/** The same, with names of sectors and keywords that the emulator has. */
+async function knowingParameters(
+  { call, newKey }: CheckedEmulator,
+  operationId: string,
+): Promise<DescribedParameter[]> {
+  const path = `${OPERATIONS.searchDemand.path}?limit=50`;
+  const { body } = await call("searchDemand", { path, key: await newKey("pro") });
+  const { markets, items } = body as { markets: { slug: string }[]; items: { keyword_id: number }[] };
+  const sectors = markets.map(({ slug }) => slug);
+  const known = new Map([
+    ["market", sectors],
+    ["category", sectors],
+    ["keyword_id", ["0", ...items.map(({ keyword_id }) => String(keyword_id))]],
+  ]);
+  return parametersOf(operationId).map((parameter) => ({ ...parameter, known: known.get(parameter.name) ?? [] }));
+}
+
+/** Keys that are changed before their minute is full. */
+function fullKeys(newKey: () => Promise<string>): () => Promise<string> {
+  let used = 0;
+  let key = "";
+  return async () => {
+    if (used++ % 100 === 0) key = await newKey();
+    return key;
+  };
+}
+
+test.each(["searchDemand", "rankings"] as const)(
+  "%s answers any parameters by the document: good ones are looked up, others get 400 [error-statuses/400]",
+  async (operationId) => {
+    const served = await serveEmulator();
+    const { call, newKey } = served;
+    const counts = { found: 0, rows: 0 };
+    const nextKey = fullKeys(() => newKey("enterprise"));
+    await fc.assert(
+      fc.asyncProperty(randomQuery(await knowingParameters(served, operationId)), async ({ isGood, pairs }) => {
+        const query = new URLSearchParams(pairs).toString();
+        const path = `${OPERATIONS[operationId].path}?${query}`;
+        const { status, code, body } = await call(operationId, { path, key: await nextKey() });
+        if (status === 200) counts.found += 1;
+        counts.rows += (body as { items?: unknown[] }).items?.length ?? 0;
+        if (!isGood) expect([status, code], query).toEqual([400, "INVALID_PARAMETERS"]);
+        else if (status !== 404) expect(status, query).toBe(200);
+        // What is not there can only be what was named.
+        else expect(pairs.some(([name]) => NAMING.has(name))).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+    // Most of what is good finds something, so that rows are held against the document too.
+    expect(counts.found).toBeGreaterThan(80);
+    expect(counts.rows).toBeGreaterThan(100);
+  },
+);
+
+test("any page of good parameters is a part of one list, for every tier", async () => {
+  const { call, newKey } = await serveEmulator();
+  for (const tier of ["developer", "pro"] as const) {
+    const key = await newKey(tier);
+    const pages = fc.tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 50 }));
+    await fc.assert(
+      fc.asyncProperty(pages, async ([page, limit]) => {
+        const { body } = await call("rankings", { path: `/research/rankings?page=${page}&limit=${limit}`, key });
+        const { items } = body as { items: { rank: number }[] };
+        expect(items.length).toBeLessThanOrEqual(tier === "developer" ? 10 : limit);
+        const first = tier === "developer" ? 1 : (page - 1) * limit + 1;
+        expect(items.map(({ rank }) => rank)).toEqual(items.map((_item, index) => first + index));
+      }),
+      { numRuns: 30 },
+    );
+  }
+});
+
+const json: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 2 });
+
+/** A body of operation 1, or something that is none. */
+const investigationBody: fc.Arbitrary<unknown> = fc.oneof(
+  fc.record({
+    slug: fc.oneof(fc.constantFrom("aurora", "a", "0-"), fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,30}$/), json),
+    locale: fc.option(fc.oneof(fc.constantFrom("en", "zh-CN"), json), { nil: "en" }),
+    idempotency_key: fc.oneof(fc.uuid(), fc.constantFrom("x", null)),
+    confirm_usage: fc.constantFrom(true, true, true, false, "true", null),
+  }),
+  json,
+  fc.constantFrom("", "{", "[]", '{"slug":', "null", '"text"', '{"__proto__":{}}'),
+);
+
+// Addresses of this machine alone, so that nothing is ever sent elsewhere; port 1 takes nothing.
+const registrationBody: fc.Arbitrary<unknown> = fc.oneof(
+  fc.record({
+    url: fc.oneof(
+      fc.constantFrom("https://127.0.0.1:1/hook", "https://localhost:1/", "http://127.0.0.1:1/", "x", ""),
+      json,
+    ),
+    signal_types: fc.oneof(fc.subarray([...SIGNAL_TYPES]), json),
+    locale: fc.oneof(fc.constantFrom("en", "zh-CN", "fr"), json),
+  }),
+  json,
+  fc.constantFrom("", "{", "[]", "null"),
+);
+
+test.each([
+  ["startInvestigation", investigationBody, OPERATIONS.startInvestigation],
+  ["registerWebhook", registrationBody, OPERATIONS.registerWebhook],
+] as const)(
+  "%s answers any body by the document: what is none with 400, and what was refused has changed nothing",
+  async (operationId, bodies, { path, body: schema }) => {
+    const { call, newKey, stored } = await serveEmulator();
+    const nextKey = fullKeys(() => newKey("developer"));
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const isGood = typeof body !== "string" && schema.safeParse(body).success;
+        const key = await nextKey();
+        const { status, code } = await call(operationId, { method: "POST", path, body, key });
+        if (!isGood) expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
+      }),
+      { numRuns: 150 },
+    );
+    const key = await newKey("developer");
+    const before = await stored();
+    for (const body of fc.sample(bodies, { numRuns: 100, seed: 7 })) {
+      if (typeof body !== "string" && schema.safeParse(body).success) continue;
+      expect((await call(operationId, { method: "POST", path, body, key })).status).toBe(400);
+    }
+    expect(await stored()).toBe(before);
+  },
+);
+
+test("refused parameters take nothing of the quota, and change nothing else", async () => {
+  const { call, newKey, stored } = await serveEmulator();
+  const key = await newKey("developer");
+  const before = await stored();
+  for (const operationId of ["searchDemand", "rankings"] as const) {
+    const queries = fc.sample(randomQuery(parametersOf(operationId)), { numRuns: 100, seed: 7 });
+    for (const { pairs } of queries.filter(({ isGood }) => !isGood).slice(0, 50)) {
+      const path = `${OPERATIONS[operationId].path}?${new URLSearchParams(pairs).toString()}`;
+      expect((await call(operationId, { path, key })).status).toBe(400);
+    }
+  }
+  expect(await stored()).toBe(before);
+  // It would show: a call that is answered is counted.
+  expect((await call("rankings", { path: "/research/rankings", key })).status).toBe(200);
+  expect(await stored()).not.toBe(before);
+});
+
+const segment = fc
+  .oneof(
+    fc.constantFrom(
+      "a",
+      "task_1",
+      `task_${"0".repeat(36)}`,
+      "..%2f",
+      "%00",
+      "%E0%A4%A",
+      "a%20b",
+      "constructor",
+      "%F0%9F%99%82",
+    ),
+    fc
+      .string({ unit: "grapheme", minLength: 1, maxLength: 300 })
+      .filter((text) => text.isWellFormed())
+      .map(encodeURIComponent),
+  )
+  // A path of dots is another path.
+  .filter((text) => !/^(\.|%2e)+$/i.test(text));
+
+test("any name of a task is not found", async () => {
+  const { call, newKey } = await serveEmulator();
+  const nextKey = fullKeys(() => newKey("pro"));
+  await fc.assert(
+    fc.asyncProperty(segment, async (name) => {
+      const path = `/research/promotion-investigations/${name}`;
+      expect((await call("readInvestigation", { path, key: await nextKey() })).status, name).toBe(404);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("any name of a product is not found, and wants no key [authentication/public-needs-no-key]", async () => {
+  const { call } = await serveEmulator();
+  await fc.assert(
+    fc.asyncProperty(segment, async (name) => {
+      expect((await call("productProfile", { path: `/tools/${name}` })).status, name).toBe(404);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,90 @@
+import Database from "better-sqlite3";
+import { onTestFinished } from "vitest";
+import { openApiDocument } from "../../src/api/openapi.js";
+import type { Tier } from "../../src/api/tiers.js";
+import { createEmulator, type Emulator } from "../../src/emulator/create-emulator.js";
+import { createManualClock } from "../../src/testing/index.js";
+import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
+
+/** What a call was answered, already held against the OpenAPI document. */
+export interface CheckedAnswer {
+  status: number;
+  body: unknown;
+  /** Of an error. */
+  code: string | undefined;
+}
+
+/** What is sent. */
+export interface SentCall {
+  method?: "GET" | "POST";
+  /** Below the base address. */
+  path: string;
+  /** A value to be sent as JSON, or a text to be sent as it is. */
+  body?: unknown;
+  key?: string;
+}
+
+/** An emulator whose time stands still, and whose every answer is held against the document that it serves. */
+export interface CheckedEmulator {
+  emulator: Emulator;
+  /** Sends a call of an operation. @throws when the answer is not of the document */
+  call: (operationId: string, sent: SentCall) => Promise<CheckedAnswer>;
+  /** A key of a new account. Its minute has room for 120 calls. */
+  newKey: (tier: Tier) => Promise<string>;
+  /** A digest of all that the emulator has stored. */
+  stored: () => Promise<string>;
+}
+
+const START_MS = Date.UTC(2026, 2, 10, 8);
+
+export async function serveEmulator(): Promise<CheckedEmulator> {
+  const emulator = createEmulator({ port: 0, clock: createManualClock(START_MS) });
+  await emulator.start();
+  onTestFinished(() => emulator.close());
+  const document = openApiDocument({ serverUrl: emulator.baseUrl });
+  const { answerFaults, statusesOf } = createDocumentValidator(document);
+  const isPublic = (id: string): boolean => JSON.stringify(operationsOf(document).get(id)?.["security"]) === "[]";
+
+  return {
+    emulator,
+    async call(operationId, { method = "GET", path, body, key }) {
+      const response = await fetch(`${emulator.baseUrl}${path}`, {
+        method,
+        headers: {
+          ...(key !== undefined && !isPublic(operationId) && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { "content-type": "application/json" }),
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const shown = `${method} ${path} ${JSON.stringify(body) ?? ""}: ${response.status} ${text.slice(0, 500)}`;
+      if (!statusesOf(operationId).includes(response.status)) throw new Error(`a status of no document: ${shown}`);
+      const answer = JSON.parse(text) as { error?: { code: string } };
+      const faults = answerFaults(operationId, response.status, answer);
+      if (faults.length > 0) throw new Error(`${faults.slice(0, 5).join("; ")} in ${shown}`);
+      return { status: response.status, body: answer, code: response.ok ? undefined : answer.error?.code };
+    },
+    async newKey(tier) {
+      const { account_id } = await emulator.control.createAccount({ tier });
+      const { key } = await emulator.control.createKey({ account_id });
+      return key;
+    },
+    async stored() {
+      const database = new Database(await emulator.control.snapshot());
+      try {
+        const tables = database
+          .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+          .pluck()
+          .all();
+        const rows = tables.map((table) => {
+          const { n } = database.prepare(`SELECT count(*) AS n FROM "${String(table)}"`).get() as { n: number };
+          // The catalog is large, and no operation writes it: its sizes will do.
+          return [table, n, n > 2000 ? null : database.prepare(`SELECT * FROM "${String(table)}"`).all()];
+        });
+        return JSON.stringify(rows, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+      } finally {
+        database.close();
+      }
+    },
+  };
+}
