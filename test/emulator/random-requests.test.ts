@@ -69,7 +69,7 @@ test.each(["searchDemand", "rankings"] as const)(
   },
 );
 
-test("any page of good parameters is a part of one list, for every tier", async () => {
+test("any page of good parameters is a part of one list, Developer Access sees its first ten [rankings-notes/developer-view] [limits/developer-results]", async () => {
   const { call, newKey } = await serveEmulator();
   for (const tier of ["developer", "pro"] as const) {
     const key = await newKey(tier);
@@ -78,7 +78,8 @@ test("any page of good parameters is a part of one list, for every tier", async 
       fc.asyncProperty(pages, async ([page, limit]) => {
         const { body } = await call("rankings", { path: `/research/rankings?page=${page}&limit=${limit}`, key });
         const { items } = body as { items: { rank: number }[] };
-        expect(items.length).toBeLessThanOrEqual(tier === "developer" ? 10 : limit);
+        if (tier === "developer") expect(items).toHaveLength(Math.min(10, limit));
+        else expect(items.length).toBeLessThanOrEqual(limit);
         const first = tier === "developer" ? 1 : (page - 1) * limit + 1;
         expect(items.map(({ rank }) => rank)).toEqual(items.map((_item, index) => first + index));
       }),
@@ -142,6 +143,14 @@ test.each([
   },
 );
 
+test("the retired parameter view is refused [search-demand-notes/view-is-retired]", async () => {
+  const { call, newKey } = await serveEmulator();
+  const key = await newKey("pro");
+  expect((await call("searchDemand", { path: "/research/search-demand", key })).status).toBe(200);
+  const { status, code } = await call("searchDemand", { path: "/research/search-demand?view=keywords", key });
+  expect([status, code]).toEqual([400, "INVALID_PARAMETERS"]);
+});
+
 test("refused parameters take nothing of the quota, and change nothing else", async () => {
   const { call, newKey, stored } = await serveEmulator();
   const key = await newKey("developer");
@@ -192,7 +201,7 @@ test("any name of a task is not found", async () => {
   );
 });
 
-test("any name of a product is not found, and wants no key [authentication/public-needs-no-key]", async () => {
+test("any name of a product is not found, and wants no key [authentication/public-needs-no-key] [tiers/public]", async () => {
   const { call } = await serveEmulator();
   await fc.assert(
     fc.asyncProperty(segment, async (name) => {

@@ -55,7 +55,7 @@ function finished(investigations: Investigations, taskId: string) {
   return investigations.read(1, taskId);
 }
 
-test("a new investigation is queued, has all twelve fields and nothing to show yet", () => {
+test("a new investigation is queued, has all twelve fields and nothing to show yet [task-states/new-task] [limits/polling-interval]", () => {
   const { investigations } = setUp();
   const task = investigations.start(1, INPUT);
   expect(investigationTaskSchema.parse(task)).toEqual({
@@ -74,7 +74,7 @@ test("a new investigation is queued, has all twelve fields and nothing to show y
   });
 });
 
-test("it goes through its stages as time goes on, and succeeds with its report", async () => {
+test("it goes through its stages as time goes on, and succeeds with its report [task-states/succeeded-read] [services/investigations]", async () => {
   const { investigations, scheduler } = setUp();
   const { task_id } = investigations.start(1, INPUT);
   const seen: string[] = [];
@@ -97,7 +97,7 @@ test("it goes through its stages as time goes on, and succeeds with its report",
   expect(task.report).not.toBeNull();
 });
 
-test("a read never starts nor advances anything", () => {
+test("a read never starts nor advances anything [task-states-notes/reads-advance-nothing]", () => {
   const { investigations, database } = setUp();
   const { task_id } = investigations.start(1, INPUT);
   const before = database.serialize();
@@ -105,7 +105,7 @@ test("a read never starts nor advances anything", () => {
   expect(database.serialize().equals(before)).toBe(true);
 });
 
-test("the same key and inputs give the same task back, also when it is finished and in other letters", async () => {
+test("the same key and inputs give the same task back, also when it is finished and in other letters [task-states/same-key-same-inputs]", async () => {
   const { investigations, scheduler } = setUp();
   const first = investigations.start(1, INPUT);
   expect(investigations.start(1, { ...INPUT, idempotency_key: KEY.toUpperCase() })).toEqual(first);
@@ -115,7 +115,7 @@ test("the same key and inputs give the same task back, also when it is finished 
   expect(investigations.list({})).toHaveLength(1);
 });
 
-test("the same key for another product or language is a conflict, and changes nothing", () => {
+test("the same key for another product or language is a conflict, and changes nothing [start-investigation-notes/key-conflict] [error-statuses/409]", () => {
   const { investigations, database } = setUp();
   investigations.start(1, INPUT);
   const before = database.serialize();
@@ -127,7 +127,7 @@ test("the same key for another product or language is a conflict, and changes no
   expect(database.serialize().equals(before)).toBe(true);
 });
 
-test("an idempotency key is an account's own", () => {
+test("an idempotency key is an account's own [read-investigation-notes/foreign-id]", () => {
   const { investigations } = setUp();
   const mine = investigations.start(1, INPUT);
   const theirs = investigations.start(2, { ...INPUT, slug: "voice" });
@@ -135,7 +135,7 @@ test("an idempotency key is an account's own", () => {
   expect(() => investigations.read(1, theirs.task_id)).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
 });
 
-test("a fourth is refused while three are active, and taken when one is finished", () => {
+test("a fourth is refused while three are active, and taken when one is finished [task-states-notes/three-active] [limits/active-investigations]", () => {
   const { investigations } = setUp();
   const tasks = [1, 2, 3].map((index) => investigations.start(1, { ...INPUT, idempotency_key: keyNumber(index) }));
   const fourth = { ...INPUT, idempotency_key: keyNumber(4) };
@@ -149,7 +149,7 @@ test("a fourth is refused while three are active, and taken when one is finished
   expect(investigations.start(1, fourth).status).toBe("queued");
 });
 
-test("a cancelled or failed one stays so, without a report", async () => {
+test("a cancelled or failed one stays so, without a report [task-states/failed-or-cancelled]", async () => {
   const { investigations, scheduler } = setUp();
   const cancelled = investigations.start(1, INPUT);
   const failed = investigations.start(1, { ...INPUT, idempotency_key: keyNumber(2) });

@@ -24,7 +24,7 @@ const queries = record({
   limit: rarely(1, 3, 10, 50),
 });
 
-test("rankings agree with a slow and plain recomputation where much is missing", () => {
+test("rankings agree with a slow and plain recomputation where much is missing [services/rankings]", () => {
   const catalogs = [1, 2, 3, 4, 5].map((seed) => rawCatalog(randomCatalog(seed)));
   let rows = 0;
   assert(

@@ -22,7 +22,7 @@ const queries = record({
   keyword_id: oneOf(0, 1, 2, 3, 4, 5),
 });
 
-test("search demand agrees with a slow and plain recomputation where much is missing", () => {
+test("search demand agrees with a slow and plain recomputation where much is missing [services/search-demand]", () => {
   const catalogs = [11, 12, 13, 14, 15].map((seed) => rawCatalog(randomCatalog(seed)));
   const seen = new Set<string>();
   let rows = 0;
@@ -89,7 +89,7 @@ test("what was asked for is said back, with every default in its place", () => {
   });
 });
 
-test("a limited account sees 10 rows of page 1, one month of history and five sectors", () => {
+test("a limited account sees 10 rows of page 1, one month of history and five sectors [search-demand-notes/developer-view] [tiers/developer]", () => {
   const sectors = Array.from({ length: 8 }, (_none, id) => ({
     sector_id: id + 10,
     slug: `more${id}`,

@@ -46,7 +46,7 @@ test("retries come when they are due, each with a fresh t over the same bytes", 
   expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 8 });
 });
 
-test("nothing is sent after 24 hours, also when more retries are planned", async () => {
+test("nothing is sent after 24 hours, also when more retries are planned [signal-notes/no-backfill]", async () => {
   const world = openWebhooks({
     assumptions: { retrySeconds: Array(30).fill(3600).join(","), pauseAfterFailures: 100 },
   });

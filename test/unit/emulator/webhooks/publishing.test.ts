@@ -35,7 +35,7 @@ test("a signal has the document's envelope and data [operations/deliveries]", as
   });
 });
 
-test("it reaches every active registration of followers that chose its type, and nobody else", async () => {
+test("it reaches every active registration of followers that chose its type, and nobody else [signal-notes/followed-and-subscribed] [services/signals]", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();
   world.webhooks.follows.follow(2, ["larkvoice", "mute"]);
@@ -66,7 +66,7 @@ test("it reaches every active registration of followers that chose its type, and
   expect(world.webhooks.publish(draft({ tool_id: 8 })).registrations).toBe(2);
 });
 
-test("a signal of before a registration or a follow does not reach it", async () => {
+test("a signal of before a registration or a follow does not reach it [register-webhook-notes/followed-and-future]", async () => {
   const world = openWebhooks();
   const { url } = await serveEndpoint();
   await activeRegistration(world, url);

@@ -16,7 +16,7 @@ import {
 
 const BODY = { url: "https://hooks.example/signals", signal_types: ["traffic_breakout"] };
 
-test("a new registration is pending, and its answer has the document's fields and the secret", () => {
+test("a new registration is pending, and its answer has the document's fields and the secret [webhook-states/new-registration]", () => {
   const { webhooks } = openWebhooks({ send: () => Promise.resolve({ failure: "timed_out" }) });
   const registration = webhooks.register(ACCOUNT, BODY);
   expect(webhookRegistrationSchema.parse(registration)).toEqual({
@@ -81,7 +81,7 @@ test("what is pending gets no signal", async () => {
   expect(requests.map((request) => eventIn(request).type)).toEqual(["webhook.verification"]);
 });
 
-test("ten registrations a day, the eleventh is refused until midnight [limits/webhook-registrations]", async () => {
+test("ten registrations a day, the eleventh is refused until midnight [limits/webhook-registrations] [register-webhook-notes/ten-a-day]", async () => {
   const { webhooks, scheduler } = openWebhooks({ send: () => Promise.resolve({ failure: "unreachable" }) });
   for (let made = 0; made < 10; made++) webhooks.register(ACCOUNT, BODY);
   expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }));
