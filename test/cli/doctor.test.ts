@@ -8,7 +8,7 @@ import express4 from "express4";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/clock.js";
 import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
-import { captureRawBody, createReceiver, type Receiver, type ReceiverOptions } from "../../src/index.js";
+import { captureRawBody, createReceiver, secretFile, type Receiver, type ReceiverOptions } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/express-handler.js";
 import { nodeHandler } from "../../src/receiver/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -504,6 +504,10 @@ test("a receiver that was not started, and one whose secrets are not to be had",
   expect((await examine(await listen(nodeHandler(idle)))).problems).toEqual(["store_unavailable"]);
   const { url } = await serveReceiver({ secrets: () => Promise.reject(new Error("vault is sealed")) });
   expect((await examine(url)).problems).toEqual(["secret_unavailable"]);
+  // It says so after a while: a delivery waits for the file. That is no slow receiver.
+  const waiting = await serveReceiver({ secrets: secretFile("/no/such/file"), secretWaitMs: 1100 });
+  const examined = await examine(waiting.url);
+  expect([examined.problems, examined.warnings]).toEqual([["secret_unavailable"], LOCAL]);
 });
 
 test("with --test-event one event is stored, and a store that fails is named", async () => {

@@ -33,8 +33,8 @@ export const CODE_FAULTS: ReadonlyMap<string, Fault> = new Map([
     "secret_unavailable",
     [
       "secret_unavailable",
-      "the receiver has no secret: its `secrets` function throws, or gives nothing",
-      "Look at the receiver's log for the error of the function, and at the environment that it reads.",
+      "the receiver has no secret: there is none in its file, or its `secrets` function throws or gives nothing",
+      "Look at the receiver's log, which names the cause. `signalbox register` puts the secret into a file.",
     ],
   ],
   ["overloaded", BUSY],

@@ -45,5 +45,6 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "body", group: BODY, needs: ["secret"], run: examineBody },
   { name: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
   { name: "test-event", group: BODY, needs: ["clock", "body"], unless: notAsked, run: examineTestEvent },
-  { name: "pace", group: "Pace", needs: ["connection"], run: examinePace },
+  // A receiver without a secret waits for one before it says so.
+  { name: "pace", group: "Pace", needs: ["answer"], run: examinePace },
 ];
