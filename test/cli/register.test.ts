@@ -15,6 +15,7 @@ import { MOST_SIGNAL_TYPES } from "../../src/cli/register/signal-type-list.js";
 import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
+import { canMount, smallDisk } from "../faults/small-disk.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
@@ -306,6 +307,30 @@ test("a secret that the file cannot take any more is told as lost", async () => 
   expect(run.stderr).toMatch(/wh_1 is registered and its secret lost: cannot write the secret file .* \(EISDIR\)/);
   expect(readdirSync(folder)).toEqual(["signals.secret"]);
   expectNoSecretIn(run);
+});
+
+test.skipIf(!canMount)("on a full disk nothing is registered (needs a disk of its own)", async () => {
+  const { folder, fill } = smallDisk(1);
+  const { access, requests } = await serveService();
+  fill();
+  const path = join(folder, "signals.secret");
+  const run = await callCli(["register", "--url", URL_OF_RECEIVER, "--all-types", "--secret-file", path, ...access]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/cannot write the secret file .* \(ENOSPC\)/);
+  expect(requests).toEqual([]);
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test.skipIf(!canMount)("a disk that is full by the time of the answer has room for the secret", async () => {
+  const { folder, fill } = smallDisk(1);
+  const service = await serveService((asked, number, response) => {
+    fill();
+    answerJson(response, 201, registration(number, asked));
+  });
+  const path = join(folder, "signals.secret");
+  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", path, ...service.access];
+  expect(await callCli(args)).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
 });
 
 test("an interruption waits for the answer, keeps its secret, and asks for no other", async () => {
