@@ -353,7 +353,15 @@ test.each(DOCUMENTS)("the links in %s lead somewhere", (path) => {
 
 test("the documents name no host but their own examples and the two formats they follow", () => {
   const hosts = DOCUMENTS.flatMap((path) => [...read(path).matchAll(/\b[a-z]+:\/\/([^\s/"'`:)]+)/g)]);
-  const expected = ["keepachangelog.com", "semver.org", "localhost", "127.0.0.1", "queue.example", "api.example", "hooks.example"];
+  const expected = [
+    "keepachangelog.com",
+    "semver.org",
+    "localhost",
+    "127.0.0.1",
+    "queue.example",
+    "api.example",
+    "hooks.example",
+  ];
   const allowed = new Set([...expected, "sqs.eu-central-1.amazonaws.com"]);
   expect(hosts.length).toBeGreaterThan(5);
   expect(hosts.map((match) => match[1] ?? "").filter((host) => !allowed.has(host))).toEqual([]);

@@ -5,7 +5,7 @@ import type { KnownSignalType } from "../../events/signal-types.js";
 import { readServiceAccess } from "../api-key.js";
 import { throwIfInterrupted, type CommandContext } from "../define-command.js";
 import { CliError, EXIT, environmentError, type ExitCode } from "../exit.js";
-import { echoed } from "../printable.js";
+import { echoed, printable } from "../printable.js";
 import type { Terminal } from "../terminal.js";
 import { explainFailure, restOf } from "./explain-failure.js";
 import type { RegisterOptions } from "./register-options.js";
@@ -32,13 +32,13 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
       report(registration, options, terminal);
     } catch (error) {
       if (done.length > 0) {
-        terminal.note(`${whose(done)} in ${options.secretFile}; for the other signal types type:`);
+        terminal.note(`${whose(done)} in ${printable(options.secretFile)}; for the other signal types type:`);
         terminal.note(`  ${restOf(lists.slice(index).flat(), options)}`);
       }
       throw explainFailure(error);
     }
   }
-  terminal.note(`${whose(done)} in ${options.secretFile}; the service posts a webhook.verification now`);
+  terminal.note(`${whose(done)} in ${printable(options.secretFile)}; the service posts a webhook.verification now`);
   return EXIT.ok;
 }
 
@@ -58,13 +58,14 @@ async function registerOne(
   try {
     const registration = await client.registerWebhook({ url, locale, signal_types: types });
     keep(writer, registration.signing_secret, registration.id);
-    if (writer.takesRights) terminal.note(`others on this machine could use ${secretFile}: its mode is 0600 now`);
+    if (writer.takesRights)
+      terminal.note(`others on this machine could use ${printable(secretFile)}: its mode is 0600 now`);
     return registration;
   } catch (error) {
     const made = madeAnyway(error);
     if (made === null) throw error;
     keep(writer, made.secret, made.id);
-    terminal.note(`the answer holds a secret all the same; it is in ${secretFile}`);
+    terminal.note(`the answer holds a secret all the same; it is in ${printable(secretFile)}`);
     throw error;
   } finally {
     writer.close();
