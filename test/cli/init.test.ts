@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { delimiter, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { approveBuilds, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
 import { installedFrom } from "../../src/cli/init/signalbox-spec.js";
 import { REPOSITORY } from "../package/installed.js";
@@ -30,7 +30,10 @@ interface Made {
   replaced: string[];
   git: boolean;
   installed: boolean;
+  notes: string[];
+  needs: { what: string; command: string } | null;
   nextSteps: string[];
+  alongside: string[];
   inSecondTerminal: string;
 }
 
@@ -166,6 +169,11 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["a", "--signalbox", " "], /'--signalbox <spec>' argument ' ' is invalid. It is blank/],
   [["a", "--template", "add-on", "--into", ""], /'--into <folder>' argument '' is invalid. It is blank/],
   [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
+  [
+    ["a", "--signalbox", "foo bar"],
+    /--signalbox foo bar is no version, range, tag, tarball or folder; give one such as/,
+  ],
+  [["a", "--signalbox", "1.2.3.4"], /--signalbox 1\.2\.3\.4 is no version/],
   [["a", "--instal"], /unknown option '--instal'/],
   [["package.json"], /package\.json is a file: name a folder/],
   [["package.json/a"], /leads through a file: name another folder/],
@@ -181,6 +189,67 @@ test.each(WRONG)("wrong use is one line that says what to type, and writes nothi
   expect(filesIn(join(REPOSITORY, "src"))).toEqual(before);
   expect(existsSync(join(REPOSITORY, "a"))).toBe(false);
 });
+
+test("a version of signalbox may be written in any way that a package manager reads", async () => {
+  const specs = ["1.2.3", "^1", "~1.2", ">=1.0.0 <2", "1.x || 2.x", "1.0.0 - 2.0.0", "*", "1.0.0-beta.1", "next"];
+  for (const spec of [...specs, "workspace:*", "npm:@scope/fork@^1", "https://host.example/signalbox.tgz"]) {
+    expect((await make([join(tempFiles(), "a"), "--signalbox", spec])).signalbox).toBe(spec);
+  }
+});
+
+test.skipIf(process.platform !== "linux")("where no folder can be made it says so, and comes to an end", async () => {
+  // In a process of its own: one that tries for ever is killed when the test is over.
+  const child = startCli(["init", "/proc/no/such", ...FILES_ONLY]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const run = await outcomeOf(child);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/^signalbox init: cannot write \/proc\/no\/such \(\w+\); nothing was left behind\n$/);
+});
+
+test("bullmq: what it needs, and the worker, are among the steps", async () => {
+  const folder = tempFiles();
+  const made = await make([join(folder, "a"), "--template", "bullmq", "--package-manager", "pnpm"]);
+  expect(made.needs).toMatchObject({
+    what: expect.stringContaining("Redis"),
+    command: expect.stringMatching(/^docker /),
+  });
+  expect(made.alongside).toEqual(["pnpm run worker"]);
+  const { stdout } = await callCli(["init", join(folder, "b"), "--template", "bullmq", ...FILES_ONLY]);
+  expect(stdout).toMatch(
+    /Redis.*\n {2}docker .*\n.*Next:\n[^]* {2}npm start\n.*:\n {2}npm run worker\n.*third.*\n.*replay\n$/,
+  );
+  const express = await make([join(folder, "c")]);
+  expect(express).toMatchObject({ needs: null, alongside: [] });
+});
+
+test("a .env that is kept is told of, and that it lacks the secret", async () => {
+  const notesOf = async (env: string): Promise<string[]> =>
+    (await make([tempFiles({ ".env": env }), "--force", "--signalbox", "1.0.0"])).notes;
+  expect(await notesOf("PORT=3001\n")).toEqual(["kept your .env; it has no SIGNALS_SECRET: see .env.example"]);
+  expect(await notesOf("SIGNALS_SECRET=\n")).toEqual(["kept your .env; it has no SIGNALS_SECRET: see .env.example"]);
+  expect(await notesOf("SIGNALS_SECRET=mine\n")).toEqual(["kept your .env"]);
+  const run = await callCli(["init", tempFiles({ ".env": "PORT=1\n" }), "--force", ...FILES_ONLY]);
+  expect(run.stderr).toContain("kept your .env; it has no SIGNALS_SECRET");
+});
+
+const WORKSPACES = [
+  ["package.json", '{"workspaces":["packages/*"]}'],
+  ["pnpm-workspace.yaml", "packages: [packages/*]\n"],
+] as const;
+
+test.each(WORKSPACES)(
+  "inside of a workspace it says what is the root's, and makes no repository: %s",
+  async (name, text) => {
+    const root = tempFiles({ [name]: text });
+    const directory = join(root, "packages", "recv");
+    const { stdout } = await runCli(["init", directory, "--no-install", "--json", "--signalbox", "1.0.0"]);
+    const { notes, git } = JSON.parse(stdout) as Made;
+    expect(notes).toEqual([expect.stringContaining(`inside of the workspace ${root}: `)]);
+    expect(git).toBe(false);
+    const alone = tempFiles({ "package.json": "{}" });
+    expect((await make([join(alone, "a"), "--signalbox", "1.0.0"])).notes).toEqual([]);
+  },
+);
 
 test("a folder with nothing in it but a repository counts as empty", async () => {
   const folder = tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" });
@@ -354,6 +423,9 @@ test("it installs with the package manager and makes a repository, and their wor
   expect(said()).toBe("git rev-parse --is-inside-work-tree in x\ngit init --quiet in x\npnpm install in x\n");
   const made = JSON.parse(run.stdout) as Made;
   expect(made).toMatchObject({ git: true, installed: true });
+  expect(run.stderr).not.toContain("made a git repository");
+  const shown = await runCli(["init", join(folder, "y"), "--no-install"], { env });
+  expect(shown.stderr).toContain("made a git repository\n");
   expect(made.nextSteps).not.toContain("pnpm install");
   expect(run.stderr).toContain("chatter");
 });
@@ -385,7 +457,11 @@ test("an install that fails, and one without the package manager: the files are 
 
   const args = ["init", "y", "--no-git", "--package-manager", "bun"];
   const missing = await runCli(args, { cwd: folder, env: { PATH: tempFiles() } });
-  expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("there is no bun") });
+  expect(missing).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringMatching(/there is no bun \(`npm install --global bun` brings it\)/),
+  });
+  expect(missing.stderr).not.toContain("a minute or two");
 });
 
 test("the receiver depends on the signalbox that made it", async () => {

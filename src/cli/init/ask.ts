@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import type { Cli } from "../cli.js";
 import { CliError, EXIT } from "../exit.js";
+import { isTaken } from "./target-folder.js";
 import type { Template } from "./templates.js";
 
 /** Questions to the person at the terminal. Each of them throws when it is answered with Ctrl-C: exit code 130. */
@@ -27,14 +29,27 @@ export async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker
   return {
     async folder(suggestion) {
       const options = { message: "Which folder shall it be in?", placeholder: suggestion, defaultValue: suggestion };
-      return answered(await text({ ...common, ...options }));
+      return answered(await text({ ...common, ...options, validate: (typed) => whyNot(typed ?? "") }));
     },
     async template(templates) {
-      const options = templates.map(({ name, description }) => ({ value: name, label: name, hint: description }));
+      // A hint is shown for the choice under the cursor alone.
+      const options = templates.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));
       return answered(await select({ ...common, message: "Which template?", options }));
     },
     async isFine(question) {
       return answered(await confirm({ ...common, message: question, initialValue: false }));
     },
   };
+}
+
+/** What is asked again at once: a file, or what may not be looked into. A folder with files in it is right for an add-on. */
+function whyNot(folder: string): string | undefined {
+  if (folder.trim() === "") return undefined;
+  try {
+    isTaken(resolve(folder));
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return error.message;
+    throw error;
+  }
 }

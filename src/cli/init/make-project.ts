@@ -2,12 +2,14 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Cli } from "../cli.js";
 import { EXIT, type ExitCode } from "../exit.js";
-import { printable } from "../printable.js";
 import { shellQuote } from "../shell-quote.js";
 import type { Choices } from "./choose.js";
-import { nextSteps, type NextSteps } from "./next-steps.js";
-import { callingPackageManager, type PackageManager } from "./package-manager.js";
+import { findWorkspace } from "./find-workspace.js";
+import { nextSteps } from "./next-steps.js";
+import { notesOnProject } from "./notes-on-project.js";
+import { callingPackageManager, HOW_TO_GET, isInstalledOn, type PackageManager } from "./package-manager.js";
 import { planProject } from "./plan-project.js";
+import { printSteps } from "./print-steps.js";
 import { runTool, type ToolOutcome } from "./run-tool.js";
 import { givenSignalbox, runningSignalbox } from "./signalbox-spec.js";
 import type { ProjectTemplate } from "./templates.js";
@@ -40,18 +42,22 @@ export async function makeProject(
   const replaced = writeFiles(directory, files, { replace });
   if (options.json === undefined) noteWritten(files.length, replaced, template, cli);
 
-  const hasRepository = options.git && (await makeRepository(directory, cli));
+  const workspace = findWorkspace(directory);
+  // A repository in the middle of somebody's workspace would be in the way of theirs.
+  const hasRepository = options.git && workspace === null && (await makeRepository(directory, options.json, cli));
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
-  const steps = nextSteps({ directory, packageManager, isInstalled });
+  const steps = nextSteps({ template, directory, packageManager, isInstalled });
+  const notes = notesOnProject({ directory, signalbox, keepsEnv: hasOwn, workspace });
   if (options.json) {
     const paths = files.map(({ path }) => path);
     const what = { template: template.name, directory, name: project.name, packageManager, signalbox };
-    const how = { git: hasRepository, installed: isInstalled, nextSteps: steps.commands };
-    terminal.printJson({ ...what, files: paths, replaced, ...how, inSecondTerminal: steps.inSecondTerminal });
+    const { commands, ...others } = steps;
+    const how = { git: hasRepository, installed: isInstalled, notes, nextSteps: commands, ...others };
+    terminal.printJson({ ...what, files: paths, replaced, ...how });
   } else {
-    if (signalbox.startsWith("file:")) noteFile(signalbox, cli);
-    printSteps(steps, cli);
+    for (const note of notes) terminal.note(note);
+    printSteps(steps, terminal);
   }
   if (installation === null || isInstalled) return EXIT.ok;
   noteFailedInstall(installation, packageManager, directory, cli);
@@ -65,18 +71,21 @@ function noteWritten(count: number, replaced: readonly string[], { name }: Proje
 }
 
 /** Inside of a repository that is there already, none is made. */
-async function makeRepository(directory: string, { env, terminal, signal }: Cli): Promise<boolean> {
+async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
+  const { env, terminal, signal } = cli;
   const how = { cwd: directory, env, signal, isShown: false };
   const outcome = await runTool("git", ["rev-parse", "--is-inside-work-tree"], how);
   if (outcome === "ok") return false;
   const made = outcome === "missing" ? outcome : await runTool("git", ["init", "--quiet"], how);
   if (made === "missing") terminal.note("no git repository was made: there is no git");
   if (made === "failed" && !signal.aborted) terminal.note("no git repository was made: `git init` failed");
+  if (made === "ok" && json === undefined) terminal.note(terminal.notePaint.dim("made a git repository"));
   return made === "ok";
 }
 
 async function install(packageManager: PackageManager, directory: string, cli: Cli): Promise<ToolOutcome> {
   const { env, terminal, signal } = cli;
+  if (!isInstalledOn(packageManager, env)) return "missing";
   terminal.note(terminal.notePaint.dim(`${packageManager} install: a minute or two where better-sqlite3 is compiled`));
   return runTool(packageManager, ["install"], { cwd: directory, env, signal, isShown: true });
 }
@@ -84,23 +93,9 @@ async function install(packageManager: PackageManager, directory: string, cli: C
 function noteFailedInstall(outcome: ToolOutcome, packageManager: PackageManager, directory: string, cli: Cli): void {
   const { terminal, signal } = cli;
   const command = `${packageManager} install`;
-  const failure = outcome === "missing" ? `there is no ${packageManager}` : `\`${command}\` failed`;
+  const missing = `there is no ${packageManager} (${HOW_TO_GET[packageManager]})`;
+  const failure = outcome === "missing" ? missing : `\`${command}\` failed`;
   const why = signal.aborted ? "interrupted" : failure;
   const what = `the files are written, the dependencies are not installed: ${why}`;
   terminal.note(terminal.notePaint.red(`${what}; run \`${command}\` in ${shellQuote(directory)}`));
-}
-
-function noteFile(signalbox: string, { terminal }: Cli): void {
-  const path = printable(signalbox.slice("file:".length));
-  terminal.note(
-    `package.json takes signalbox from ${path}; a Docker build cannot, so give a version before you make one`,
-  );
-}
-
-function printSteps({ commands, inSecondTerminal }: NextSteps, { terminal }: Cli): void {
-  const { bold } = terminal.paint;
-  terminal.print(bold("Next:"));
-  for (const command of commands) terminal.print(`  ${command}`);
-  terminal.print(bold("While it runs, in the same folder of a second terminal:"));
-  terminal.print(`  ${inSecondTerminal}`);
 }

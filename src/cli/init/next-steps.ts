@@ -1,8 +1,10 @@
 import { relative } from "node:path";
 import { shellQuote } from "../shell-quote.js";
 import { inWordsOf, type PackageManager } from "./package-manager.js";
+import type { ProjectTemplate } from "./templates.js";
 
 export interface Made {
+  template: Pick<ProjectTemplate, "needs" | "alongside">;
   /** Absolute. */
   directory: string;
   packageManager: PackageManager;
@@ -12,11 +14,15 @@ export interface Made {
 export interface NextSteps {
   /** One line each, as they are typed. */
   commands: readonly string[];
-  /** While the receiver runs, from the same folder. */
+  /** What has to run first, and a way to start it; `null` for nothing. */
+  needs: { what: string; command: string } | null;
+  /** While the receiver runs, from the same folder: each goes on, in a terminal of its own. */
+  alongside: readonly string[];
+  /** The same, to its end. */
   inSecondTerminal: string;
 }
 
-export function nextSteps({ directory, packageManager, isInstalled }: Made): NextSteps {
+export function nextSteps({ template, directory, packageManager, isInstalled }: Made): NextSteps {
   const path = relative(process.cwd(), directory);
   const say = (command: string): string => inWordsOf(packageManager, command);
   return {
@@ -29,6 +35,8 @@ export function nextSteps({ directory, packageManager, isInstalled }: Made): Nex
       ...(packageManager === "yarn" ? [say("npm run build")] : []),
       say("npm start"),
     ],
+    needs: template.needs ?? null,
+    alongside: (template.alongside ?? []).map(say),
     inSecondTerminal: say("npm run replay"),
   };
 }

@@ -16,14 +16,26 @@ export function runningSignalbox(directory: string): string {
   return path === null ? `^${versionOf(OWN_FOLDER)}` : fileSpec(path, directory);
 }
 
+const VERSION = String.raw`(?:[~^=]|[<>]=?)?\s*v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}(?:[-+][\w.+-]+)?`;
+/** As npm reads it: comparators, hyphens, `||`. */
+const RANGE = new RegExp(String.raw`^${VERSION}(?:(?:\s+|\s+-\s+|\s*\|\|\s*)${VERSION})*$`);
+const TAG = /^[A-Za-z][\w.-]*$/;
+/** `workspace:*`, `npm:@scope/fork@1`, `https://…/signalbox.tgz`, `git+ssh://…` */
+const ELSEWHERE = /^(?:workspace|npm|catalog|https?|git(?:\+\w+)?|github|gitlab|bitbucket):\S+$/;
+
 /**
  * What `--signalbox` names: a range, or a path from where it was typed.
  *
- * @throws CliError when there is no such tarball or folder
+ * @throws CliError when there is no such tarball or folder, or it can be nothing of all this
  */
 export function givenSignalbox(spec: string, directory: string): string {
   const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(spec)?.[1] ?? (isAbsolute(spec) ? spec : undefined);
-  if (path === undefined) return spec;
+  if (path === undefined) {
+    if (RANGE.test(spec) || TAG.test(spec) || ELSEWHERE.test(spec)) return spec;
+    throw usageError(
+      `--signalbox ${echoed(spec)} is no version, range, tag, tarball or folder; give one such as ^1.0.0, next or ./signalbox.tgz`,
+    );
+  }
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
     throw usageError(`--signalbox ${echoed(spec)}: there is no such tarball or folder; give a version, such as ^1.0.0`);
   }

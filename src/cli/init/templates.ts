@@ -10,6 +10,10 @@ export interface ProjectTemplate {
    * into it. So a template holds only what is its own.
    */
   layers: readonly [string, ...string[]];
+  /** What has to run before it starts, as it can be typed. */
+  needs?: { what: string; command: string };
+  /** What runs beside the receiver, each in a terminal of its own. */
+  alongside?: readonly string[];
 }
 
 /** New files for an app that exists. No dependencies are installed and no repository is made there. */
@@ -39,6 +43,11 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     name: "bullmq",
     description: "the same with a hand-off into BullMQ on Redis, and a worker process",
     layers: ["express", "bullmq"],
+    needs: {
+      what: "a Redis on 127.0.0.1:6379, or where REDIS_URL says",
+      command: "docker run --detach --publish 127.0.0.1:6379:6379 redis:8 redis-server --maxmemory-policy noeviction",
+    },
+    alongside: ["npm run worker"],
   },
   {
     kind: "add-on",

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { environmentError } from "../exit.js";
 import { echoed } from "../printable.js";
@@ -78,13 +78,22 @@ function assertInside(folder: string, directory: string): void {
   }
 }
 
+/**
+ * Makes it and what is missing above it, one by one. With `recursive` Node 20 tries for ever where the folder above is there
+ * and the file system still says that it is not, as in `/proc`.
+ */
 function makeFolder(folder: string, undo: { path: string; act: () => void }[]): void {
-  const first = mkdirSync(folder, { recursive: true });
-  if (first === undefined) return;
-  // Every folder between the first that was made and the last.
-  const made: string[] = [];
-  for (let path = resolve(folder); path.length >= resolve(first).length; path = dirname(path)) made.unshift(path);
-  for (const path of made) undo.push({ path, act: () => rmdirSync(path) });
+  const missing: string[] = [];
+  for (let path = resolve(folder); !isThere(path) && path !== dirname(path); path = dirname(path))
+    missing.unshift(path);
+  for (const path of missing) {
+    mkdirSync(path);
+    undo.push({ path, act: () => rmdirSync(path) });
+  }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function takeBack(undo: readonly { path: string; act: () => void }[]): string[] {
