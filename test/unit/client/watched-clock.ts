@@ -14,8 +14,10 @@ export interface WatchedClock extends ManualClock {
   idle(): Promise<void>;
 }
 
-export function createWatchedClock(startMs?: number): WatchedClock {
-  const clock = createManualClock(startMs);
+export const createWatchedClock = (startMs?: number): WatchedClock => watchClock(createManualClock(startMs));
+
+/** A view on a clock that others may have too, whose timers are not told here. */
+export function watchClock(clock: ManualClock): WatchedClock {
   const pauses: number[] = [];
   let underWay = 0;
   let onPause: ((delayMs: number) => void)[] = [];

@@ -1,0 +1,161 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Tier } from "../../src/api/tiers.js";
+import type { Client } from "../../src/client/index.js";
+import { createEmulator, type Emulator } from "../../src/emulator/create-emulator.js";
+import { createManualClock } from "../../src/testing/index.js";
+import { clientOn, failureOf } from "../unit/client/client-on.js";
+import { settleOn, watchClock, type WatchedClock } from "../unit/client/watched-clock.js";
+
+const KEY = "key_of_the_client_under_test";
+
+interface Together {
+  emulator: Emulator;
+  client: Client;
+  /** Of both. */
+  clock: WatchedClock;
+}
+
+/** The service and a client of it on one clock. */
+async function connect(tier: Tier = "pro"): Promise<Together> {
+  const time = createManualClock(Date.parse("2026-11-21T12:00:00Z"));
+  const clock = watchClock(time);
+  const emulator = createEmulator({ port: 0, clock: time, accounts: [{ name: "The client", tier, key: KEY }] });
+  onTestFinished(() => emulator.close());
+  await emulator.start();
+  const { client } = clientOn(emulator.baseUrl, { apiKey: KEY }, clock);
+  return { emulator, client, clock };
+}
+
+/** What a call gives, on a clock that goes on meanwhile. */
+async function settled<Result>({ clock }: Together, call: Promise<Result>): Promise<Result> {
+  await settleOn(clock, call);
+  return call;
+}
+
+const start = ({ client }: Together, slug: string, idempotencyKey?: string) =>
+  client.startInvestigation({ slug, idempotencyKey, confirmUsage: true });
+
+test("an investigation is started once, waited for, and its report read", async () => {
+  const together = await connect();
+  const { client, clock } = together;
+  const slug = await anySlug(together);
+  const idempotencyKey = "01890a5d-ac96-774b-bcce-b302099a8057";
+  const { task_id } = await start(together, slug, idempotencyKey);
+  expect((await start(together, slug, idempotencyKey)).task_id).toBe(task_id);
+  const polls: number[] = [];
+  const onProgress = () => void polls.push(clock.elapsed());
+  const task = await settled(together, client.waitForInvestigation(task_id, { onProgress }));
+  expect(task).toMatchObject({ status: "succeeded", stage: "complete", poll_after_seconds: null });
+  expect(task.report?.conclusion.length).toBeGreaterThan(0);
+  expect(polls.length).toBeGreaterThan(2);
+  for (const [index, time] of polls.entries()) {
+    expect(time - (polls[index - 1] ?? 0)).toBeGreaterThanOrEqual(60_000);
+  }
+});
+
+test("an investigation that the service ends is an answer too", async () => {
+  const together = await connect();
+  const { task_id } = await start(together, await anySlug(together));
+  await together.emulator.control.failInvestigation({ task_id, code: "NO_SOURCES", message: "There are none." });
+  const task = await settled(together, together.client.waitForInvestigation(task_id));
+  expect(task).toMatchObject({ status: "failed", error: { code: "NO_SOURCES" }, report: null });
+});
+
+test("the service's refusals have their status, code and request id", async () => {
+  const together = await connect();
+  const { client, emulator, clock } = together;
+  const slug = await anySlug(together);
+  const unknown = await failureOf(client.readInvestigation("task_00000000-0000-4000-8000-000000000000"));
+  expect(unknown).toMatchObject({ kind: "http", status: 404, code: "TASK_NOT_FOUND" });
+  expect(unknown.requestId).toMatch(/./);
+
+  const idempotencyKey = "01890a5d-ac96-774b-bcce-b302099a8057";
+  await start(together, slug, idempotencyKey);
+  const conflict = client.startInvestigation({ slug, locale: "zh-CN", idempotencyKey, confirmUsage: true });
+  expect(await failureOf(conflict)).toMatchObject({ kind: "http", status: 409, code: "IDEMPOTENCY_KEY_CONFLICT" });
+
+  const wrong = clientOn(emulator.baseUrl, { apiKey: "key_of_nobody_at_all" }, clock).client;
+  expect(await failureOf(wrong.rankings())).toMatchObject({ kind: "http", status: 401, code: "API_KEY_INVALID" });
+
+  const { account_id } = await emulator.control.createAccount({ tier: "pro" });
+  const { key } = await emulator.control.createKey({ account_id, scopes: ["research:execute"] });
+  const narrow = clientOn(emulator.baseUrl, { apiKey: key }, clock).client;
+  const refused = await failureOf(narrow.searchDemand());
+  expect(refused).toMatchObject({ kind: "http", status: 403, code: "SCOPE_INSUFFICIENT" });
+  expect(refused.help).toContain("research:read");
+});
+
+test("a fourth investigation at a time is refused as a limit, at once", async () => {
+  const together = await connect();
+  const slug = await anySlug(together);
+  for (let index = 0; index < 3; index++) await start(together, slug);
+  const fourth = await failureOf(start(together, slug));
+  expect(fourth).toMatchObject({ kind: "limit", code: "ACTIVE_INVESTIGATIONS_EXCEEDED", attempts: 1 });
+});
+
+test("more calls than the rate allows are waited for, and none is lost", async () => {
+  const together = await connect();
+  const { client, clock } = together;
+  const { task_id } = await start(together, await anySlug(together));
+  const before = clock.elapsed();
+  const reads = Promise.all(Array.from({ length: 125 }, () => client.readInvestigation(task_id)));
+  expect(await settled(together, reads)).toHaveLength(125);
+  expect(clock.elapsed() - before).toBeGreaterThanOrEqual(60_000);
+  expect(clock.pauses.length).toBeGreaterThan(0);
+});
+
+test("an exhausted quota is told with its reset, and free calls go on", async () => {
+  const together = await connect("developer");
+  const { client } = together;
+  for (let call = 0; call < 50; call++) await client.searchDemand();
+  expect(client.quota()).toMatchObject({ limit: 50, remaining: 0, policy: "50;month" });
+  const error = await failureOf(client.rankings());
+  expect(error).toMatchObject({ kind: "quota", status: 429, code: "PRO_API_QUOTA_EXHAUSTED", attempts: 1 });
+  expect(error.resetAt).toEqual(new Date("2026-12-01T00:00:00Z"));
+  expect(error.details).toEqual({ limit: 50, remaining: 0 });
+  const missing = client.readInvestigation("task_00000000-0000-4000-8000-000000000000");
+  expect(await failureOf(missing)).toMatchObject({ status: 404 });
+});
+
+test("data that are not available for the moment are asked for again", async () => {
+  const together = await connect();
+  const { client, emulator } = together;
+  await emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });
+  const page = await settled(together, client.rankings());
+  expect(page.items.length).toBeGreaterThan(0);
+  expect(together.clock.pauses).toEqual([1000, 2000]);
+});
+
+test("the iterators give every product and every keyword once", async () => {
+  const together = await connect();
+  const { client } = together;
+  const whole = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+    const collected: Item[] = [];
+    for await (const item of items) collected.push(item);
+    return collected;
+  };
+  const ranks = (await settled(together, whole(client.rankingsItems({ limit: 50, min_traffic: 0 })))).map(
+    (item) => item.rank,
+  );
+  expect(ranks.length).toBeGreaterThan(50);
+  expect(ranks).toEqual(ranks.map((_, index) => index + 1));
+  const sector = (await client.searchDemand()).markets[0]?.slug ?? "";
+  const keywords = await settled(together, whole(client.searchDemandItems({ limit: 50, type: "all", market: sector })));
+  expect(new Set(keywords.map((row) => row.keyword_id)).size).toBe(keywords.length);
+  expect(keywords.length).toBeGreaterThan(0);
+});
+
+test("for Developer Access an iterator ends after the first page", async () => {
+  const together = await connect("developer");
+  const rows: number[] = [];
+  for await (const { rank } of together.client.rankingsItems()) rows.push(rank);
+  expect(rows).toHaveLength(10);
+});
+
+/** A product that the service knows. */
+async function anySlug({ client }: Together): Promise<string> {
+  const { items } = await client.rankings({ limit: 1 });
+  const [first] = items;
+  if (first === undefined) throw new Error("there is no product");
+  return first.slug;
+}
