@@ -83,7 +83,7 @@ export function createCatalog(core: EmulatorCore, { seed }: { seed: number }): C
           for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
         } catch (error) {
           // A full disk, say. Nothing of it was kept, so it is tried again.
-          if (!isDatabaseError(error)) return Promise.reject(error as Error);
+          if (!isDatabaseError(error)) return Promise.reject(error);
           retryAt = nowMs + RETRY_MS;
         }
         return Promise.resolve();

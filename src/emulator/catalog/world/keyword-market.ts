@@ -16,12 +16,14 @@ const MOST_TREND = 2.5;
 
 /** Chances of a month. */
 const CHANCE = {
-  missing: 0.02,
+  missing: 0.3,
   sampleChange: 0.025,
   unverified: 0.03,
   breakout: 0.006,
   receiverBreakout: 0.002,
 } as const;
+/** Keywords that are missing in some months; all others are observed in each. */
+const SPARSE_SHARE = 0.05;
 /** A product's traffic by a keyword breaks out only where it is small beside its other traffic. */
 const SMALL_SHARE = 0.004;
 
@@ -123,7 +125,9 @@ function stepKeyword(dice: Dice, { rows }: CatalogWriter, keyword: Keyword, turn
   keyword.trend = Math.min(MOST_TREND, Math.max(LEAST_TREND, keyword.trend * growth));
   const sample = dice.fraction(TOPIC.keywordSample, keywordId, turn);
   if (sample < CHANCE.sampleChange) keyword.sampleVersion += 1;
-  const isMissing = dice.fraction(TOPIC.keywordSample, keywordId, -turn - 1) < CHANCE.missing;
+  const isSparse = dice.fraction(TOPIC.keywordSample, keywordId, -1) < SPARSE_SHARE;
+  const isMissing =
+    isSparse && turn > idea.bornAt && dice.fraction(TOPIC.keywordSample, keywordId, -turn - 2) < CHANCE.missing;
   const isVerified = sample < 1 - CHANCE.unverified;
 
   let observedProducts = 0;
@@ -138,7 +142,7 @@ function stepKeyword(dice: Dice, { rows }: CatalogWriter, keyword: Keyword, turn
     observedTraffic += traffic;
     rows.keyword_product_month.add(month, keywordId, receiver.product.toolId, traffic);
   }
-  if (isMissing && turn > idea.bornAt) return;
+  if (isMissing) return;
   const strength = idea.sectorIndex === null ? 1 : (SECTORS[idea.sectorIndex]?.season ?? 1);
   const searches = keyword.baseVolume * keyword.trend * seasonFactor(month % 12, strength);
   const volume = Math.ceil(Math.max(searches, observedTraffic * 1.1) / 10) * 10;
