@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, constantFrom, oneof, property, string } from "fast-check";
 import { expect, test } from "vitest";
 import { ftsQuery } from "../../../../src/emulator/catalog/fts-query.js";
 import { madeCatalog, rowsOf } from "./made-catalog.js";
@@ -20,7 +20,7 @@ const all = rowsOf<{ keyword: string }>(catalog, "SELECT keyword FROM keyword").
 test("no text is a syntax error, in either table", () => {
   const products = catalog.prepare("SELECT count(*) FROM product_fts WHERE product_fts MATCH ?");
   const keywords = catalog.prepare("SELECT count(*) FROM keyword_fts WHERE keyword_fts MATCH ?");
-  const operators = fc.constantFrom(
+  const operators = constantFrom(
     '"',
     "'",
     "*",
@@ -40,13 +40,13 @@ test("no text is a syntax error, in either table", () => {
     "é",
     "ai",
   );
-  const texts = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 120 }),
-    fc.string({ unit: "grapheme", maxLength: 120 }),
-    fc.array(operators, { maxLength: 400 }).map((parts) => parts.join(" ")),
+  const texts = oneof(
+    string({ unit: "binary", maxLength: 120 }),
+    string({ unit: "grapheme", maxLength: 120 }),
+    array(operators, { maxLength: 400 }).map((parts) => parts.join(" ")),
   );
-  fc.assert(
-    fc.property(texts, (text) => {
+  assert(
+    property(texts, (text) => {
       const match = ftsQuery(text);
       if (match === null) return;
       products.get(match);

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { productProfileSchema } from "../../../../src/api/product-profile.js";
+import { growMonth } from "../../../../src/emulator/catalog/generate-catalog.js";
+import { readProductProfile } from "../../../../src/emulator/catalog/read-product-profile.js";
+import { resolveLocale } from "../../../../src/emulator/locale.js";
+import { LAST, madeCatalog, rowsOf } from "./made-catalog.js";
+
+const catalog = madeCatalog(1);
+const products = rowsOf<{ tool_id: number; slug: string; sector_id: number; pricing_model: string }>(
+  catalog,
+  "SELECT * FROM product",
+);
+
+test("every product has a profile that fits the contract, in both languages", () => {
+  for (const { slug, tool_id } of products) {
+    const [english, chinese] = [readProductProfile(catalog, slug, "en"), readProductProfile(catalog, slug, "zh-CN")];
+    for (const profile of [english, chinese]) {
+      expect(productProfileSchema.safeParse(profile).error).toBeUndefined();
+      expect(profile).toMatchObject({ tool_id, canonical_slug: slug });
+    }
+    expect(english?.resolved_locale).toBe("en");
+    expect(chinese?.resolved_locale).toBe("zh-CN");
+    expect(english?.tagline).not.toBe(chinese?.tagline);
+    expect(english?.primary_category_name).not.toBe(chinese?.primary_category_name);
+  }
+});
+
+test("what a product has follows from its plans and features, and both answers occur", () => {
+  const has = (sql: string, toolId: number): boolean => rowsOf(catalog, sql, toolId).length > 0;
+  const seen = new Set<string>();
+  for (const { slug, tool_id, sector_id } of products) {
+    const profile = readProductProfile(catalog, slug, "en");
+    const expected = {
+      has_free_plan: has("SELECT 1 FROM plan WHERE tool_id = ? AND kind = 'free' AND until_month IS NULL", tool_id),
+      has_free_trial: has("SELECT 1 FROM plan WHERE tool_id = ? AND trial_days > 0 AND until_month IS NULL", tool_id),
+      has_api: has("SELECT 1 FROM feature WHERE tool_id = ? AND kind = 'api'", tool_id),
+      has_mcp: has("SELECT 1 FROM feature WHERE tool_id = ? AND kind = 'mcp'", tool_id),
+    };
+    expect(profile).toMatchObject(expected);
+    for (const [name, value] of Object.entries(expected)) seen.add(`${name} ${value}`);
+    expect(profile?.categories[0]).toMatchObject({
+      id: sector_id,
+      is_primary: true,
+      slug: profile?.primary_category_slug,
+    });
+    expect(profile?.categories.slice(1).every((category) => category["is_primary"] === false)).toBe(true);
+  }
+  expect(seen.size).toBe(8);
+});
+
+test("a free plan that was dropped is no longer told", () => {
+  const dropped = rowsOf<{ slug: string }>(
+    catalog,
+    "SELECT DISTINCT slug FROM plan JOIN product USING (tool_id) WHERE kind = 'free' AND until_month IS NOT NULL AND pricing_model = 'subscription'",
+  );
+  expect(dropped.length).toBeGreaterThan(3);
+  for (const { slug } of dropped) expect(readProductProfile(catalog, slug, "en")?.has_free_plan).toBe(false);
+});
+
+test("an unknown slug has no profile", () => {
+  for (const slug of ["", "no-such-product", "'; DROP TABLE product", "video-generation"]) {
+    expect(readProductProfile(catalog, slug, "en")).toBeNull();
+  }
+});
+
+test("a product that came with a month has its profile then", () => {
+  const grown = madeCatalog(2);
+  const before = new Set(rowsOf<{ slug: string }>(grown, "SELECT slug FROM product").map(({ slug }) => slug));
+  growMonth(grown, 2, LAST + 1);
+  const added = rowsOf<{ slug: string }>(grown, "SELECT slug FROM product").filter(({ slug }) => !before.has(slug));
+  expect(added.length).toBeGreaterThan(0);
+  for (const { slug } of added)
+    expect(readProductProfile(grown, slug, "en")).toMatchObject({ verification_status: "pending" });
+});
+
+test("Chinese in any spelling is zh-CN, everything else en", () => {
+  for (const text of ["zh", "zh-CN", "zh-cn", "zh_CN", "ZH", "zh-Hans-CN"])
+    expect(resolveLocale(text), text).toBe("zh-CN");
+  for (const text of ["en", "", "de", "zhuang", "cn", "x-zh", "🀄"]) expect(resolveLocale(text), text).toBe("en");
+});
