@@ -3,7 +3,7 @@ import { Command, type CommanderError } from "commander";
 import { addCheckCommand } from "./check/check-command.js";
 import type { Cli, Outcome } from "./cli.js";
 import { commandPath, firstExampleOf } from "./define-command.js";
-import { addDemoCommand } from "./demo-command.js";
+import { addDemoCommand } from "./demo/demo-command.js";
 import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { addEmulatorCommand } from "./emulator/emulator-command.js";
 import { EXIT, usageError } from "./exit.js";

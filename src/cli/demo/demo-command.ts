@@ -1,12 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./define-command.js";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../define-command.js";
 import type { DemoReceiver } from "./demo-receiver.js";
-import { EXIT, type ExitCode } from "./exit.js";
-import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
-import { reportResults } from "./report-results.js";
-import { runDeliveries } from "./run-deliveries.js";
-import type { Terminal } from "./terminal.js";
+import { EXIT, type ExitCode } from "../exit.js";
+import { PACKAGED_FIXTURES } from "../packaged-fixtures.js";
+import { reportResults } from "../report-results.js";
+import { runDeliveries } from "../run-deliveries.js";
+import type { Terminal } from "../terminal.js";
 
 interface DemoOptions {
   keep?: true;
@@ -18,7 +19,8 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   const command = program
     .command("demo")
     .description(
-      "Start a receiver on a free port, send it every fixture and hostile delivery, and show what came of each.",
+      "Send every fixture and hostile delivery to a receiver on a free port, and show what came of each; then run the " +
+        "whole service beside it: register, a month passes, signals arrive.",
     )
     .option("--keep", "keep the inbox's file and print its path")
     .option("--json", "print NDJSON")
@@ -31,14 +33,23 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   runs(command, context, (options: DemoOptions) => demo(options, context));
 }
 
-async function demo(options: DemoOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function demo(options: DemoOptions, context: CommandContext): Promise<ExitCode> {
+  const isAsExpected = await replayFixtures(options, context);
+  const { tellStory } = await import("./story.js");
+  const isStoryTrue = await tellStory(options, context.cli);
+  return isAsExpected && isStoryTrue ? EXIT.ok : EXIT.failed;
+}
+
+/** @returns whether all was as expected */
+async function replayFixtures(options: DemoOptions, { cli }: CommandContext): Promise<boolean> {
   const { terminal, signal } = cli;
   // The other commands start faster without what reads events, and without a whole receiver.
-  const { readFixtureFolder } = await import("./fixture-folder.js");
-  const { countAccepted } = await import("./count-accepted.js");
+  const { readFixtureFolder } = await import("../fixture-folder.js");
+  const { countAccepted } = await import("../count-accepted.js");
   const { deliveries, events } = readFixtureFolder(PACKAGED_FIXTURES);
   const { startDemoReceiver } = await import("./demo-receiver.js");
-  const receiver = await startDemoReceiver({ verbose: options.verbose ?? false });
+  const secret = `whsec_${randomBytes(24).toString("base64url")}`;
+  const receiver = await startDemoReceiver({ verbose: options.verbose ?? false, secrets: () => secret });
   const report = reportResults(terminal, deliveries, options.json ?? false);
   const accepted = countAccepted();
   let isHandedOff = false;
@@ -48,7 +59,7 @@ async function demo(options: DemoOptions, { cli }: CommandContext): Promise<Exit
       report.add(result);
       accepted.add(result);
     };
-    const { url, secret } = receiver;
+    const { url } = receiver;
     const how = { asIs: false, concurrency: 1, timeoutMs: 15_000, signal };
     await runDeliveries({ url, secret, deliveries, events, ...how, onResult });
     isHandedOff = await showOutcome(receiver, accepted.signals + accepted.tests, options, cli);
@@ -58,7 +69,7 @@ async function demo(options: DemoOptions, { cli }: CommandContext): Promise<Exit
     else await rm(receiver.folder, { recursive: true, force: true });
   }
   report.summarise();
-  return isHandedOff && report.failed.length === 0 ? EXIT.ok : EXIT.failed;
+  return isHandedOff && report.failed.length === 0;
 }
 
 /** What the inbox holds afterwards, and what the callback got. */

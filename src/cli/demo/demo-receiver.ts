@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -6,18 +5,22 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import type { StateCounts } from "../inbox/store.js";
-import { expressHandler } from "../receiver/express-handler.js";
-import { createReceiver, type Receiver } from "../receiver/receiver.js";
-import { sqliteStore } from "../stores/sqlite/sqlite-store.js";
-import { environmentError } from "./exit.js";
+import type { StateCounts } from "../../inbox/store.js";
+import type { Signal, TestEvent } from "../../events/envelope.js";
+import { expressHandler } from "../../receiver/express-handler.js";
+import { createReceiver, type Receiver } from "../../receiver/receiver.js";
+import type { SecretSource } from "../../receiver/secrets.js";
+import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
+import { environmentError } from "../exit.js";
 
 export interface DemoReceiver {
   url: URL;
-  secret: string;
+  receiver: Receiver;
   folder: string;
   /** The inbox's file. */
   path: string;
+  /** Signals that the callback got, in its order. */
+  signals: readonly Signal[];
   /** Waits until the callback got so many events and the inbox knows; gives up after a while. */
   settle(expectedEvents: number, signal: AbortSignal): Promise<DemoOutcome>;
   /** Idempotent. */
@@ -35,17 +38,27 @@ export interface DemoOutcome {
 const SETTLE_MS = 10_000;
 const PATH = "/webhooks/signals";
 
-export async function startDemoReceiver({ verbose }: { verbose: boolean }): Promise<DemoReceiver> {
+/** @param secrets where it has them from; given its folder */
+export async function startDemoReceiver({
+  verbose,
+  secrets,
+}: {
+  verbose: boolean;
+  secrets: (folder: string) => SecretSource;
+}): Promise<DemoReceiver> {
   const { default: express } = await import("express").catch(() => {
     throw environmentError("the demo needs Express: run `npm install express`");
   });
   const folder = await mkdtemp(join(tmpdir(), "signalbox-demo-"));
   const path = join(folder, "signals.db");
-  const secret = `whsec_${randomBytes(24).toString("base64url")}`;
   const keys: string[] = [];
-  const note = (_event: unknown, { deliveryKey }: { deliveryKey: string }): void => void keys.push(deliveryKey);
+  const signals: Signal[] = [];
+  const note = (event: Signal | TestEvent, { deliveryKey }: { deliveryKey: string }): void => {
+    keys.push(deliveryKey);
+    if (event.type === "signal.published") signals.push(event);
+  };
   const receiver = createReceiver({
-    secrets: secret,
+    secrets: secrets(folder),
     store: sqliteStore(path),
     onSignal: note,
     onTest: note,
@@ -66,9 +79,10 @@ export async function startDemoReceiver({ verbose }: { verbose: boolean }): Prom
   const { port } = server.address() as AddressInfo;
   return {
     url: new URL(`http://127.0.0.1:${port}${PATH}`),
-    secret,
+    receiver,
     folder,
     path,
+    signals,
     async settle(expectedEvents, signal) {
       await whenHandedOff(receiver, () => keys.length >= expectedEvents, signal);
       const { ready, leased, done, dead, quarantined } = await receiver.inbox.stats();
