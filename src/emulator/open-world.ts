@@ -20,6 +20,8 @@ import { DEFAULT_SEED, readOrigin, seedWorld } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
+import { deliveriesControl } from "./webhooks/deliveries-control.js";
+import { webhooksControl } from "./webhooks/webhooks-control.js";
 
 /** What a database is opened with. */
 export interface WorldParts {
@@ -64,6 +66,8 @@ export function openWorld({ database, isNew, config, seed, startAtMs, resumption
       ...clockControl(core),
       ...operationFaultsControl(faults),
       ...investigationsControl(investigations),
+      ...webhooksControl(core, webhooks, (accountId) => void access.accounts.read(accountId)),
+      ...deliveriesControl(webhooks),
     },
     gate,
   );
