@@ -10,6 +10,8 @@ import { tempFiles } from "./temp-files.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+const STEPS = ["service", "follow", "register", "handshake", "month", "callback", "redeliver", "tamper", "product"];
+
 test("the demo exits 0 within 30 s and prints one line for each of the 40 events and all deliveries", async () => {
   const startedAt = performance.now();
   const run = await runCli(["demo"]);
@@ -59,7 +61,22 @@ test("--json gives NDJSON on stdout", async () => {
   const results = rows.filter((row) => "name" in row);
   expect(results).toHaveLength(REQUESTS.length);
   expect(results.every((row) => row["ok"] === true)).toBe(true);
-  expect(rows.slice(results.length).map((row) => Object.keys(row)[0])).toEqual(["inbox", "handedOff"]);
+  const others = rows.slice(results.length).map((row) => row["step"] ?? Object.keys(row)[0]);
+  expect(others).toEqual(["inbox", "handedOff", ...STEPS]);
+});
+
+test("the demo tells the whole story: registered, verified, a month of signals, each handed off once", async () => {
+  const rows = ndjson(await runCli(["demo", "--json"])).filter((row) => "step" in row);
+  expect(rows.map((row) => row["step"])).toEqual(STEPS);
+  expect(rows.every((row) => row["ok"] === true)).toBe(true);
+  const said = new Map(rows.map((row) => [row["step"], String(row["text"])]));
+  expect(said.get("register")).toBe("38 signal types, 2 registrations");
+  expect(said.get("handshake")).toBe("2 challenges answered, 2 registrations active");
+  const sent = /: (\d+) signals of (\d+) types were sent$/.exec(said.get("month") ?? "");
+  expect(Number(sent?.[1])).toBeGreaterThan(3);
+  expect(said.get("callback")).toBe(`${sent?.[1]} hand-offs of ${sent?.[1]} signals, each exactly once`);
+  expect(said.get("redeliver")).toMatch(/^sig_\d+_\d+ once more: 200 \{"received":true,"duplicate":true\}$/);
+  expect(said.get("tamper")).toContain("401 signature_mismatch");
 });
 
 test("Ctrl-C ends the demo with 130 and still cleans up", async () => {
