@@ -8,6 +8,7 @@ import { searchDemandQuerySchema } from "../api/search-demand.js";
 import type { RegisterWebhookBody } from "../api/webhook-registration.js";
 import { operationCaller } from "./call-operation.js";
 import { checkInput, checkPathParameter } from "./check-input.js";
+import { isClientError } from "./client-error.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
 import type { NewRegistration } from "./new-registration.js";
 import type { PlatformAbortSignal } from "./platform.js";
@@ -91,9 +92,15 @@ export function createClient(options: ClientOptions): Client {
   async function readTask(taskId: string, signal: PlatformAbortSignal | undefined, maxAttempts: number) {
     const operation = "readInvestigation";
     const path = { task_id: checkPathParameter(operation, "task_id", taskId) };
-    const task = await callOperation({ operation, path, signal, maxAttempts });
-    gate.note(task);
-    return task;
+    try {
+      const task = await callOperation({ operation, path, signal, maxAttempts });
+      gate.note(task);
+      return task;
+    } catch (error) {
+      // Also when this caller gives up now: others may wait for the same task.
+      if (isClientError(error) && error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
+      throw error;
+    }
   }
 
   const client: Client = {

@@ -59,7 +59,6 @@ export async function waitForInvestigation(
       } catch (error) {
         if (scope.signal.aborted || !isClientError(error) || !error.retryable) throw error;
         if (++failures >= retry.maxAttempts) throw error;
-        if (error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
         continue;
       }
       await scope.race(Promise.resolve(onProgress?.(last)));

@@ -103,7 +103,22 @@ test("polling is never faster than poll_after_seconds, nor than Retry-After, wha
       if (steps.every(({ kind }) => kind === "running")) expect(times.length).toBe(steps.length + waiters);
       expect(times.length).toBeGreaterThan(0);
     }),
-    { numRuns: 40 },
+    {
+      numRuns: 40,
+      examples: [
+        // Both ask for the first time at the same moment.
+        [[{ kind: "running", seconds: 1 }], 2],
+        // One of them gives up when it is told to wait; the other one waits.
+        [
+          [
+            { kind: "running", seconds: 1 },
+            ...Array.from({ length: 3 }, () => ({ kind: "unavailable" as const, seconds: 0 })),
+            { kind: "limited", seconds: 300 },
+          ],
+          2,
+        ],
+      ],
+    },
   );
 });
 
