@@ -152,6 +152,27 @@ test("for Developer Access an iterator ends after the first page", async () => {
   expect(rows).toHaveLength(10);
 });
 
+test("a product is read without a key, in its language", async () => {
+  const together = await connect();
+  const slug = await anySlug(together);
+  const { client } = clientOn(together.emulator.baseUrl, { apiKey: undefined }, together.clock);
+  const profile = await client.productProfile(slug, { locale: "zh-CN" });
+  expect(profile).toMatchObject({ canonical_slug: slug, requested_locale: "zh-CN" });
+  const missing = await failureOf(client.productProfile("no-such-product-at-all"));
+  expect(missing).toMatchObject({ kind: "http", status: 404, code: "PRODUCT_NOT_FOUND" });
+});
+
+test("an endpoint is registered, with its secret, and an eleventh in a day is refused as a limit", async () => {
+  const together = await connect();
+  const register = (index: number) =>
+    together.client.registerWebhook({ url: `https://receiver.example/${index}`, signal_types: ["price_increased"] });
+  const first = await register(0);
+  expect(first).toMatchObject({ status: "pending", failure_count: 0, signal_types: ["price_increased"] });
+  expect(first.signing_secret.length).toBeGreaterThan(10);
+  for (let index = 1; index < 10; index++) await register(index);
+  expect(await failureOf(register(10))).toMatchObject({ kind: "limit", code: "REGISTRATIONS_EXCEEDED", attempts: 1 });
+});
+
 /** A product that the service knows. */
 async function anySlug({ client }: Together): Promise<string> {
   const { items } = await client.rankings({ limit: 1 });
