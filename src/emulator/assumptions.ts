@@ -157,7 +157,7 @@ export const ASSUMPTIONS = {
   allowLoopbackHttp: assume<boolean>({
     default: false,
     about: "Whether endpoints may be plain HTTP, on this machine's loopback addresses alone.",
-    reason: "The document wants HTTPS; a receiver under development listens on http://localhost.",
+    reason: "The document wants HTTPS; a receiver under development listens on plain HTTP.",
   }),
   retrySeconds: assume<string>({
     default: "10,60,300,1800,7200,21600,43200",
