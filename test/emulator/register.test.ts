@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/clock.js";
+import { secretFile } from "../../src/index.js";
+import { runCli } from "../cli/run-cli.js";
+import { serveReceiver } from "../cli/serve-requests.js";
+import { tempFiles } from "../cli/temp-files.js";
+import { startEmulator } from "./start-emulator.js";
+
+test("a receiver that has no secret yet is registered for all signals, and answers both verifications at once", async () => {
+  const path = join(tempFiles(), "signals.secret");
+  // A minute for a busy machine; the service's own time-out is what counts.
+  const patience = { secretWaitMs: 60_000, ackTimeoutMs: 120_000 };
+  const { receiver, url } = await serveReceiver({ secrets: secretFile(path), ...patience });
+  const bothVerified = new Promise<void>((resolve) => {
+    receiver.on("verified", () => {
+      if (receiver.health().deliveries.verified === 2) resolve();
+    });
+  });
+  const assumptions = { allowLoopbackHttp: true };
+  const { emulator, account } = await startEmulator({ clock: systemClock, assumptions });
+  const { key } = await account("pro");
+  const access = ["--base-url", emulator.baseUrl, "--secret-file", path];
+  const run = await runCli(["register", "--url", url, "--all-types", ...access], { env: { SIGNALS_API_KEY: key } });
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(run.stdout).toMatch(/^\S+ {2}pending {2}30 signal types\n\S+ {2}pending {2}8 signal types\n$/);
+  await bothVerified;
+  // None was refused before, so none was sent a second time.
+  expect(receiver.health()).toMatchObject({ verified: true, deliveries: { verified: 2, rejected: 0 } });
+  const secrets = readFileSync(path, "utf8").trimEnd().split("\n");
+  expect(new Set(secrets).size).toBe(2);
+  for (const secret of secrets) expect(run.stdout + run.stderr).not.toContain(secret);
+});
+
+test("an address that the service does not take is wrong usage, and leaves no secret behind", async () => {
+  const path = join(tempFiles(), "signals.secret");
+  const { emulator, account } = await startEmulator();
+  const { key } = await account("pro");
+  const access = ["--base-url", emulator.baseUrl, "--secret-file", path];
+  const args = ["register", "--url", "http://127.0.0.1:3000/signals", "--types", "new_model", ...access];
+  const run = await runCli(args, { env: { SIGNALS_API_KEY: key } });
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toMatch(/400 INVALID_PARAMETERS, url: must .*HTTPS.*\(request req_/);
+  expect(() => readFileSync(path)).toThrow("ENOENT");
+});
