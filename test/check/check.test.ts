@@ -110,6 +110,7 @@ test("the text shows both kinds apart, and of a failure what was sent, expected,
       /^acknowledgements: half of 7 within [\d.]+ ms, 99% within [\d.]+ ms, the slowest [\d.]+ ms$/,
     ),
     "required: 2 passed, 1 failed, 1 skipped; advised: 0 passed, 1 not followed, 0 skipped",
+    "not proved: signature.raw-bytes",
     "",
   ]);
 });
@@ -184,22 +185,24 @@ test("the NDJSON has an object for each check and a summary, and nothing else is
       strict: false,
       required: { passed: 0, failed: 1, skipped: 0 },
       advised: { passed: 1, failed: 0, skipped: 0 },
+      skipped: [],
       acknowledgements: expect.objectContaining({ count: 2 }),
       clockOffsetMs: 0,
     },
   });
 });
 
-test("no secret is printed, even where the receiver quotes it", async () => {
+// A 4xx to whatever is authentic ends the run at once, with the answer on stderr.
+test.each([500, 418])("no secret is printed, even where the receiver quotes it with a %i", async (status) => {
   const { url } = await serveRecorder((_request, response) => {
-    response.statusCode = 418;
+    response.statusCode = status;
     response.end(`wanted a digest made with ${SECRET}`);
   });
   const junit = join(tempFiles(), "check.xml");
   for (const args of [[], ["--json"]]) {
     const run = await callCli(["check", url, "--skip", "age.bounds", "--junit", junit, ...args]);
     expect(run.exitCode).toBe(1);
-    expect(run.stdout).toContain("418 wanted a digest made with [the secret]");
+    expect(run.stdout + run.stderr).toContain(`${status} wanted a digest made with [the secret]`);
     expect(run.stdout + run.stderr + readFileSync(junit, "utf8")).not.toContain(SECRET);
   }
 });
@@ -355,4 +358,89 @@ test("a JUnit file that cannot be written is exit 3, before anything is sent", a
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toBe("signalbox check: cannot write /no/such/folder/check.xml (ENOENT)\n");
   expect(requests).toEqual([]);
+});
+
+test("what is required and could not be seen is named at the end, and is exit 1 with --strict", async () => {
+  const { url } = await serveProcess("node", "silent");
+  const args = ["--only", "dedupe.once", "--only", "dedupe.restart", "--only", "signature.missing"];
+  const notProved = ["dedupe.once", "dedupe.restart"];
+  const lax = await runCheck(url, ...args);
+  expect(lax.summary).toMatchObject({ ok: true, complete: true, skipped: notProved });
+  expect(lax.run.exitCode).toBe(0);
+  const junit = join(tempFiles(), "check.xml");
+  const strict = await runCheck(url, ...args, "--strict", "--junit", junit);
+  expect(strict.summary).toMatchObject({ ok: false, skipped: notProved });
+  expect(strict.run.exitCode).toBe(1);
+  expect(readFileSync(junit, "utf8")).toMatch(/tests="3" failures="2"[^]*not proved: its answers do not tell a repeat/);
+  const text = await callCli(["check", url, ...args]);
+  expect(text.stderr).toMatch(/\nnot proved: dedupe\.once, dedupe\.restart\n$/);
+});
+
+test("a receiver with another secret is told so once, and not what each check would say of it", async () => {
+  const { url } = await serveReceiver({ secrets: "whsec_another" });
+  const text = await callCli(["check", url]);
+  expect(text).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(text.stderr).toMatch(
+    /^signalbox check: it refuses whatever is authentic \(401 .*signature_mismatch.*\), so nothing was checked: .*doctor --url.*\n$/,
+  );
+  const { run, rows, summary } = await runCheck(url);
+  expect(run.exitCode).toBe(1);
+  expect(rows).toEqual([]);
+  expect(summary).toMatchObject({ ok: false, complete: false, stoppedBy: expect.stringMatching(/authentic/) });
+});
+
+test("a receiver that refuses only some of what is authentic is checked", async () => {
+  const { receiver, url } = await serveReceiver();
+  const withoutTests = await listen((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      if (/webhook\.(test|verification)/.test(body.toString())) response.writeHead(400).end();
+      else void passOn(url, request.headers, body, response);
+    });
+  });
+  const { failed } = await runCheck(withoutTests, "--only", "events.test", "--only", "signature.missing");
+  expect(failed).toEqual(["events.test"]);
+  expect(receiver.health().ok).toBe(true);
+});
+
+test("a count that falls in a restart says what was lost", async () => {
+  const { url, restartCommand, countCommand } = await serveProcess("node", "forgets-on-restart");
+  // The journal goes with the process: what was accepted is gone.
+  const [, journal = ""] = /'(.*)'/.exec(countCommand) ?? [];
+  const losing = `${restartCommand} && : > '${journal}'`;
+  const args = ["--only", "dedupe.once", "--only", "dedupe.restart"];
+  const { rows, failed } = await runCheck(
+    url,
+    ...args,
+    "--restart-command",
+    losing,
+    "--accepted-command",
+    countCommand,
+  );
+  expect(failed).toEqual(["dedupe.restart"]);
+  const probes = rows.find(({ id }) => id === "dedupe.restart")?.probes ?? [];
+  const fell = /^the count fell from [1-9]\d* to 0: what was accepted before the restart is gone$/;
+  expect(probes.map(({ came }) => came)).toContainEqual(expect.stringMatching(fell));
+});
+
+test("connections that are dropped are not blamed on the database", async () => {
+  const { url } = await serveReceiver();
+  let open = 0;
+  const crowded = await listen((request, response) => {
+    open += 1;
+    response.once("close", () => (open -= 1));
+    if (open > 5) {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => void passOn(url, request.headers, Buffer.concat(chunks), response));
+  });
+  const { rows, failed } = await runCheck(crowded, "--only", "dedupe.simultaneous");
+  expect(failed).toEqual(["dedupe.simultaneous"]);
+  expect(rows[0]?.hint).toMatch(/backlog/);
+  expect(rows[0]?.hint).not.toMatch(/database/);
 });

@@ -19,8 +19,10 @@ export interface SummaryRow {
   summary: {
     ok: boolean;
     complete: boolean;
+    stoppedBy?: string;
     required: Counts;
     advised: Counts;
+    skipped: string[];
     acknowledgements: { count: number; p50Ms: number; p99Ms: number; maxMs: number } | null;
     clockOffsetMs: number;
   };

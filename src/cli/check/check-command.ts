@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
-import { EXIT, environmentError, usageError, type ExitCode } from "../exit.js";
+import { CliError, EXIT, environmentError, usageError, type ExitCode } from "../exit.js";
 import { matchesName } from "../match-name.js";
 import { PACKAGED_FIXTURES } from "../packaged-fixtures.js";
 import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../parse-option.js";
@@ -13,6 +13,7 @@ import { createCheckContext } from "./check-context.js";
 import { CHECKS } from "./checks.js";
 import { junitOf } from "./junit.js";
 import { receiverClockOffset } from "./receiver-clock.js";
+import { refusalOfAll } from "./refusal-of-all.js";
 import { reportAsJson, reportAsText } from "./report-checks.js";
 import { runChecks } from "./run-checks.js";
 import { isGood, summarise } from "./summary.js";
@@ -42,7 +43,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
   addSecretOptions(command)
     .option("--only <pattern>", "ids that contain this, or match it where it has a * (repeatable)", collect)
     .option("--skip <pattern>", "leave these ids out (repeatable)", collect)
-    .option("--strict", "exit 1 also when an advice is not followed")
+    .option("--strict", "exit 1 also when an advice is not followed, or something required was skipped")
     .option(
       "--restart-command <command>",
       "a shell command that restarts the receiver and returns: for dedupe.restart",
@@ -105,7 +106,13 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   const results: CheckResult[] = [];
   const report = (json ? reportAsJson : reportAsText)(cli.terminal, { planned: checks.length, strict });
   let stoppedBy: string | null = "interrupted";
+  let isRefusedAll = false;
   try {
+    const refusal = await refusalOfAll(context);
+    if (refusal !== null) {
+      isRefusedAll = true;
+      throw refusedAll(refusal);
+    }
     await runChecks(checks, context, (result) => {
       results.push(result);
       report.add(result);
@@ -119,19 +126,28 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     const measured = {
       times: answerTimes(exchanges),
       clockOffsetMs: receiverClockOffset(exchanges),
-      isComplete: stoppedBy === null,
+      stoppedBy,
     };
-    if (results.length > 0 && !cli.signal.aborted) report.finish(measured);
+    const isWorthIt = results.length > 0 || (json && isRefusedAll);
+    if (isWorthIt && !cli.signal.aborted) report.finish(measured);
     if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
+}
+
+function refusedAll(answer: string): CliError {
+  return new CliError(
+    EXIT.failed,
+    `it refuses whatever is authentic (${answer}), so nothing was checked: another secret, or something changes deliveries ` +
+      "on their way; `npx signalbox doctor --url` with the same address finds out which",
+  );
 }
 
 function selectChecks({ only = ["*"], skip = [] }: CheckOptions): readonly Check[] {
   for (const [option, patterns] of Object.entries({ only, skip })) {
     const idle = patterns.find((pattern) => !CHECKS.some(({ id }) => matchesName(id, pattern)));
     if (idle !== undefined)
-      throw usageError(`--${option} ${echoed(idle)}: no check matches; try --${option} signature.`);
+      throw usageError(`--${option} ${echoed(idle)}: no check matches; try --${option} signature`);
   }
   const checks = CHECKS.filter((each) => isMeant(each, only) && !isMeant(each, skip));
   if (checks.length === 0) throw usageError("--skip leaves nothing to check");

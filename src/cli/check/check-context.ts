@@ -71,7 +71,8 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
       const sentAt = Date.now();
       const answer = await sendDelivery(url, outgoing, { timeoutMs, signal, ...(hold !== undefined && { hold }) });
       throwIfInterrupted(signal);
-      if (answer.kind === "unreachable") throw unreachable(url, answer.code);
+      // Of many at once a server that is there may refuse some.
+      if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
       exchanges.push({ delivery, answer, sentAt, answeredAt: Date.now(), isHeld: hold !== undefined });
       return answer;
     },

@@ -44,6 +44,8 @@ export interface Observation {
   note?: string;
   /** Why nothing could be concluded. A probe that failed counts all the same. */
   unseen?: string;
+  /** How to mend what failed, where the check's own hint is beside the point. */
+  mend?: string;
 }
 
 export interface CheckResult {
@@ -51,6 +53,8 @@ export interface CheckResult {
   outcome: "passed" | "failed" | "skipped";
   probes: readonly Probe[];
   note?: string;
+  /** In place of the check's hint. */
+  mend?: string;
   /** Why it was skipped. */
   reason?: string;
   seconds: number;

@@ -23,6 +23,10 @@ export async function checkAcceptedOnce(context: CheckContext): Promise<Observat
   return { probes: [onceProbe(`one signal ${answers.length} times, signed anew each time`, taken)] };
 }
 
+const DROPPED =
+  "The connections themselves are refused, reset or left without an answer, before anything is looked up: raise the " +
+  "server's backlog (its queue of new connections) or its workers, and the limits of the proxy before it.";
+
 /** One event twenty times in the same moment. */
 export async function checkSimultaneous(context: CheckContext): Promise<Observation> {
   const before = await readAcceptedCount(context);
@@ -36,9 +40,16 @@ export async function checkSimultaneous(context: CheckContext): Promise<Observat
     came: bad[0] === undefined ? "2xx each" : `${bad.length} × other, such as ${wordsOf(bad[0], context)}`,
     ok: bad.length === 0,
   };
+  // All of them: the receiver went away.
+  if (answers.every(({ kind }) => kind === "unreachable")) await context.send(context.build("new-signal"), 0);
+  if (bad.length > 0 && bad.every(isNoAnswer)) return { probes: [acknowledged], mend: DROPPED };
   const taken = await timesTaken(answers, before, context);
   if (taken === null) return { probes: [acknowledged], note: `the status alone was looked at: ${CANNOT_TELL}` };
   return { probes: [acknowledged, onceProbe(sent, taken)] };
+}
+
+function isNoAnswer({ kind }: Answer): boolean {
+  return kind !== "answer";
 }
 
 /** One event before and after the receiver was restarted. */
@@ -49,7 +60,9 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
   const built = context.build("repeated-signal");
   const first = await context.send(built, 0);
   if (before !== null) await timesTaken([first], before, context);
+  const standing = await readAcceptedCount(context);
   await restartReceiver(context.restartCommand, context);
+  const left = await readAcceptedCount(context);
   const second = await context.send(built, 1);
   const sent = "one signal, a restart, and the same signal again";
   const acknowledged: Probe = {
@@ -60,6 +73,10 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
     ok: isSuccess(first) && isSuccess(second),
   };
   if (!acknowledged.ok) return { probes: [acknowledged] };
+  if (standing !== null && left !== null && left < standing) {
+    const came = `the count fell from ${standing} to ${left}: what was accepted before the restart is gone`;
+    return { probes: [acknowledged, { name: "kept", sent, expected: "the same count after it", came, ok: false }] };
+  }
   if (before === null && !isTelling) return { probes: [], unseen: CANNOT_TELL };
   const taken = await timesTaken([first, second], before, context);
   return { probes: [acknowledged, ...(taken === null ? [] : [onceProbe(sent, taken)])] };

@@ -2,7 +2,7 @@ import { printable } from "../printable.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 
 export interface JunitOptions {
-  /** An advice that is not followed is a failure. */
+  /** An advice that is not followed is a failure, and so is something required that was skipped. */
   strict: boolean;
   /** Why the run ended before its last check; `null` when it did not. */
   stoppedBy: string | null;
@@ -10,7 +10,7 @@ export interface JunitOptions {
 
 /**
  * The results as JUnit XML: a suite for each kind. An advice that is not followed is a skipped test case, and with
- * `strict` a failed one, so that a build server agrees with the exit code. For the same reason a run that was cut short has
+ * `strict` a failed one, as what is required and was skipped, so that a build server agrees with the exit code. For the same reason a run that was cut short has
  * an error: what was seen until then may all have passed.
  */
 export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
@@ -21,7 +21,10 @@ export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: 
 
 function suiteOf(kind: CheckKind, results: readonly CheckResult[], strict: boolean): string {
   const own = results.filter(({ check }) => check.kind === kind);
-  const isFailure = ({ outcome }: CheckResult): boolean => outcome === "failed" && (kind === "required" || strict);
+  const isFailure = ({ outcome }: CheckResult): boolean => {
+    if (outcome === "failed") return kind === "required" || strict;
+    return outcome === "skipped" && kind === "required" && strict;
+  };
   const failures = own.filter(isFailure).length;
   const skipped = own.filter((result) => result.outcome !== "passed" && !isFailure(result)).length;
   const seconds = own.reduce((sum, result) => sum + result.seconds, 0);
@@ -52,9 +55,10 @@ function caseOf(result: CheckResult, isFailure: boolean): string {
   return `${open}>\n      ${element}\n${output}    </testcase>\n`;
 }
 
-function detailsOf({ check, probes }: CheckResult): string {
+function detailsOf({ check, outcome, probes, mend = check.hint, reason = "" }: CheckResult): string {
+  if (outcome === "skipped") return `not proved: ${reason}`;
   const bad = probes.filter(({ ok }) => !ok);
-  return [...bad.map(describe), `mend: ${check.hint}`].join("\n");
+  return [...bad.map(describe), `mend: ${mend}`].join("\n");
 }
 
 function describe({ name, sent, expected, came }: Probe): string {

@@ -16,7 +16,8 @@ export interface Measured {
   times: AnswerTimes | null;
   /** Of the receiver's clock, in milliseconds; 0 when it may well agree. */
   clockOffsetMs: number;
-  isComplete: boolean;
+  /** Why it ended before its last check; `null` when it did not. */
+  stoppedBy: string | null;
 }
 
 interface Settings {
@@ -57,8 +58,9 @@ export function reportAsText(terminal: Terminal, { planned, strict }: Settings):
       for (const line of linesOf(result, terminal)) terminal.print(line);
       terminal.progress(`${results.length} of ${planned} checks`);
     },
-    finish({ times, clockOffsetMs, isComplete }) {
+    finish({ times, clockOffsetMs, stoppedBy }) {
       const summary = summarise(results);
+      const isComplete = stoppedBy === null;
       if (clockOffsetMs !== 0) terminal.note(terminal.notePaint.yellow(describeOffset(clockOffsetMs)));
       if (times !== null) terminal.note(`acknowledgements: ${describeTimes(times)}`);
       const { required, advised } = summary;
@@ -66,9 +68,10 @@ export function reportAsText(terminal: Terminal, { planned, strict }: Settings):
         `required: ${countsOf(required)}`,
         `advised: ${advised.passed} passed, ${advised.failed} not followed, ${advised.skipped} skipped`,
       ];
-      const { green, red } = terminal.notePaint;
+      const { green, red, yellow } = terminal.notePaint;
       const colour = isComplete && isGood(summary, strict) ? green : red;
       terminal.note(colour(`${isComplete ? "" : "not finished; "}${parts.join("; ")}`));
+      if (summary.skipped.length > 0) terminal.note(yellow(`not proved: ${summary.skipped.join(", ")}`));
     },
   };
 }
@@ -77,7 +80,7 @@ function countsOf({ passed, failed, skipped }: ReturnType<typeof summarise>["req
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
-function linesOf({ check, outcome, probes, note, reason }: CheckResult, { paint }: Terminal): string[] {
+function linesOf({ check, outcome, probes, note, reason, mend }: CheckResult, { paint }: Terminal): string[] {
   const isAdvice = check.kind === "advised";
   const verdict = {
     passed: paint.green("ok     "),
@@ -96,7 +99,7 @@ function linesOf({ check, outcome, probes, note, reason }: CheckResult, { paint 
     ...head,
     ...bad.slice(0, SHOWN_PROBES).flatMap(linesOfProbe),
     ...(others.length === 0 ? [] : [`            and ${others.length} more: ${others.join(", ")}`]),
-    `            ${paint.bold("mend")}      ${check.hint}`,
+    `            ${paint.bold("mend")}      ${mend ?? check.hint}`,
   ];
 }
 
@@ -114,7 +117,7 @@ export function reportAsJson(terminal: Terminal, { strict }: Settings): CheckRep
   return {
     add(result) {
       results.push(result);
-      const { check, outcome, probes, note, reason, seconds } = result;
+      const { check, outcome, probes, note, reason, mend, seconds } = result;
       const { id, kind, title, hint } = check;
       const ms = Math.round(seconds * 1000);
       terminal.printJson({
@@ -124,16 +127,18 @@ export function reportAsJson(terminal: Terminal, { strict }: Settings): CheckRep
         title,
         ...(reason !== undefined && { reason }),
         ...(note !== undefined && { note }),
-        ...(outcome === "failed" && { hint }),
+        ...(outcome === "failed" && { hint: mend ?? hint }),
         ms,
         probes,
       });
     },
-    finish({ times: acknowledgements, clockOffsetMs, isComplete }) {
+    finish({ times: acknowledgements, clockOffsetMs, stoppedBy }) {
       const summary = summarise(results);
-      const ok = isComplete && isGood(summary, strict);
+      const complete = stoppedBy === null;
+      const ok = complete && isGood(summary, strict);
+      const stop = complete ? {} : { stoppedBy };
       terminal.printJson({
-        summary: { ok, complete: isComplete, strict, ...summary, acknowledgements, clockOffsetMs },
+        summary: { ok, complete, ...stop, strict, ...summary, acknowledgements, clockOffsetMs },
       });
     },
   };

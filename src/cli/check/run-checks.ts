@@ -26,8 +26,8 @@ export async function runChecks(
   }
 }
 
-function judge(check: Check, { probes, note, unseen }: Observation, seconds: number): CheckResult {
-  const common = { check, probes, seconds, ...(note !== undefined && { note }) };
+function judge(check: Check, { probes, note, unseen, mend }: Observation, seconds: number): CheckResult {
+  const common = { check, probes, seconds, ...(note !== undefined && { note }), ...(mend !== undefined && { mend }) };
   if (probes.some(({ ok }) => !ok)) return { ...common, outcome: "failed" };
   if (unseen !== undefined) return { ...common, outcome: "skipped", reason: unseen };
   return { ...common, outcome: "passed" };

@@ -6,6 +6,8 @@ export type Counts = Record<CheckResult["outcome"], number>;
 export interface Summary {
   required: Counts;
   advised: Counts;
+  /** The ids of required checks that were skipped: nothing is known of them. */
+  skipped: string[];
 }
 
 export function summarise(results: readonly CheckResult[]): Summary {
@@ -14,10 +16,11 @@ export function summarise(results: readonly CheckResult[]): Summary {
     for (const { check, outcome } of results) if (check.kind === kind) counts[outcome] += 1;
     return counts;
   };
-  return { required: of("required"), advised: of("advised") };
+  const skipped = results.filter(({ check, outcome }) => check.kind === "required" && outcome === "skipped");
+  return { required: of("required"), advised: of("advised"), skipped: skipped.map(({ check }) => check.id) };
 }
 
-/** Whether nothing failed that has to hold; with `strict` the advice has to hold too. */
-export function isGood({ required, advised }: Summary, strict: boolean): boolean {
-  return required.failed === 0 && (!strict || advised.failed === 0);
+/** Whether nothing failed that has to hold; with `strict` the advice has to hold too, and all that is required be seen. */
+export function isGood({ required, advised, skipped }: Summary, strict: boolean): boolean {
+  return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }
