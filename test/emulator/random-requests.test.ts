@@ -32,6 +32,12 @@ async function knowingParameters(
   return parametersOf(operationId).map((parameter) => ({ ...parameter, known: known.get(parameter.name) ?? [] }));
 }
 
+/** Slugs of products that the emulator has. */
+async function rankedSlugs({ call, newKey }: CheckedEmulator): Promise<string[]> {
+  const { body } = await call("rankings", { path: "/research/rankings?limit=50", key: await newKey("pro") });
+  return (body as { items: { slug: string }[] }).items.map(({ slug }) => slug);
+}
+
 /** Keys that are changed before their minute is full. */
 function fullKeys(newKey: () => Promise<string>): () => Promise<string> {
   let used = 0;
@@ -91,48 +97,66 @@ test("any page of good parameters is a part of one list, Developer Access sees i
 const json: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 2 });
 
 /** A body of operation 1, or something that is none. */
-const investigationBody: fc.Arbitrary<unknown> = fc.oneof(
-  fc.record({
-    slug: fc.oneof(fc.constantFrom("aurora", "a", "0-"), fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,30}$/), json),
-    locale: fc.option(fc.oneof(fc.constantFrom("en", "zh-CN"), json), { nil: "en" }),
-    idempotency_key: fc.oneof(fc.uuid(), fc.constantFrom("x", null)),
-    confirm_usage: fc.constantFrom(true, true, true, false, "true", null),
-  }),
-  json,
-  fc.constantFrom("", "{", "[]", '{"slug":', "null", '"text"', '{"__proto__":{}}'),
-);
+const investigationBody = (slugs: readonly string[]): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    fc.record({
+      slug: fc.oneof(
+        { weight: 4, arbitrary: fc.constantFrom(...slugs, "a", "0-") },
+        fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,30}$/),
+        json,
+      ),
+      locale: fc.option(fc.oneof(fc.constantFrom("en", "zh-CN"), json), { nil: "en" }),
+      idempotency_key: fc.oneof(fc.uuid(), fc.constantFrom("x", null)),
+      confirm_usage: fc.constantFrom(true, true, true, false, "true", null),
+    }),
+    json,
+    fc.constantFrom("", "{", "[]", '{"slug":', "null", '"text"', '{"__proto__":{}}'),
+  );
 
 // Addresses of this machine alone, so that nothing is ever sent elsewhere; port 1 takes nothing.
-const registrationBody: fc.Arbitrary<unknown> = fc.oneof(
-  fc.record({
-    url: fc.oneof(
-      fc.constantFrom("https://127.0.0.1:1/hook", "https://localhost:1/", "http://127.0.0.1:1/", "x", ""),
-      json,
-    ),
-    signal_types: fc.oneof(fc.subarray([...SIGNAL_TYPES]), json),
-    locale: fc.oneof(fc.constantFrom("en", "zh-CN", "fr"), json),
-  }),
-  json,
-  fc.constantFrom("", "{", "[]", "null"),
-);
+const registrationBody = (): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        url: fc.oneof(
+          fc.constantFrom("https://127.0.0.1:1/hook", "https://localhost:1/", "http://127.0.0.1:1/", "x"),
+          json,
+        ),
+        signal_types: fc.oneof(
+          { weight: 3, arbitrary: fc.subarray([...SIGNAL_TYPES], { minLength: 1, maxLength: 30 }) },
+          fc.subarray([...SIGNAL_TYPES]),
+          json,
+        ),
+        locale: fc.oneof({ weight: 3, arbitrary: fc.constantFrom("en", "zh-CN") }, json),
+      }),
+    },
+    json,
+    fc.constantFrom("", "{", "[]", "null"),
+  );
 
 test.each([
   ["startInvestigation", investigationBody, OPERATIONS.startInvestigation],
   ["registerWebhook", registrationBody, OPERATIONS.registerWebhook],
 ] as const)(
   "%s answers any body by the document: what is none with 400, and what was refused has changed nothing",
-  async (operationId, bodies, { path, body: schema }) => {
-    const { call, newKey, stored } = await serveEmulator();
+  async (operationId, bodiesOf, { path, body: schema }) => {
+    const served = await serveEmulator();
+    const { call, newKey, stored } = served;
+    const bodies = bodiesOf(await rankedSlugs(served));
+    let taken = 0;
     const nextKey = fullKeys(() => newKey("developer"));
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
         const isGood = typeof body !== "string" && schema.safeParse(body).success;
         const key = await nextKey();
         const { status, code } = await call(operationId, { method: "POST", path, body, key });
+        if (status < 300) taken += 1;
         if (!isGood) expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
       }),
       { numRuns: 150 },
     );
+    expect(taken).toBeGreaterThan(0);
     const key = await newKey("developer");
     const before = await stored();
     for (const body of fc.sample(bodies, { numRuns: 100, seed: 7 })) {
@@ -209,4 +233,19 @@ test("any name of a product is not found, and wants no key [authentication/publi
     }),
     { numRuns: 200 },
   );
+});
+
+test("each product of the rankings has its profile, in every language [services/public-catalog] [profile-notes/card-verification]", async () => {
+  const served = await serveEmulator();
+  const slugs = await rankedSlugs(served);
+  expect(slugs).toHaveLength(50);
+  for (const slug of slugs) {
+    for (const locale of ["en", "zh-CN", "fr"]) {
+      const { status, body } = await served.call("productProfile", { path: `/tools/${slug}?locale=${locale}` });
+      expect(status, slug).toBe(200);
+      const { verification_status, canonical_slug } = body as { verification_status: string; canonical_slug: string };
+      expect(canonical_slug).toBe(slug);
+      expect(["verified", "pending"]).toContain(verification_status);
+    }
+  }
 });

@@ -125,20 +125,12 @@ export const LATER: Readonly<Record<string, string>> = {
 
 /** Rows that no test names yet. This list only ever gets shorter. */
 export const OPEN: readonly string[] = names`
-  services/investigations services/rankings services/search-demand services/signals services/public-catalog
-  tiers/public tiers/developer tiers/pro-and-enterprise profile-notes/card-verification task-states/new-task
-  task-states/same-key-same-inputs task-states/succeeded-read task-states/failed-or-cancelled
-  task-states-notes/reads-advance-nothing task-states-notes/three-active webhook-states/new-registration
-  start-investigation-notes/not-activated start-investigation-notes/key-conflict
-  read-investigation-notes/free-when-exhausted read-investigation-notes/rate-limits-apply
-  read-investigation-notes/foreign-id register-webhook-notes/ten-a-day register-webhook-notes/followed-and-future
-  search-demand-notes/view-is-retired search-demand-notes/developer-view rankings-notes/developer-view
-  authentication/bearer-keys authentication/session-tokens authentication/scopes authentication/entitlements
-  authentication/usage-is-shared authentication/401-and-403 signal-notes/followed-and-subscribed
-  signal-notes/no-backfill error-statuses/401 error-statuses/403 error-statuses/404 error-statuses/409
-  error-statuses/429 error-statuses/503 errors/quota-headers-for-limited-only limits/request-rate
-  limits/monthly-calls limits/not-counted limits/active-investigations limits/polling-interval
-  limits/developer-results limits-notes/free-operations-are-limited
+  tiers/pro-and-enterprise start-investigation-notes/not-activated read-investigation-notes/free-when-exhausted
+  read-investigation-notes/rate-limits-apply authentication/bearer-keys authentication/session-tokens
+  authentication/scopes authentication/entitlements authentication/usage-is-shared authentication/401-and-403
+  error-statuses/401 error-statuses/403 error-statuses/404 error-statuses/429 error-statuses/503
+  errors/quota-headers-for-limited-only limits/request-rate limits/monthly-calls limits/not-counted
+  limits-notes/free-operations-are-limited
 `;
 
 /** All ids of {@link DOCUMENT_ROWS}. */
