@@ -29,7 +29,12 @@ function ignoreEndOfHelp(error: unknown): void {
 }
 
 // A mistake in what was typed; all other errors of ours are about the store.
-const USAGE_CODES: ReadonlySet<string> = new Set(["secret_invalid", "timestamp_invalid", "option_unknown", "option_invalid"]);
+const USAGE_CODES: ReadonlySet<string> = new Set([
+  "secret_invalid",
+  "timestamp_invalid",
+  "option_unknown",
+  "option_invalid",
+]);
 
 function explain(error: unknown): { exitCode: ExitCode; message: string } {
   if (error instanceof CliError) return { exitCode: error.exitCode, message: printable(error.message) };

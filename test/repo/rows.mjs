@@ -12,7 +12,7 @@ const { LATER, ROW_IDS, rowsNamedIn, rowsWithoutTest } = await import(
   `data:text/javascript,${encodeURIComponent(outputText)}`
 );
 
-const files = readdirSync(TESTS, { recursive: true }).filter((path) => path.endsWith(".test.ts"));
+const files = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));
 const named = new Set(files.flatMap((path) => rowsNamedIn(readFileSync(`${TESTS}${path}`, "utf8"))));
 const missing = rowsWithoutTest(named);
 
