@@ -18,6 +18,8 @@ import { createInvestigations } from "./investigations/create-investigations.js"
 import { investigationsControl } from "./investigations/investigations-control.js";
 import { DEFAULT_SEED, readOrigin, seedWorld } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
+import { deliveriesControl } from "./webhooks/deliveries-control.js";
+import { webhooksControl } from "./webhooks/webhooks-control.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
 import { deliveriesControl } from "./webhooks/deliveries-control.js";

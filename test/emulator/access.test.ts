@@ -55,14 +55,14 @@ test.each(PROTECTED)("%s wants a key: 401 without, with a wrong or a revoked one
   expect(await said({ authorization: `Bearer ${key}` })).toEqual({ status: 401, code: "API_KEY_REVOKED" });
 });
 
-test("401 is for keys that are missing, wrong or revoked, 403 for those that may not [authentication/401-and-403]", async () => {
+test("the tables of 401 and of 403 have every protected operation [authentication/401-and-403] [error-statuses/401] [error-statuses/403]", async () => {
   // Each operation of its own above and below; here that both tables have them all.
   const named = new Set<string>(PROTECTED.map(([name]) => name));
   const isProtected = (name: string): boolean => OPERATIONS[name as keyof typeof OPERATIONS].scope !== null;
   expect(Object.keys(OPERATIONS).filter((name) => isProtected(name) && !named.has(name))).toEqual([]);
 });
 
-test.each(PROTECTED)("%s wants its scope: 403 with all others", async (name, path, how) => {
+test.each(PROTECTED)("%s wants its scope: 403 with all others [authentication/scopes]", async (name, path, how) => {
   const { scope } = OPERATIONS[name];
   const others = (["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const).filter(
     (each) => each !== scope,
@@ -110,7 +110,7 @@ test("an extra dimension of the rankings wants the account's feature", async () 
   expect([await statusOf("growth"), await statusOf("ai"), await statusOf("paid")]).toEqual([200, 200, 403]);
 });
 
-test("a public profile needs no key, and looks at none [authentication/public-needs-no-key]", async () => {
+test("a public profile needs no key, and looks at none [authentication/public-needs-no-key] [services/public-catalog]", async () => {
   const bare = await running.ask("/tools/no-such-product");
   expect(bare.status).not.toBe(401);
   const withKey = await running.ask("/tools/no-such-product", { headers: { authorization: "nonsense" } });
@@ -170,7 +170,7 @@ test("a session of Developer Access uses the account's quota", async () => {
 
 const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
 
-test("fifty counted calls a UTC month, shared by the keys of an account [limits/monthly-calls] [authentication/usage-is-shared]", async () => {
+test("fifty counted calls a UTC month, shared by the keys of an account, and what is free stays free [limits/monthly-calls] [authentication/usage-is-shared] [errors/quota-code] [errors/quota-details] [errors/quota-headers] [read-investigation-notes/free-when-exhausted] [limits/not-counted] [error-statuses/429]", async () => {
   const own = await startEmulator();
   const { key, accountId } = await own.account("developer");
   const { key: second } = await own.emulator.control.createKey({ account_id: accountId });
@@ -181,7 +181,7 @@ test("fifty counted calls a UTC month, shared by the keys of an account [limits/
   }
   for (const given of [key, second]) {
     const told = await call(given);
-    // The names and forms of the document. [errors/quota-code] [errors/quota-details] [errors/quota-headers]
+    // The names and forms of the document.
     expect(refusal(told)).toEqual({ status: 429, code: "PRO_API_QUOTA_EXHAUSTED" });
     expect(told.body["error"]).toMatchObject({ details: { limit: 50, remaining: 0 } });
     expect(QUOTA_HEADERS.map((name) => told.headers.get(name))).toEqual([
@@ -192,7 +192,6 @@ test("fifty counted calls a UTC month, shared by the keys of an account [limits/
     ]);
     expect(told.headers.get("retry-after")).toBeNull();
   }
-  // What is free stays free. [read-investigation-notes/free-when-exhausted] [limits/not-counted]
   expect((await own.ask(NO_TASK, { key })).status).toBe(404);
   expect((await own.ask("/tools/no-such-product")).status).not.toBe(429);
 
@@ -248,11 +247,10 @@ test("quota headers are for Developer Access alone [errors/quota-headers-for-lim
   expect(QUOTA_HEADERS.filter((name) => profile.headers.has(name))).toEqual([]);
 });
 
-test("Pro and Enterprise have no monthly cap, and 120 requests in 60 seconds [limits/request-rate] [tiers/pro-and-enterprise]", async () => {
+test("Pro and Enterprise have no monthly cap, and 120 requests in 60 seconds, free ones too [limits/request-rate] [tiers/pro-and-enterprise] [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]", async () => {
   const own = await startEmulator();
   for (const tier of ["pro", "enterprise"] as const) {
     const { key } = await own.account(tier);
-    // Free operations count too. [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]
     const statusOf = async () => (await own.ask(NO_TASK, { key })).status;
     for (let request = 0; request < 120; request++) expect(await statusOf()).toBe(404);
     const limited = await own.ask(NO_TASK, { key });

@@ -27,7 +27,7 @@ test("fifty simultaneous starts with one key make one task [task-states/same-key
   expect(items).toHaveLength(1);
 });
 
-test("the key with other inputs is a conflict, and other accounts have keys of their own [error-statuses/409] [start-investigation-notes/key-conflict]", async () => {
+test("the key with other inputs is a conflict, and other accounts have keys of their own [error-statuses/409] [start-investigation-notes/key-conflict] [read-investigation-notes/foreign-id]", async () => {
   const { key } = await running.account("pro");
   const body = wish(slugs[0] ?? "");
   const first = await running.ask(START, { key, body });
@@ -44,7 +44,7 @@ test("the key with other inputs is a conflict, and other accounts have keys of t
   const second = await running.ask(START, { key: stranger, body });
   expect(second.status).toBe(202);
   expect(second.body["task_id"]).not.toBe(first.body["task_id"]);
-  // Another account's task is as unknown as one that never was. [read-investigation-notes/foreign-id]
+  // Another account's task is as unknown as one that never was.
   expect(refusal(await running.ask(`${START}/${first.body["task_id"] as string}`, { key: stranger }))).toEqual({
     status: 404,
     code: "TASK_NOT_FOUND",

@@ -119,9 +119,12 @@ test.each([
   ["min_products=one", { min_products: "must be one of 1, 2, 3, 5" }],
   ["keyword_id=-1", { keyword_id: "must be at least 0" }],
   ["min_traffic=10000000001", { min_traffic: "must be at most 10000000000" }],
-])("refused of search demand: %s", (query, problems) => {
-  expect(problemsOf(query, searchDemandQuerySchema as never)).toEqual(problems);
-});
+])(
+  "refused of search demand, the retired view too: %s [versioning/view-is-retired] [search-demand-notes/view-is-retired]",
+  (query, problems) => {
+    expect(problemsOf(query, searchDemandQuerySchema as never)).toEqual(problems);
+  },
+);
 
 test("no value of a request is repeated in what is said about it", () => {
   const secret = "s3cret-value";
