@@ -16,6 +16,7 @@ export interface Assumption<Value> {
 
 const assume = <Value>(assumption: Assumption<Value>): Assumption<Value> => assumption;
 
+/** All of them, by their names. */
 export const ASSUMPTIONS = {
   deliveryTimeoutMs: assume<number>({
     default: 10_000,

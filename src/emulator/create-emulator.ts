@@ -8,8 +8,11 @@ import { listen, type Listening } from "./http/listen.js";
 import type { World } from "./open-world.js";
 import { createWorldHolder, notRunning } from "./world-holder.js";
 
+/** The operations of the control API, by the names of their methods. */
+export type EmulatorControlTable = World["control"] & ReturnType<typeof worldControl>;
+
 /** The control API as methods: what `GET /_emulator` lists, by the same names and with the same input. */
-export type EmulatorControl = ControlMethods<World["control"] & ReturnType<typeof worldControl>>;
+export type EmulatorControl = ControlMethods<EmulatorControlTable>;
 
 /** The service, local. */
 export interface Emulator {
@@ -23,6 +26,7 @@ export interface Emulator {
   readonly baseUrl: string;
   /** @throws SignalboxError `emulator_not_running` */
   readonly control: EmulatorControl;
+  /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

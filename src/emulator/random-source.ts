@@ -2,7 +2,11 @@ import { randomBytes } from "node:crypto";
 
 /** Where ids, keys, secrets and jitter come from. */
 export interface RandomSource {
-  /** @param size in bytes */
+  /**
+   * Random bytes.
+   *
+   * @param size in bytes
+   */
   bytes(size: number): Buffer;
   /** At least 0, below 1. */
   fraction(): number;
