@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import type { EmulatorCore } from "../emulator-core.js";
@@ -31,6 +32,8 @@ export function createDeliveryDispatcher(
   { carry, settle, faults, signingTime }: DispatcherParts,
 ): DeliveryDispatcher {
   const stop = new AbortController();
+  // As many listen as there are requests on their way.
+  setMaxListeners(0, stop.signal);
   /** How many requests of each registration are on their way. */
   const inFlight = new Map<string, number>();
   const running = new Set<Promise<void>>();
