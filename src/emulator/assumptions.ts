@@ -20,7 +20,7 @@ const assume = <Value>(assumption: Assumption<Value>): Assumption<Value> => assu
 export const ASSUMPTIONS = {
   deliveryTimeoutMs: assume<number>({
     default: 10_000,
-    about: "How long a receiver may take to answer a delivery.",
+    about: "How long, in real time, a receiver may take to answer (half a second if it hung while the clock is moved).",
     reason: "Senders of webhooks commonly wait between 5 and 30 seconds.",
   }),
   unknownNames: assume<"not_found" | "empty">({

@@ -19,6 +19,8 @@ export interface Scheduler {
    * a moved clock shows is what time itself would have.
    */
   advanceTo(atMs: number): Promise<void>;
+  /** While {@link Scheduler.advanceTo} is on its way: real time hardly passes then. */
+  readonly isAdvancing: boolean;
   /** Resolves when nothing runs and nothing is due. */
   idle(): Promise<void>;
   /** No more work begins; resolves when what runs is done. */
@@ -33,6 +35,7 @@ export function createScheduler(clock: EmulatorClock, base: Pick<Clock, "setTime
   const running = new Set<Promise<void>>();
   let timer: ClockTimer | null = null;
   let isClosed = false;
+  let walks = 0;
   let advancing: Promise<void> = Promise.resolve();
 
   const nextDueAt = (): number | null => {
@@ -97,8 +100,12 @@ export function createScheduler(clock: EmulatorClock, base: Pick<Clock, "setTime
     wake: arm,
     advanceTo(atMs) {
       // One walk after the other: two at once would take each other's stops.
-      advancing = advancing.then(() => walkTo(atMs));
+      walks++;
+      advancing = advancing.then(() => walkTo(atMs)).finally(() => void walks--);
       return advancing;
+    },
+    get isAdvancing() {
+      return walks > 0;
     },
     idle,
     async close() {

@@ -25,6 +25,9 @@ export interface DispatcherParts {
   signingTime: () => number;
 }
 
+/** How long one that hung is waited for while the clock is moved: days of retries are not to take minutes. */
+const IMPATIENT_MS = 500;
+
 type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url" | "secret"> & { body: Buffer };
 
 export function createDeliveryDispatcher(
@@ -36,6 +39,8 @@ export function createDeliveryDispatcher(
   setMaxListeners(0, stop.signal);
   /** How many requests of each registration are on their way. */
   const inFlight = new Map<string, number>();
+  /** Registrations whose last request took too long. */
+  const hung = new Set<string>();
   const running = new Set<Promise<void>>();
   let draining: Promise<void> | null = null;
 
@@ -101,7 +106,10 @@ export function createDeliveryDispatcher(
       signal: stop.signal,
       sign: () => {
         const secret = secretOf.get(registrationId) ?? delivery.secret;
-        return { request: signedRequest(delivery, secret, signingTime()), startedAt: clock.now() };
+        const isImpatient = scheduler.isAdvancing && hung.has(registrationId);
+        const timeoutMs = isImpatient ? Math.min(IMPATIENT_MS, assumptions.deliveryTimeoutMs) : undefined;
+        const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
+        return { request, startedAt: clock.now() };
       },
       async yieldSlot(whileHeld) {
         leaveSlot(registrationId);
@@ -109,7 +117,10 @@ export function createDeliveryDispatcher(
         inFlight.set(registrationId, countOf(registrationId) + 1);
       },
     });
-    if (!stop.signal.aborted) settle(delivery, carried);
+    if (stop.signal.aborted) return;
+    if ("failure" in carried.outcome && carried.outcome.failure === "timed_out") hung.add(registrationId);
+    else hung.delete(registrationId);
+    settle(delivery, carried);
   }
 
   function drained(): Promise<void> {

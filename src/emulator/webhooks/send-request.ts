@@ -17,6 +17,8 @@ export interface WebhookRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
+  /** In real time. @default the assumption `deliveryTimeoutMs` */
+  timeoutMs?: number | undefined;
   /** Ends the connection in the midst of the body, as a proxy or a cable may. */
   breaksOff?: "cut_body" | "reset" | undefined;
 }
@@ -104,7 +106,10 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
           current?.destroy();
         }
         const onAbort = (): void => giveUp("aborted");
-        const timer = systemClock.setTimeout(() => giveUp("timed_out"), assumptions.deliveryTimeoutMs);
+        const timer = systemClock.setTimeout(
+          () => giveUp("timed_out"),
+          given.timeoutMs ?? assumptions.deliveryTimeoutMs,
+        );
         signal.addEventListener("abort", onAbort);
         function attempt(isRepeat: boolean): void {
           let hasEnded = false;

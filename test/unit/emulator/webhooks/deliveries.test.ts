@@ -292,3 +292,16 @@ test("after a restart registrations and pending retries go on, and what was on i
     ["delivered", 1],
   ]);
 });
+
+test("a receiver that hangs is waited for once when the clock is moved, however often it is tried", async () => {
+  const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 2000 } });
+  const hanging = await serveSilence();
+  const { id } = world.webhooks.register(1, { url: hanging.url, signal_types: ["traffic_breakout"] });
+  const began = performance.now();
+  await world.scheduler.advanceTo(START + 48 * HOUR_MS);
+  const took = performance.now() - began;
+  expect(hanging.requests).toHaveLength(8);
+  expect(took).toBeGreaterThan(2000 + 7 * 490);
+  expect(took).toBeLessThan(2000 * 5);
+  expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 8 });
+});
