@@ -44,7 +44,7 @@ export function createWaiters({ get, now }: WaitersConfig): Waiters {
   function waitFor(eventId: string, options: WaitForOptions = {}): Promise<StoredEvent> {
     const { state: wanted = "done", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     return new Promise((resolve, reject) => {
-      const mistake = mistakeIn(wanted, timeoutMs);
+      const mistake = mistakeIn(eventId, wanted, timeoutMs);
       if (mistake !== null) return reject(mistake);
       const stop = (): void => {
         clearTimeout(deadline);
@@ -92,7 +92,11 @@ function canBecome(state: EventState, wanted: EventState): boolean {
 }
 
 /** Of a JavaScript caller, mostly. `setTimeout` takes what it cannot count for 1 ms. */
-function mistakeIn(wanted: EventState, timeoutMs: number): SignalboxError | null {
+function mistakeIn(eventId: unknown, wanted: EventState, timeoutMs: number): SignalboxError | null {
+  if (typeof eventId !== "string") {
+    const what = `inbox.waitFor takes the id of an event, which is a string, not ${typeof eventId}.`;
+    return new SignalboxError("option_invalid", what, "Pass event.id.");
+  }
   if (!WAITABLE.has(wanted)) return invalid("state", "Wait for done, dead, ready or quarantined.");
   const isTime = typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= MOST_TIMEOUT_MS;
   return isTime ? null : invalid("timeoutMs", `Give it milliseconds, from 0 to ${MOST_TIMEOUT_MS}.`);

@@ -1,7 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { SignalEvent } from "../events/envelope.js";
 import { shiftTimes } from "../events/shift-times.js";
-import { isKnownSignalType, type KnownSignalType, type SignalType } from "../events/signal-types.js";
+import { SignalboxError } from "../errors.js";
+import { isKnownSignalType, SIGNAL_TYPES, type KnownSignalType, type SignalType } from "../events/signal-types.js";
+import { nearMiss } from "../near-miss.js";
+import { assertOverrides } from "./assert-overrides.js";
 import { mergeOverrides, type DeepPartial } from "./merge-overrides.js";
 import { readFixture } from "./read-fixture.js";
 
@@ -16,21 +19,23 @@ let lastSignalId = randomInt(2 ** 40);
 /**
  * A sound signal as the service would send it now, with an id of its own: the package's fixture of its type.
  * Overrides are merged in, however deep; the id follows `signal_id` and `product.id` unless it is given. A type that
- * this release does not know gets the data of a `traffic_breakout`.
+ * this release does not know gets the data of a `traffic_breakout`; one that looks like a slip of a known one is refused,
+ * unless it is given as `data.signal_type`. So is a property that looks like a slip; any other is added.
  *
  * @param type one of `SIGNAL_TYPES`, or any other. @default `data.signal_type` of the overrides, else `traffic_breakout`
+ * @throws SignalboxError `option_invalid`, `option_unknown`
  * @example
  * signalEvent("price_increased", { data: { product: { slug: "acme" } } });
  * signalEvent({ data: { title: "Acme is gone" } });
  */
 export function signalEvent(type: SignalType, overrides?: SignalEventOverrides): SignalEvent;
 export function signalEvent(overrides?: SignalEventOverrides): SignalEvent;
-export function signalEvent(
-  first: SignalType | SignalEventOverrides = {},
-  second: SignalEventOverrides = {},
-): SignalEvent {
-  const overrides = typeof first === "string" ? second : first;
-  const type = typeof first === "string" ? first : (first.data?.signal_type ?? DEFAULT_TYPE);
+export function signalEvent(first?: SignalType | SignalEventOverrides, second?: SignalEventOverrides): SignalEvent {
+  if (typeof first === "string") assertNoSlip(first);
+  const given = typeof first === "string" || first === undefined ? second : first;
+  assertOverrides("signalEvent", {}, given);
+  const overrides = given ?? {};
+  const type = typeof first === "string" ? first : (overrides.data?.signal_type ?? DEFAULT_TYPE);
   const fixture = readFixture<SignalEvent>(`signals/${isKnownSignalType(type) ? type : DEFAULT_TYPE}`);
   const now = Date.now();
   const data = shiftTimes(fixture.data, now - Date.parse(fixture.created_at));
@@ -40,6 +45,24 @@ export function signalEvent(
     created_at: new Date(now).toISOString(),
     data: { ...data, signal_type: type, signal_id: lastSignalId },
   };
+  assertOverrides("signalEvent", base, overrides);
   const event = mergeOverrides(base, overrides);
   return { ...event, id: overrides.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
+}
+
+/** `price_increasd` would be a signal of a type that no handler knows, and the test would hold the default branch. */
+function assertNoSlip(type: string): void {
+  if (isKnownSignalType(type)) return;
+  const meant = nearMiss(type, SIGNAL_TYPES);
+  if (meant === undefined || Math.abs(meant.length - type.length) > 2 || isNumbered(type, meant)) return;
+  throw new SignalboxError(
+    "option_unknown",
+    `There is no signal type "${type}".`,
+    `Did you mean "${meant}"? A new type of such a name: signalEvent({ data: { signal_type: "${type}" } }).`,
+  );
+}
+
+/** `…_top_50` beside `…_top_20`. */
+function isNumbered(type: string, known: string): boolean {
+  return type.replaceAll(/\d+/g, "") === known.replaceAll(/\d+/g, "");
 }
