@@ -22,8 +22,6 @@ import { deliveriesControl } from "./webhooks/deliveries-control.js";
 import { webhooksControl } from "./webhooks/webhooks-control.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
-import { deliveriesControl } from "./webhooks/deliveries-control.js";
-import { webhooksControl } from "./webhooks/webhooks-control.js";
 
 /** What a database is opened with. */
 export interface WorldParts {

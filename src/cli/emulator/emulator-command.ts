@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { openApiDocument } from "../../api/openapi.js";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../exit.js";
 import { collect, wholeNumber } from "../parse-option.js";
@@ -46,6 +45,8 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
 async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   if (options.openapi) {
+    // Here as below: other commands start faster without it.
+    const { openApiDocument } = await import("../../api/openapi.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return EXIT.ok;
   }
