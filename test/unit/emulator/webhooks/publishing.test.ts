@@ -74,6 +74,11 @@ test("a signal of before a registration or a follow does not reach it [register-
   await activeRegistration(world, url, { accountId: ACCOUNT_2 });
   expect(world.webhooks.publish(draft(), { publishedAt: START - 1 }).registrations).toBe(0);
   expect(world.webhooks.publish(draft(), { publishedAt: START }).registrations).toBe(2);
+  await world.scheduler.advanceTo(START + HOUR_MS);
+  world.webhooks.follows.follow(ACCOUNT_2, ["mute"]);
+  const aboutMute = draft({ tool_id: 8 });
+  expect(world.webhooks.publish(aboutMute, { publishedAt: START + HOUR_MS - 1 }).registrations).toBe(0);
+  expect(world.webhooks.publish(aboutMute).registrations).toBe(1);
 });
 
 test("a signal that is 24 hours late goes to nobody [limits/signal-events]", async () => {
