@@ -15,13 +15,18 @@ const firstExamples = new WeakMap<Command, string>();
 
 /** Adds the examples to the help; the first one is also what a usage error suggests. */
 export function withExamples(command: Command, examples: readonly [Example, ...Example[]]): Command {
-  firstExamples.set(command, examples[0][0]);
-  const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${line}`);
+  firstExamples.set(command, byNpx(examples[0][0]));
+  const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
 export function firstExampleOf(command: Command): string {
-  return firstExamples.get(command) ?? "signalbox demo";
+  return firstExamples.get(command) ?? "npx signalbox demo";
+}
+
+/** As it can be typed where the package is installed in a project, and not on the machine. */
+export function byNpx(line: string): string {
+  return line.replace(/^signalbox /, "npx signalbox ");
 }
 
 /** Makes `run` the command's action, and what it returns the exit code. */

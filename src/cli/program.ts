@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, type CommanderError } from "commander";
 import { addCheckCommand } from "./check/check-command.js";
 import type { Cli, Outcome } from "./cli.js";
-import { commandPath, firstExampleOf } from "./define-command.js";
+import { byNpx, commandPath, firstExampleOf } from "./define-command.js";
 import { addDemoCommand } from "./demo/demo-command.js";
 import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { addEmulatorCommand } from "./emulator/emulator-command.js";
@@ -18,16 +18,16 @@ import { addVerifyCommand } from "./verify-command.js";
 
 const EXAMPLES = `
 Start here:
-  $ signalbox demo                                                  see a receiver at work, no set-up
-  $ signalbox init my-receiver                                      a new receiver of your own
-  $ export SIGNALS_SECRET=…                                         the secret of your webhook
-  $ signalbox send test --url http://localhost:3000/webhooks/signals
-  $ signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
-  $ signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
-  $ signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and the mend
-  $ signalbox register --url https://… --all-types                  tell the service of it, keep the secrets
-  $ signalbox inbox ls --db signals.db --state dead
-  $ signalbox emulator                                              the service itself, on this machine
+  $ npx signalbox demo                                                  see a receiver at work, no set-up
+  $ npx signalbox init my-receiver                                      a new receiver of your own
+  $ export SIGNALS_SECRET=…                                             the secret of your webhook
+  $ npx signalbox send test --url http://localhost:3000/webhooks/signals
+  $ npx signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
+  $ npx signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
+  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and the mend
+  $ npx signalbox register --url https://… --all-types                  tell the service of it, keep the secrets
+  $ npx signalbox inbox ls --db signals.db --state dead
+  $ npx signalbox emulator                                              the service itself, on this machine
 
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
@@ -70,6 +70,8 @@ function explainWrongUsage(command: Command, outcome: Outcome): void {
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
 }
 
+const TELLING = /Expected |It is blank|Allowed choices|Did you mean/;
+
 function wordsOf(error: CommanderError, command: Command): string {
   const path = commandPath(command);
   if (error.code === "commander.help") {
@@ -81,7 +83,10 @@ function wordsOf(error: CommanderError, command: Command): string {
     .replaceAll(/'([^']*)'/g, (_quoted, typed: string) => `'${echoed(typed)}'`)
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/\.$/, "");
-  return `${words}; type for example \`${firstExampleOf(command)}\`, or \`${path} --help\``;
+  const help = `\`${byNpx(`${path} --help`)}\``;
+  // What says itself what it wants needs no example, which may show another option.
+  if (TELLING.test(words)) return `${words}; see ${help}`;
+  return `${words}; type for example \`${firstExampleOf(command)}\`, or ${help}`;
 }
 
 function readVersion(): string {

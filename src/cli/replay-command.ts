@@ -4,15 +4,17 @@ import { runs, withExamples, type CommandContext } from "./define-command.js";
 import { EXIT, usageError, type ExitCode } from "./exit.js";
 import { matchesName } from "./match-name.js";
 import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
-import { collect, httpUrl, wholeNumber } from "./parse-option.js";
+import { collect, httpUrl, notBlank, wholeNumber } from "./parse-option.js";
 import { echoed } from "./printable.js";
+import { readDotenv } from "./read-dotenv.js";
 import { reportResults } from "./report-results.js";
 import { runDeliveries } from "./run-deliveries.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
 import type { Terminal } from "./terminal.js";
 
 interface ReplayOptions extends SecretOptions {
-  url: URL;
+  url?: URL;
+  dotenv?: string;
   only?: string;
   skip?: string[];
   asIs?: true;
@@ -21,7 +23,8 @@ interface ReplayOptions extends SecretOptions {
   json?: true;
 }
 
-const CLEAN_UP = "signalbox inbox discard --state quarantined --yes --db FILE";
+const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
+const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db FILE";
 
 export function addReplayCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -31,7 +34,12 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
         "it treats as real: made-up signals go to its onSignal, and what cannot be used stays in its quarantine.",
     )
     .argument("[dir]", "a folder of events (*.json), with or without a deliveries.json (default: those of the package)")
-    .requiredOption("--url <url>", "where the receiver listens", httpUrl);
+    .option("--url <url>", "where the receiver listens (with --dotenv: this machine, at its PORT)", httpUrl)
+    .option(
+      "--dotenv <file>",
+      "take SIGNALS_SECRET, and PORT for --url, from this file where they are not set",
+      notBlank,
+    );
   addSecretOptions(command)
     .option("--only <pattern>", "names that contain this, or match it where it has a *")
     .option("--skip <pattern>", "leave these names out (repeatable)", collect)
@@ -40,7 +48,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox replay --url http://localhost:3000/webhooks/signals", "Everything, at a receiver on this machine"],
+    [EXAMPLE, "Everything, at a receiver on this machine"],
     ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Some of it"],
     ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Events of your own"],
     [CLEAN_UP.replace("FILE", "signals.db"), "Afterwards, drop what it left in the receiver's quarantine"],
@@ -49,8 +57,10 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 }
 
 async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { url, only, skip = [], asIs = false, concurrency, timeout, json = false } = options;
-  const [secret] = readSecrets(options, cli);
+  const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
+  const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
+  const url = options.url ?? addressIn(dotenv === undefined ? null : env);
+  const [secret] = readSecrets(options, { env });
   // The other commands start faster without what reads events.
   const { readFixtureFolder } = await import("./fixture-folder.js");
   const { countAccepted } = await import("./count-accepted.js");
@@ -75,6 +85,14 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   report.summarise();
   noteAccepted(accepted, cli.terminal);
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Of a receiver that `init` made, on this machine. */
+function addressIn(env: NodeJS.ProcessEnv | null): URL {
+  if (env === null) throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
+  const port = env["PORT"] || "3000";
+  if (/^\d{1,5}$/.test(port)) return new URL(`http://localhost:${port}/webhooks/signals`);
+  throw usageError(`PORT is ${echoed(port)}, which is no port: give --url`);
 }
 
 /** What was sent is made up, and the receiver cannot know. */

@@ -113,7 +113,7 @@ function noteQuarantine(sent: Buffer, terminal: Terminal): void {
   const id = `sha256:${createHash("sha256").update(sent).digest("hex").slice(0, 16)}`;
   terminal.note(
     terminal.notePaint.yellow(
-      `the receiver cannot use this event${why} and keeps it in quarantine: signalbox inbox show ${id} --db FILE`,
+      `the receiver cannot use this event${why} and keeps it in quarantine: npx signalbox inbox show ${id} --db FILE`,
     ),
   );
 }

@@ -47,10 +47,21 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       terminal.note(
         failed.length === 0
           ? green(`all ${total} answers as expected, in ${seconds} s`)
-          : red(`${failed.length} of ${total} answers not as expected: ${failed.join(", ")}`),
+          : red(`${failed.length} of ${total} answers not as expected: ${someOf(failed)}`),
       );
+      if (failed.length > SHOWN_NAMES && failed.length > total / 2) {
+        terminal.note("most of them: `npx signalbox doctor --url` with the same address says what is wrong");
+      }
     },
   };
+}
+
+/** Each has a line of its own above. */
+const SHOWN_NAMES = 5;
+
+function someOf(names: readonly string[]): string {
+  const others = names.length - SHOWN_NAMES;
+  return others <= 0 ? names.join(", ") : `${names.slice(0, SHOWN_NAMES).join(", ")} and ${others} more`;
 }
 
 function rowOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult, { paint }: Terminal): Cell[] {

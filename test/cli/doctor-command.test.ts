@@ -115,3 +115,17 @@ test("secrets come from a file too, one a line, and none is printed", async () =
   expect(run.stdout).toContain("does not know secret 2 of 2");
   expect(run.stdout + run.stderr).not.toMatch(/first_secret|second_secret/);
 });
+
+test("--db alone looks at the file, asks for no secret and sends nothing", async () => {
+  const run = await callCli(["doctor", "--db", tempFile("no inbox"), "--json"], { env: { SIGNALS_SECRET: "" } });
+  expect(run.exitCode).toBe(1);
+  const rows = ndjson<Row>(run);
+  expect(rows.filter(({ level }) => level === "problem").map(({ id }) => id)).toEqual(["inbox_not_ours"]);
+  const skipped = rows.filter(({ found }) => found.includes("no --url URL was given")).map(({ group }) => group);
+  expect(new Set(skipped)).toEqual(new Set(["Address", "Connection", "Signature", "Body", "Pace"]));
+  const neither = await callCli(["doctor"]);
+  expect(neither).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("give --url <url>, --db <file>, or both"),
+  });
+});

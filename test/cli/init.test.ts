@@ -17,7 +17,8 @@ import { approveBuilds, type ApprovableManifest } from "../../src/cli/init/appro
 import { installedFrom } from "../../src/cli/init/signalbox-spec.js";
 import { REPOSITORY } from "../package/installed.js";
 import { callCli } from "./call-cli.js";
-import { outcomeOf, runCli, startCli } from "./run-cli.js";
+import { outcomeOf, runCli, SECRET, startCli } from "./run-cli.js";
+import { serveReceiver } from "./serve-requests.js";
 import { tempFiles } from "./temp-files.js";
 
 interface Made {
@@ -113,6 +114,16 @@ test("the template bullmq is that of express with its own files laid over it", a
   expect(read("b", "src/on-signal.ts")).not.toBe(read("a", "src/on-signal.ts"));
 });
 
+test("the script for replay finds the command wherever it is installed, and reads .env", async () => {
+  const { directory } = await make([join(tempFiles(), "a")]);
+  const { scripts } = jsonIn<{ scripts: Record<string, string> }>(directory, "package.json");
+  expect(scripts["replay"]).toBe("signalbox replay --dotenv .env");
+  const { port } = new URL((await serveReceiver()).url);
+  writeFileSync(join(directory, ".env"), `SIGNALS_SECRET=${SECRET}\nPORT=${port}\n`);
+  const words = [...(scripts["replay"] ?? "").split(" ").slice(1), "--only", "signals/"];
+  expect(await runCli(words, { cwd: directory })).toMatchObject({ exitCode: 0 });
+});
+
 test("nothing of a template is left unfilled", async () => {
   const folder = tempFiles();
   for (const template of ["express", "bullmq"]) {
@@ -161,7 +172,7 @@ test.each(["npm", "pnpm", "yarn", "bun"])("what the Dockerfile copies is there, 
 });
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [[], /name the folder to make, such as `signalbox init my-receiver`/],
+  [[], /name the folder to make, such as `npx signalbox init my-receiver`/],
   [[" "], /name the folder to make/],
   [["a", "b"], /too many arguments/],
   [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],

@@ -25,7 +25,7 @@ async function failingNames(url: string, ...args: string[]): Promise<{ exitCode:
 const namesExpecting = (isIt: (expected: (typeof REQUESTS)[number]["expect"]) => boolean): string[] =>
   REQUESTS.filter(({ expect: expected }) => isIt(expected)).map(({ name }) => name);
 
-const CLEAN_UP = "signalbox inbox discard --state quarantined --yes --db FILE";
+const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db FILE";
 
 /** What the receiver itself counts. */
 async function takenInBy({ inbox }: Receiver): Promise<{ signals: number; quarantined: number }> {
@@ -266,4 +266,28 @@ test("no secret is printed", async () => {
     expect(run.exitCode).toBe(1);
     expect(run.stdout + run.stderr).not.toContain(SECRET);
   }
+});
+
+test("--dotenv takes the secret and the port from a file, below what is set", async () => {
+  const { url } = await serveReceiver();
+  const { port } = new URL(url);
+  const cwd = tempFiles({
+    ".env": `SIGNALS_SECRET=${SECRET}\nPORT=${port}\n`,
+    wrong: "SIGNALS_SECRET=other\nPORT=1\n",
+  });
+  const args = ["replay", "--only", "signals/price_increased"];
+  expect(await runCli([...args, "--dotenv", ".env"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await runCli([...args, "--dotenv", "wrong", "--url", url], { cwd })).toMatchObject({ exitCode: 1 });
+  const env = { SIGNALS_SECRET: SECRET, PORT: port };
+  expect(await runCli([...args, "--dotenv", "wrong"], { cwd, env })).toMatchObject({ exitCode: 0 });
+  const missing = await runCli([...args, "--dotenv", "no-such"], { cwd });
+  expect(missing).toMatchObject({ exitCode: 3, stderr: "signalbox replay: cannot read the file no-such (ENOENT)\n" });
+});
+
+test("where most fail some are named, and doctor", async () => {
+  const { url } = await serveReceiver({ secrets: "another" });
+  const { stderr } = await runWithSecret(["replay", "--url", url]);
+  expect(stderr).toMatch(
+    /^\d+ of \d+ answers not as expected: ([^,]+, ){4}\S+ and \d+ more\n.*npx signalbox doctor --url/m,
+  );
 });

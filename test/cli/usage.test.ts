@@ -43,7 +43,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["check", "http://127.0.0.1:1/x", "b"], /too many arguments/],
   [
     ["check", "http://127.0.0.1:1/x", "--only", "nonsense"],
-    /--only nonsense: no check matches; try --only signature\./,
+    /--only nonsense: no check matches; try --only signature\n$/,
   ],
   [["check", "http://127.0.0.1:1/x", "--skip", "nonsense"], /--skip nonsense: no check matches/],
   [["check", "http://127.0.0.1:1/x", "--skip", "*"], /--skip leaves nothing to check/],
@@ -56,7 +56,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["check", "http://127.0.0.1:1/x", "--accepted-command", " "], /'--accepted-command <command>' .* blank/],
   [["check", "http://127.0.0.1:1/x", "--junit", ""], /'--junit <file>' .* blank/],
   [["doctor", ...URL_FLAG, "--db", ""], /'--db <file>' .* blank/],
-  [["doctor"], /'--url <url>' not specified/],
+  [["doctor"], /give --url <url>, --db <file>, or both; type for example `npx signalbox doctor --url /],
   [["doctor", ...URL_FLAG, "--timeout", "soon"], /Expected a whole number from 1/],
   [["doctor", ...URL_FLAG, "extra"], /too many arguments/],
   [["register"], /'--url <url>' not specified/],
@@ -141,4 +141,16 @@ test.each(["18.20.4", "20.18.3"])("Node %s is too old: exit 3 with one line", (v
   const run = spawnSync(process.execPath, ["--require", join(folder, "old.cjs"), MAIN, "demo"], { encoding: "utf8" });
   expect(run).toMatchObject({ status: 3, stdout: "" });
   expect(run.stderr).toBe(`signalbox: this is Node ${version}; signalbox needs 20.19 or later.\n`);
+});
+
+test("what says itself what it wants shows no example, and each command is shown as it can be typed", async () => {
+  const { stderr } = await callCli(["check", "http://localhost:1/", "--timeout", "x"]);
+  expect(stderr).toMatch(/Expected a whole number from 1 to 3600; see `npx signalbox check --help`\n$/);
+  const missing = await callCli(["check"]);
+  expect(missing.stderr).toMatch(/type for example `npx signalbox check http.*`, or `npx signalbox check --help`\n$/);
+  for (const args of [["--help"], ["send", "--help"], ["inbox", "ls", "--help"]]) {
+    const { stdout } = await callCli(args);
+    expect(stdout).toMatch(/\$ npx signalbox /);
+    expect(stdout).not.toMatch(/\$ signalbox /);
+  }
 });

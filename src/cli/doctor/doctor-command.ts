@@ -1,18 +1,23 @@
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
-import { EXIT, type ExitCode } from "../exit.js";
+import { EXIT, usageError, type ExitCode } from "../exit.js";
 import { httpUrl, notBlank, wholeNumber } from "../parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./run-examinations.js";
 
 interface DoctorOptions extends SecretOptions {
-  url: URL;
+  url?: URL;
   db?: string;
   testEvent?: true;
   timeout: number;
   json?: true;
 }
+
+const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
+
+/** Where there is only a file to look at: nothing is sent. */
+const NOBODY = { url: new URL("http://localhost"), secrets: ["none"] } as const;
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -21,14 +26,14 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       "Say what is wrong with a receiver that runs, and with what is around it, and how to mend it. It sends " +
         "webhook.verification events alone, which a receiver answers and neither stores nor hands off.",
     )
-    .requiredOption("--url <url>", "where the receiver listens, as it was registered or will be", httpUrl);
+    .option("--url <url>", "where the receiver listens, as it was registered or will be; or --db alone", httpUrl);
   addSecretOptions(command)
     .option("--db <file>", "look at the inbox's SQLite file too", notBlank)
     .option("--test-event", "send one webhook.test event as well: it is stored, and goes to onTest where there is one")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox doctor --url http://localhost:3000/webhooks/signals", "A receiver on this machine"],
+    [EXAMPLE, "A receiver on this machine"],
     ["signalbox doctor --url https://example.com/webhooks/signals", "As the service reaches it, with what is between"],
     ["signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db", "Its inbox too"],
     [
@@ -41,15 +46,27 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
 
 async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { url, db, timeout, testEvent = false, json = false } = options;
-  const secrets = readSecrets(options, cli);
+  if (url === undefined && db === undefined) {
+    throw usageError(`give --url <url>, --db <file>, or both; type for example \`${EXAMPLE}\``);
+  }
+  const whom = url === undefined ? NOBODY : { url, secrets: readSecrets(options, cli) };
   const report = reportOutcomes(cli.terminal, json);
-  const input = { url, secrets, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };
+  const input = { ...whom, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };
   // The other commands start faster without what it looks with.
   const { runExaminations } = await import("./run-examinations.js");
-  const outcomes = await runExaminations({ ...input, ...(db !== undefined && { db }) }, (outcome) => {
+  const { EXAMINATIONS } = await import("./examinations.js");
+  const { ON_THIS_MACHINE } = await import("./on-this-machine.js");
+  const onOutcome = (outcome: Outcome): void => {
     report.add(outcome);
     cli.terminal.progress(`${outcome.examination.name} looked at`);
-  });
+  };
+  const subject = { ...input, ...(db !== undefined && { db }) };
+  const outcomes = await runExaminations(
+    subject,
+    onOutcome,
+    undefined,
+    url === undefined ? ON_THIS_MACHINE : EXAMINATIONS,
+  );
   report.summarise();
   return exitCodeOf(outcomes);
 }

@@ -14,8 +14,8 @@ import { examineSecret } from "./examine-secret.js";
 import { examineTestEvent } from "./examine-test-event.js";
 import type { Examination, Subject } from "./examination.js";
 
-const INSTALLATION = "This installation";
-const INBOX = "Inbox file";
+export const INSTALLATION = "This installation";
+export const INBOX = "Inbox file";
 const ADDRESS = "Address";
 const CONNECTION = "Connection";
 const SIGNATURE = "Signature";

@@ -31,7 +31,7 @@ export async function choose(wishes: Wishes, cli: Cli): Promise<Choices> {
   const asker = !wishes.json && canAsk(cli) ? await createAsker(cli) : null;
   const folder = wishes.folder ?? (await asker?.folder(SUGGESTION));
   if (folder === undefined || folder.trim() === "") {
-    throw usageError(`name the folder to make, such as \`signalbox init ${SUGGESTION}\``);
+    throw usageError(`name the folder to make, such as \`npx signalbox init ${SUGGESTION}\``);
   }
   const directory = resolve(folder);
   const name = wishes.template ?? (await asker?.template(TEMPLATES));
