@@ -366,6 +366,18 @@ test.each(DIALECTS)(
     const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
     expect(nextSteps).toContain(said);
     expect(readFileSync(join(directory, file), "utf8")).toMatch(approval);
+    const readme = readFileSync(join(directory, "README.md"), "utf8");
+    const tables = readme.match(/(?:^\|.*\n)+/gm) ?? [];
+    expect(tables.length).toBeGreaterThan(1);
+    for (const table of tables)
+      expect(
+        new Set(
+          table
+            .trimEnd()
+            .split("\n")
+            .map((line) => line.length),
+        ).size,
+      ).toBe(1);
     for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
       const text = readFileSync(join(directory, path), "utf8");
       expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);

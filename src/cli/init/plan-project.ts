@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { alignTables } from "./align-tables.js";
 import { approveBuilds, type ApprovableManifest } from "./approve-builds.js";
 import { inWordsOf, type PackageManager } from "./package-manager.js";
 import type { PlannedFile } from "./plan.js";
@@ -54,7 +55,7 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   contents.set(".env", withSecret(contents.get(".env.example") ?? ""));
   for (const { path, content } of builds) contents.set(path, content);
   const files = [...contents].map(([path, content]) => {
-    const said = SPEAKING.test(path) ? inWordsOf(packageManager, content) : content;
+    const said = SPEAKING.test(path) ? alignTables(inWordsOf(packageManager, content)) : content;
     return { path, content: said.replaceAll("{{name}}", name), ...(path === ".env" && { isPrivate: true as const }) };
   });
   return { name, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
