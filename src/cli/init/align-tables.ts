@@ -10,7 +10,6 @@ export function alignTables(text: string): string {
           .split("|")
           .map((cell) => cell.trim()),
       );
-    const isRule = (cell: string): boolean => /^-+$/.test(cell);
     const widths = (rows[0] ?? []).map((_, column) =>
       Math.max(...rows.map((row) => (isRule(row[column] ?? "") ? 3 : (row[column] ?? "").length))),
     );
@@ -18,4 +17,8 @@ export function alignTables(text: string): string {
     const lines = rows.map((row) => row.map((cell, column) => padded(cell, widths[column])));
     return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
   });
+}
+
+function isRule(cell: string): boolean {
+  return /^-+$/.test(cell);
 }
