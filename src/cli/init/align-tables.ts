@@ -13,7 +13,6 @@ export function alignTables(text: string): string {
     const widths = (rows[0] ?? []).map((_, column) =>
       Math.max(...rows.map((row) => (isRule(row[column] ?? "") ? 3 : (row[column] ?? "").length))),
     );
-    const padded = (cell: string, width = 0): string => (isRule(cell) ? "-".repeat(width) : cell.padEnd(width));
     const lines = rows.map((row) => row.map((cell, column) => padded(cell, widths[column])));
     return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
   });
@@ -21,4 +20,8 @@ export function alignTables(text: string): string {
 
 function isRule(cell: string): boolean {
   return /^-+$/.test(cell);
+}
+
+function padded(cell: string, width = 0): string {
+  return isRule(cell) ? "-".repeat(width) : cell.padEnd(width);
 }
