@@ -18,7 +18,7 @@ import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
-import { createSecretWait, type LateVerification } from "./secret-wait.js";
+import { createSecretWait, type LateVerification, type Wait } from "./secret-wait.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
 const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
@@ -86,12 +86,21 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return body.byteLength > maxBytes ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: body };
   }
 
-  /** While something is looked up for it, a body gives way as one that arrives does: then the result is null. */
-  function whileHeld<Value>(delivery: ReadDelivery, value: Promise<Value>): Promise<Value | null> {
+  /**
+   * While something is looked up for it, a body gives way as one that arrives does: then the result is null.
+   *
+   * @param onGivenWay nobody waits for the value any more
+   */
+  function whileHeld<Value>(
+    delivery: ReadDelivery,
+    value: Promise<Value>,
+    onGivenWay?: () => void,
+  ): Promise<Value | null> {
     return new Promise((resolve, fail) => {
       const giveWay = (): void => {
         // The lookup may hang, and so whatever waits for it.
         delivery.body = NO_BYTES;
+        onGivenWay?.();
         resolve(null);
       };
       if (!bodies.hold(delivery, delivery.body.byteLength, giveWay)) giveWay();
@@ -119,14 +128,15 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     const verification = verify(delivery, known);
     if (verification.ok) return take(delivery);
     if (verification.reason !== "signature_mismatch") return { code: verification.reason };
-    let later: LateVerification | Promise<LateVerification>;
+    let later: LateVerification | Wait;
     try {
       later = secretWait.verifyLater(known, (found) => verify(delivery, found));
     } catch (error) {
       return secretUnavailable(error);
     }
-    if (!(later instanceof Promise)) return afterWaiting(delivery, later);
-    return whileHeld(delivery, later).then(
+    if (!("verification" in later)) return afterWaiting(delivery, later);
+    // Else a flood of forgeries would keep as many in the wait as come in all of its time.
+    return whileHeld(delivery, later.verification, later.giveUp).then(
       (verified) => (verified === null ? OVERLOADED : afterWaiting(delivery, verified)),
       secretUnavailable,
     );

@@ -7,6 +7,13 @@ import type { Secrets } from "./secrets.js";
 /** A verification, or why there is none. */
 export type LateVerification = Verification | { ok: false; reason: "secret_unavailable" | "closing" };
 
+/** A delivery that waits. */
+export interface Wait {
+  readonly verification: Promise<LateVerification>;
+  /** Ends it: nothing of the delivery is kept or checked any more, and the promise stays as it is. Idempotent. */
+  giveUp(): void;
+}
+
 /**
  * Deliveries whose secret is not known yet: the service posts its verification as soon as it has shown the secret, and
  * somebody has to store that first. All that wait share one look at the source every few milliseconds.
@@ -18,12 +25,9 @@ export interface SecretWait {
    *
    * @param tried those it was checked against
    * @param verify checks it again
-   * @throws what the source throws; so do the promises
+   * @throws what the source throws; so does a wait
    */
-  verifyLater(
-    tried: readonly string[],
-    verify: (secrets: readonly string[]) => Verification,
-  ): LateVerification | Promise<LateVerification>;
+  verifyLater(tried: readonly string[], verify: (secrets: readonly string[]) => Verification): LateVerification | Wait;
   /** Ends all waiting. */
   close(): void;
 }
@@ -56,11 +60,12 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
   let isLooking = false;
   let isClosed = false;
 
-  function wait(tried: Waiting["tried"], verify: Waiting["verify"]): LateVerification | Promise<LateVerification> {
+  function wait(tried: Waiting["tried"], verify: Waiting["verify"]): LateVerification | Wait {
     if (isClosed) return CLOSING;
     if (waitMs === 0) return soFar(tried);
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
+    let leave = (): void => undefined;
+    const verification = new Promise<LateVerification>((resolve, reject) => {
+      leave = () => {
         timeout.cancel();
         waiting.delete(delivery);
         if (waiting.size === 0) stop();
@@ -68,13 +73,14 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
       const delivery: Waiting = {
         tried,
         verify,
-        end: (verification) => (leave(), resolve(verification)),
+        end: (late) => (leave(), resolve(late)),
         fail: (error) => (leave(), reject(error)),
       };
       const timeout = timeouts.add(delivery);
       waiting.add(delivery);
       arm();
     });
+    return { verification, giveUp: leave };
   }
 
   function arm(): void {

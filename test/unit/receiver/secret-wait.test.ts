@@ -192,9 +192,9 @@ test.each([1, 2, 3, 4])("a secret that is stored after call %i of the source is 
     secrets.includes("whsec_new")
       ? { ok: true, timestamp: 0, secretIndex: 1 }
       : { ok: false, reason: "signature_mismatch" };
-  const verification = wait.verifyLater(lookUp(), verify);
+  const later = wait.verifyLater(lookUp(), verify);
   await clock.advance(3 * LOOK_EVERY_MS);
-  expect(await verification).toMatchObject({ ok: true });
+  expect("verification" in later ? await later.verification : later).toMatchObject({ ok: true });
 });
 
 test("closing ends the wait at once, and leaves no timer behind", async () => {
@@ -242,6 +242,38 @@ test("bodies that wait give way to those that come, as those that arrive do", as
   source.found = "whsec_new";
   await clock.advance(LOOK_EVERY_MS);
   expect(deliveries.map(({ settled }) => settled?.status)).toEqual([503, 200, 200]);
+});
+
+test("what has given way waits no more: nobody looks for its secret", async () => {
+  const { source, send, clock, receiver } = await waitingRig({ maxQueued: { events: 1 } });
+  const delivery = send();
+  await clock.advance(LOOK_EVERY_MS);
+  const { headers } = signedDelivery(signalEvent(), { secret: "whsec_new", now: clock.now() });
+  const arriving = ({ hold }: { hold: (bytes: number, giveWay: () => void) => boolean }) => {
+    hold(10, () => undefined);
+    return new Promise<never>(() => undefined);
+  };
+  void receiver.handle({ method: "POST", headers, body: arriving });
+  await delivery.answer;
+  expect(codeOf(delivery.settled)).toBe("overloaded");
+  const { looks } = source;
+  await clock.advance(10 * LOOK_EVERY_MS);
+  expect(source.looks).toBe(looks);
+});
+
+test("whoever gives up is checked against no secret that comes later", async () => {
+  const clock = createManualClock();
+  let found: string[] = [];
+  let checks = 0;
+  const missing = () => new SignalboxError("secret_invalid", "", "");
+  const secrets = { expectsMore: null, lookUp: () => found, missing };
+  const wait = createSecretWait({ secrets, waitMs: WAIT_MS, clock });
+  const verify = (): Verification => (checks++, { ok: false, reason: "signature_mismatch" });
+  const waits = Array.from({ length: 3 }, () => wait.verifyLater([], verify));
+  for (const one of waits.slice(1)) if ("giveUp" in one) one.giveUp();
+  found = ["whsec_new"];
+  await clock.advance(LOOK_EVERY_MS);
+  expect(checks).toBe(1);
 });
 
 test.each([["whsec_old"], [["whsec_old", "whsec_older"]], [() => "whsec_old"], [async () => ["whsec_old"]]])(
