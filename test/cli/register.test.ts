@@ -1,6 +1,8 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -12,6 +14,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LOCALES } from "../../src/api/locale.js";
 import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js";
+import { openSecretWriter } from "../../src/cli/register/secret-writer.js";
 import { MOST_SIGNAL_TYPES } from "../../src/cli/register/signal-type-list.js";
 import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/node-handler.js";
@@ -108,6 +111,77 @@ test("a link to the file stays a link", async () => {
   expect(readFileSync(target, "utf8")).toBe("whsec_old\nwhsec_shown_once_1\n");
   expect(readFileSync(link, "utf8")).toBe("whsec_old\nwhsec_shown_once_1\n");
 });
+
+test("a link to a file that is not there yet stays a link", async () => {
+  const folder = tempFiles();
+  const target = join(folder, "signals.secret");
+  const link = join(tempFiles(), "link");
+  symlinkSync(join(link, "..", "second"), link);
+  symlinkSync(target, join(link, "..", "second"));
+  const { access } = await serveService();
+  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", link, ...access];
+  expect(await callCli(args)).toMatchObject({ exitCode: 0 });
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  expect(readFileSync(target, "utf8")).toBe("whsec_shown_once_1\n");
+  expect(readdirSync(folder)).toEqual(["signals.secret"]);
+});
+
+test("links in a circle are refused before anything is asked", async () => {
+  const folder = tempFiles();
+  const link = join(folder, "link");
+  symlinkSync(link, link);
+  const { access, requests } = await serveService();
+  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", link, ...access];
+  const run = await callCli(args);
+  expect(run.exitCode).toBe(3);
+  expect(run.stderr).toMatch(/cannot write the secret file/);
+  expect([requests.length, readdirSync(folder)]).toEqual([0, ["link"]]);
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  "the group of a file keeps its right to read, and no other group gets one (needs root)",
+  () => {
+    const folder = tempFiles({ "signals.secret": "whsec_old\n" });
+    const path = join(folder, "signals.secret");
+    const [user, own, theirs] = [12_345, 23_456, 34_567];
+    chownSync(folder, user, own);
+    chownSync(path, user, theirs);
+    chmodSync(path, 0o640);
+    chmodSync(folder, 0o755);
+    // As that user, who may be in the file's group or not.
+    const write = (groups: number[]) => {
+      const before = {
+        groups: process.getgroups?.() ?? [],
+        user: process.geteuid?.() ?? 0,
+        group: process.getegid?.() ?? 0,
+      };
+      const getuid = process.getuid;
+      process.setgroups?.(groups);
+      process.setegid?.(own);
+      process.seteuid?.(user);
+      process.getuid = () => user;
+      try {
+        const writer = openSecretWriter(path);
+        writer.add("whsec_new");
+        writer.close();
+        return "written";
+      } catch (error) {
+        return (error as Error).message;
+      } finally {
+        if (getuid !== undefined) process.getuid = getuid;
+        process.seteuid?.(before.user);
+        process.setegid?.(before.group);
+        process.setgroups?.(before.groups);
+      }
+    };
+    const seen = () => [statSync(path).gid, statSync(path).mode & 0o777, readFileSync(path, "utf8")];
+    expect(write([])).toMatch(/a group that you are not in/);
+    expect(seen()).toEqual([theirs, 0o640, "whsec_old\n"]);
+    expect(readdirSync(folder)).toEqual(["signals.secret"]);
+    expect(write([theirs])).toBe("written");
+    expect(seen()).toEqual([theirs, 0o640, "whsec_old\nwhsec_new\n"]);
+  },
+);
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /say which signals: --all-types, or --types price_increased/],

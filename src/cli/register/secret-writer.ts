@@ -2,10 +2,13 @@ import {
   closeSync,
   fchmodSync,
   fchownSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
+  lstatSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -34,6 +37,9 @@ export interface SecretWriter {
 
 /** Room for the secret, taken before anybody asks for it: a secret is shown once, and the disk may be full by then. */
 const ROOM = "\n".repeat(4096);
+
+/** As many as Linux follows; in a circle `stat` has failed before. */
+const MAX_LINKS = 40;
 
 /**
  * All that could keep a secret from being stored is tried here, before there is one: the lock is the file that will be
@@ -82,12 +88,17 @@ export function openSecretWriter(path: string): SecretWriter {
   }
 }
 
-/** Where a link leads: the link is to stay one. */
+/** Where a link leads, also to a file that is not there yet: the link is to stay one. */
 function targetOf(path: string): string {
-  const file = resolve(path);
   try {
-    const folder = realpathSync(dirname(file));
-    return statSync(file, { throwIfNoEntry: false }) === undefined ? join(folder, basename(file)) : realpathSync(file);
+    let file = resolve(path);
+    for (let links = 0; links < MAX_LINKS; links++) {
+      if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
+      file = join(realpathSync(dirname(file)), basename(file));
+      if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file;
+      file = resolve(dirname(file), readlinkSync(file));
+    }
+    return file;
   } catch (error) {
     throw cannotWrite(path, error);
   }
@@ -122,17 +133,26 @@ function isAssignment(line: string): boolean {
 }
 
 /**
- * The owner's file stays the owner's, and a group that may read it may do so; others may not.
+ * The owner's file stays the owner's, and a group that may read it may do so; others may not. A new file has the group of who
+ * makes it, or of its folder: where it cannot be given to the old one's, that group gets no right.
  *
  * @returns whether they could
  */
 function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string): boolean {
   const self = process.getuid?.();
   if (self === undefined) return false;
-  if (self === 0) fchownSync(descriptor, uid, gid);
-  else if (self !== uid)
+  if (self !== 0 && self !== uid)
     throw environmentError(`${path} belongs to another user: run this as the user of the receiver`);
   const isOpen = (mode & 0o007) !== 0;
+  if (self === 0 || fstatSync(descriptor).gid !== gid) {
+    try {
+      fchownSync(descriptor, uid, gid);
+    } catch (error) {
+      if (self === 0) throw error;
+      if ((mode & 0o070) !== 0)
+        throw environmentError(`${path} belongs to a group that you are not in: run this as one of it`);
+    }
+  }
   fchmodSync(descriptor, isOpen ? 0o600 : mode & 0o770);
   return isOpen;
 }
