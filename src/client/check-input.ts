@@ -22,7 +22,8 @@ export function checkInput<Input extends object>(
 
 /** A path parameter. What a URL parser takes for a step in the path would reach another operation. */
 export function checkPathParameter(operation: OperationName, name: string, value: unknown): string {
-  if (typeof value === "string" && value !== "" && value !== "." && value !== "..") return value;
+  // Half of a surrogate pair cannot be written into a URL.
+  if (typeof value === "string" && !["", ".", ".."].includes(value) && !/\p{Surrogate}/u.test(value)) return value;
   throw invalidRequest(operation, `"${name}" is no name of anything.`, "Give a text that is not empty.");
 }
 

@@ -102,11 +102,24 @@ function helpFor(operation: OperationName, status: number): string {
 
 function readEnvelope(body: Uint8Array | null, key: string | null): ErrorEnvelope | null {
   if (body === null) return null;
-  // Taken out before it is read, so that it is in no part of it.
-  const text = withoutKey(new TextDecoder().decode(body), key);
-  const json = parseJson(new TextEncoder().encode(text));
-  const parsed = json.ok ? errorEnvelopeSchema.safeParse(json.value) : null;
-  return parsed?.success === true ? parsed.data : null;
+  const json = parseJson(new TextEncoder().encode(new TextDecoder().decode(body)));
+  if (!json.ok) return null;
+  try {
+    // Taken out of what was read: JSON may write a key with escapes, as `\/` for a slash.
+    const parsed = errorEnvelopeSchema.safeParse(cleaned(json.value, key));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    // Nested deeper than the stack allows: nothing that the service would say.
+    return null;
+  }
+}
+
+function cleaned(value: unknown, key: string | null): unknown {
+  const clean = (text: string): string => withoutKey(text, key);
+  if (typeof value === "string") return clean(value);
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, key));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleaned(member, key)]));
 }
 
 /** The headers say more than the details do; a gateway may have dropped them. */

@@ -27,10 +27,12 @@ export async function sendAttempt(
   const scope = openAbortScope({ signal, clock: config.clock, timeoutMs: config.timeoutMs, onTimeout: () => timeUp });
   let key: string | null = null;
   let answer: RawAnswer | null = null;
+  let isSent = false;
   try {
     scope.signal.throwIfAborted();
     key = await scope.race(readKey(config, of));
     const { method, url, headers, body } = request;
+    isSent = true;
     const response = await scope.race(
       config.fetch(url, {
         method,
@@ -48,6 +50,7 @@ export async function sendAttempt(
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     if (error instanceof ClientError) return { ok: false, error };
+    if (!isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
     // Of what was refused the status says all that is needed.
     if (answer === null || answer.status < 400) {
       if (error === timeUp) return lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`);
@@ -61,11 +64,9 @@ export async function sendAttempt(
 }
 
 async function readKey(config: ClientConfig, { call }: AttemptOf): Promise<string | null> {
-  const { operation } = call;
-  const refuse = (problem: string, help: string): ClientError =>
-    new ClientError(`${operation} was not sent: ${problem}.`, { kind: "api_key", operation, help });
+  const refuse = (problem: string, help: string): ClientError => notSent({ call }, problem, help);
   if (config.readApiKey === null) {
-    if (OPERATIONS[operation].scope === null) return null;
+    if (OPERATIONS[call.operation].scope === null) return null;
     throw refuse("it needs an API key", "Give createClient an apiKey.");
   }
   let key: unknown;
@@ -78,4 +79,8 @@ async function readKey(config: ClientConfig, { call }: AttemptOf): Promise<strin
   const problem = apiKeyProblem(key);
   if (problem !== null) throw refuse(`what the function apiKey gave is no key: ${problem}`, "");
   return key as string;
+}
+
+function notSent({ call: { operation } }: Pick<AttemptOf, "call">, problem: string, help = ""): ClientError {
+  return new ClientError(`${operation} was not sent: ${problem}.`, { kind: "api_key", operation, help });
 }

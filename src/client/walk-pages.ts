@@ -14,11 +14,12 @@ export async function* walkPages<Answer extends Page>(
   lastPage: number,
   read: (page: number) => Promise<Answer>,
 ): AsyncGenerator<Answer, void, undefined> {
-  for (let page = firstPage; page <= lastPage; page++) {
+  for (let page = firstPage; ; page++) {
     const answer = await read(page);
     if (answer.pagination.page !== page) return;
     yield answer;
-    if (!answer.pagination.has_more || answer.items.length === 0) return;
+    // Looked at afterwards: that there is no first page like that is for `read` to say.
+    if (page >= lastPage || !answer.pagination.has_more || answer.items.length === 0) return;
   }
 }
 

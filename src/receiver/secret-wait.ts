@@ -49,6 +49,7 @@ const CLOSING = { ok: false, reason: "closing" } as const;
 interface Waiting {
   tried: readonly string[];
   verify: (secrets: readonly string[]) => Verification;
+  timeout: ClockTimer | null;
   end: (verification: LateVerification) => void;
   fail: (error: unknown) => void;
 }
@@ -63,24 +64,21 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
   function wait(tried: Waiting["tried"], verify: Waiting["verify"]): LateVerification | Wait {
     if (isClosed) return CLOSING;
     if (waitMs === 0) return soFar(tried);
-    let leave = (): void => undefined;
+    const delivery: Waiting = { tried, verify, timeout: null, end: ignore, fail: ignore };
     const verification = new Promise<LateVerification>((resolve, reject) => {
-      leave = () => {
-        timeout.cancel();
-        waiting.delete(delivery);
-        if (waiting.size === 0) stop();
-      };
-      const delivery: Waiting = {
-        tried,
-        verify,
-        end: (late) => (leave(), resolve(late)),
-        fail: (error) => (leave(), reject(error)),
-      };
-      const timeout = timeouts.add(delivery);
-      waiting.add(delivery);
-      arm();
+      delivery.end = (late) => (leave(delivery), resolve(late));
+      delivery.fail = (error) => (leave(delivery), reject(error));
     });
-    return { verification, giveUp: leave };
+    delivery.timeout = timeouts.add(delivery);
+    waiting.add(delivery);
+    arm();
+    return { verification, giveUp: () => leave(delivery) };
+  }
+
+  function leave(delivery: Waiting): void {
+    delivery.timeout?.cancel();
+    waiting.delete(delivery);
+    if (waiting.size === 0) stop();
   }
 
   function arm(): void {
@@ -148,3 +146,5 @@ function isMismatch(verification: Verification): boolean {
 function soFar(tried: readonly string[]): LateVerification {
   return tried.length === 0 ? NO_SECRET : MISMATCH;
 }
+
+function ignore(): void {}

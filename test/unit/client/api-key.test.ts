@@ -5,6 +5,7 @@ import { errorOf } from "../signalbox-error-of.js";
 import { profile, rankingsPage, refusal } from "./answers.js";
 import { API_KEY, clientOn, failureOf } from "./client-on.js";
 import { serveAnswers } from "./serve-answers.js";
+import { TIMEOUT_MS } from "./watched-clock.js";
 
 const PAGE = { json: rankingsPage(1, false) };
 
@@ -100,4 +101,33 @@ test("the client shows no key", () => {
   const { client } = clientOn("https://service.example/v1");
   expect(inspect(client, { depth: 9, showHidden: true })).not.toContain(API_KEY);
   expect(JSON.stringify(client)).toBe("{}");
+});
+
+test("a key that the service's error repeats with escapes is in no part of what is told", async () => {
+  const key = 'key/with"quotes/and\\more';
+  const told = JSON.stringify(`your key ${key}`).replaceAll("/", String.raw`\/`);
+  const body = `{"error":{"code":"X","message":${told},"details":{"keys":[${told}],${told}:1}},"request_id":"r_1"}`;
+  const { baseUrl } = await serveAnswers({ status: 403, body });
+  const error = await failureOf(clientOn(baseUrl, { apiKey: key }).client.rankings());
+  expect([error.code, error.message.includes("[API key]")]).toEqual(["X", true]);
+  expect(error.details).toEqual({ keys: ["your key [API key]"], "your key [API key]": 1 });
+  expect(shown(error)).not.toContain("/and");
+});
+
+test("a function for the key that does not come back is told as that: nothing was sent", async () => {
+  const { baseUrl, seen } = await serveAnswers(PAGE);
+  const { client, clock } = clientOn(baseUrl, { apiKey: () => new Promise<string>(() => undefined) });
+  const call = failureOf(client.registerWebhook({ url: "https://hooks.example/", signal_types: ["new_model"] }));
+  await clock.advance(TIMEOUT_MS);
+  const { kind, attempts, retryable, message } = await call;
+  expect([kind, attempts, retryable, seen.length]).toEqual(["api_key", 0, false, 0]);
+  expect(message).toMatch(/was not sent: the function apiKey took over/);
+});
+
+test("an error that is nested deeper than any stack is told by its status", async () => {
+  const deep = 100_000;
+  const body = `{"error":{"code":"X","message":"m","details":${"[".repeat(deep)}${"]".repeat(deep)}},"request_id":"r_1"}`;
+  const { baseUrl } = await serveAnswers({ status: 400, body });
+  const error = await failureOf(clientOn(baseUrl).client.rankings());
+  expect([error.kind, error.status, error.details]).toEqual(["http", 400, undefined]);
 });

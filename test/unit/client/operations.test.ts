@@ -61,7 +61,7 @@ test("a name in a path reaches no other operation", async () => {
   const { client } = clientOn(baseUrl);
   await client.productProfile("../research/rankings?x=1#y");
   expect(seen.map(({ path }) => path)).toEqual(["/v1/tools/..%2Fresearch%2Frankings%3Fx%3D1%23y"]);
-  for (const slug of ["", ".", "..", undefined, 7]) {
+  for (const slug of ["", ".", "..", "half \ud83d", undefined, 7]) {
     const error = await failureOf(client.productProfile(slug as string));
     expect([error.kind, error.operation]).toEqual(["invalid_request", "productProfile"]);
   }

@@ -44,6 +44,16 @@ test("an account that is given the first page whatever it asks for comes to an e
   expect(await collect(client.rankingsPages({ page: 5 }))).toEqual([]);
 });
 
+test.each([0, 201, 1.5, NaN, Infinity, "2"])(
+  "a first page that cannot be, %j, is told and not taken for an empty list",
+  async (page) => {
+    const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, false) }));
+    const { client } = clientOn(baseUrl);
+    const failure = await failureOf(collect(client.rankingsItems({ page: page as number })));
+    expect([failure.kind, failure.message.includes('"page"'), seen.length]).toEqual(["invalid_request", true, 0]);
+  },
+);
+
 test("a page without items is the last one, whatever it says", async () => {
   const { baseUrl, seen } = await serve((_, request) => ({ json: demandPage(pageAsked(request), true, []) }));
   expect(await collect(clientOn(baseUrl).client.searchDemandItems())).toEqual([]);
