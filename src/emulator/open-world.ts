@@ -45,7 +45,8 @@ export type World = ReturnType<typeof openWorld>;
 export function openWorld({ database, isNew, config, seed, startAtMs, resumption, logger, hostControl }: WorldParts) {
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
-  const scheduler = createScheduler(clock, config.clock);
+  const onFailure = (error: unknown): void => logger.error({ err: error }, "work that was due failed");
+  const scheduler = createScheduler(clock, config.clock, onFailure);
   const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
 
   const access = createAccess(core);
@@ -55,7 +56,7 @@ export function openWorld({ database, isNew, config, seed, startAtMs, resumption
 
   const catalog = createCatalog(core, { seed: origin.seed });
   const investigations = createInvestigations(core);
-  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now });
+  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, onFailure });
   catalog.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
   scheduler.add(catalog.work);
 

@@ -37,13 +37,11 @@ export function clockControl({ clock, scheduler }: Pick<EmulatorCore, "clock" | 
       about: "Moves the clock forward, to a moment or by a span; all that is due on the way is done before it answers.",
       input: advanceSchema,
       async run(input) {
-        const now = clock.now();
-        const target = targetOf(input, now);
-        if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is past; the clock only goes forward.");
-        if (!(target - now <= MOST_MS)) {
-          throw new ServiceError("INVALID_PARAMETERS", "The clock goes at most ten years forward at once.");
+        let target = 0;
+        await scheduler.advanceTo((now) => (target = targetOf(input, now)));
+        if (clock.now() < target) {
+          throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed before the clock got there.");
         }
-        await scheduler.advanceTo(target);
         return told();
       },
     }),
@@ -60,11 +58,21 @@ export function clockControl({ clock, scheduler }: Pick<EmulatorCore, "clock" | 
   };
 }
 
-/** A moment, or a span from now: months as the calendar has them, then the rest. */
+/**
+ * A moment, or a span from now: months as the calendar has them, then the rest.
+ *
+ * @throws ServiceError INVALID_PARAMETERS
+ */
 function targetOf(
   { to, months, days, hours, minutes, seconds, ms }: z.output<typeof advanceSchema>,
   now: number,
 ): number {
   const from = to === undefined ? now : Date.parse(to);
-  return addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
+  const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
+  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is past; the clock only goes forward.");
+  // Not a number, too, is not within.
+  if (!(target - now <= MOST_MS)) {
+    throw new ServiceError("INVALID_PARAMETERS", "The clock goes at most ten years forward at once.");
+  }
+  return target;
 }

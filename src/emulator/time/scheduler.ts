@@ -1,11 +1,14 @@
 import type { Clock, ClockTimer } from "../../clock.js";
 import type { EmulatorClock } from "./emulator-clock.js";
 
-/** Something that has work at certain times: retries, stages of an investigation, a month that ends. */
+/**
+ * Something that has work at certain times: retries, stages of an investigation, a month that ends. One that throws or
+ * rejects, because the disk is full say, is left alone for a minute and then asked again.
+ */
 export interface DueWork {
   /** When the next piece is due that nobody works on yet, in milliseconds since 1970; null when there is none. */
   nextDueAt(): number | null;
-  /** Begins all that is due by `nowMs`; resolves when what it began is done. Never rejects. */
+  /** Begins all that is due by `nowMs`; resolves when what it began is done. */
   runDue(nowMs: number): Promise<void>;
 }
 
@@ -16,9 +19,12 @@ export interface Scheduler {
   wake(): void;
   /**
    * Moves the clock to `atMs`, stopping at each moment on the way at which something is due, until that is done. So what
-   * a moved clock shows is what time itself would have.
+   * a moved clock shows is what time itself would have. Closed on the way, it leaves the clock where it got to.
+   *
+   * @param at a moment, or what makes one of the time at which this walk begins: it waits for those before it. What that
+   * throws is what it rejects with.
    */
-  advanceTo(atMs: number): Promise<void>;
+  advanceTo(at: number | ((nowMs: number) => number)): Promise<void>;
   /** While {@link Scheduler.advanceTo} is on its way: real time hardly passes then. */
   readonly isAdvancing: boolean;
   /** Resolves when nothing runs and nothing is due. */
@@ -30,29 +36,60 @@ export interface Scheduler {
 /** A real timer may be early by a moment, and a clock can be moved while it waits: it looks again at least this often. */
 const LONGEST_WAIT_MS = 60_000;
 
-export function createScheduler(clock: EmulatorClock, base: Pick<Clock, "setTimeout">): Scheduler {
-  const works: DueWork[] = [];
+/** How long work that failed is left alone, by the service's clock. */
+const REST_MS = 60_000;
+
+/** @param onFailure told of what a piece of work throws. @default nobody is */
+export function createScheduler(
+  clock: EmulatorClock,
+  base: Pick<Clock, "setTimeout">,
+  onFailure: (error: unknown) => void = () => undefined,
+): Scheduler {
+  const works: { work: DueWork; restsUntil: number }[] = [];
   const running = new Set<Promise<void>>();
   let timer: ClockTimer | null = null;
   let isClosed = false;
   let walks = 0;
-  let advancing: Promise<void> = Promise.resolve();
+  let advancing: Promise<unknown> = Promise.resolve();
+
+  function rest(entry: (typeof works)[number], error: unknown): void {
+    entry.restsUntil = clock.now() + REST_MS;
+    if (!isClosed) onFailure(error);
+  }
+
+  function dueOf(entry: (typeof works)[number]): number | null {
+    try {
+      const due = entry.work.nextDueAt();
+      return due === null ? null : Math.max(due, entry.restsUntil);
+    } catch (error) {
+      rest(entry, error);
+      return entry.restsUntil;
+    }
+  }
+
+  async function run(entry: (typeof works)[number], nowMs: number): Promise<void> {
+    try {
+      await entry.work.runDue(nowMs);
+    } catch (error) {
+      rest(entry, error);
+    }
+  }
 
   const nextDueAt = (): number | null => {
-    const dues = works.map((work) => work.nextDueAt()).filter((due) => due !== null);
+    const dues = works.map(dueOf).filter((due) => due !== null);
     return dues.length === 0 ? null : Math.min(...dues);
   };
 
   function beginDue(): void {
     const now = clock.now();
-    for (const work of works) {
-      const due = work.nextDueAt();
+    for (const entry of works) {
+      const due = dueOf(entry);
       if (due === null || due > now) continue;
-      const run = work.runDue(now).finally(() => {
-        running.delete(run);
+      const begun = run(entry, now).finally(() => {
+        running.delete(begun);
         arm();
       });
-      running.add(run);
+      running.add(begun);
     }
   }
 
@@ -83,8 +120,10 @@ export function createScheduler(clock: EmulatorClock, base: Pick<Clock, "setTime
   async function walkTo(atMs: number): Promise<void> {
     await idle();
     for (;;) {
+      // What is due on the rest of the way would be late, or too late, when somebody goes on from here.
+      if (isClosed) return;
       const due = nextDueAt();
-      if (due === null || due > atMs || isClosed) break;
+      if (due === null || due > atMs) break;
       clock.moveTo(due);
       await idle();
     }
@@ -94,15 +133,18 @@ export function createScheduler(clock: EmulatorClock, base: Pick<Clock, "setTime
 
   return {
     add(work) {
-      works.push(work);
+      works.push({ work, restsUntil: -Infinity });
       arm();
     },
     wake: arm,
-    advanceTo(atMs) {
+    advanceTo(at) {
       // One walk after the other: two at once would take each other's stops.
       walks++;
-      advancing = advancing.then(() => walkTo(atMs)).finally(() => void walks--);
-      return advancing;
+      const walk = advancing
+        .then(() => walkTo(typeof at === "number" ? at : at(clock.now())))
+        .finally(() => void walks--);
+      advancing = walk.catch(() => undefined);
+      return walk;
     },
     get isAdvancing() {
       return walks > 0;

@@ -40,7 +40,7 @@ export function createCarryRequest(send: SendRequest): CarryRequest {
   const heldBack = createHeldBack();
 
   return async ({ registrationId, faults, sign, yieldSlot, signal }) => {
-    if (faults.has("reorder")) {
+    if (faults.has("reorder") && !heldBack.isHolding(registrationId)) {
       const atMostMs = faults.get("reorder") ?? HELD_BACK_MS;
       await yieldSlot(() => heldBack.hold(registrationId, atMostMs, signal));
     }

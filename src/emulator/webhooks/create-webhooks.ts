@@ -23,6 +23,8 @@ export interface WebhooksOptions {
   ca?: string | undefined;
   /** The machine's time, for signatures, if the assumption `signatureClock` wants that. @default the system's */
   machineNow?: (() => number) | undefined;
+  /** Told of what goes wrong within the service itself, such as a full disk. @default nobody is */
+  onFailure?: ((error: unknown) => void) | undefined;
 }
 
 /** The service's side of signals: who gets them, and how they get there. */
@@ -43,7 +45,7 @@ export interface Webhooks {
  */
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}): Webhooks {
   const { assumptions, clock, scheduler } = core;
-  const { resolve, ca, machineNow = systemClock.now } = options;
+  const { resolve, ca, machineNow = systemClock.now, onFailure = () => undefined } = options;
   const sender = createRequestSender({ assumptions, resolve, ca });
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
@@ -52,6 +54,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     carry: createCarryRequest(options.send ?? sender.send),
     settle: createSettleDelivery(core),
     faults,
+    onFailure,
     signingTime: assumptions.signatureClock === "machine" ? machineNow : clock.now,
   });
   scheduler.add(dispatcher);

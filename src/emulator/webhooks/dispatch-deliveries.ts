@@ -23,16 +23,21 @@ export interface DispatcherParts {
   faults: WebhookFaults;
   /** The time of signatures, in milliseconds since 1970. */
   signingTime: () => number;
+  /** Told of what could not be written down. */
+  onFailure: (error: unknown) => void;
 }
 
 /** How long one that hung is waited for while the clock is moved: days of retries are not to take minutes. */
 const IMPATIENT_MS = 500;
 
+/** How long a delivery rests that could not be written down. */
+const REST_MS = 60_000;
+
 type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url" | "secret"> & { body: Buffer };
 
 export function createDeliveryDispatcher(
   { database, clock, scheduler, assumptions }: EmulatorCore,
-  { carry, settle, faults, signingTime }: DispatcherParts,
+  { carry, settle, faults, signingTime, onFailure }: DispatcherParts,
 ): DeliveryDispatcher {
   const stop = new AbortController();
   // As many listen as there are requests on their way.
@@ -42,6 +47,9 @@ export function createDeliveryDispatcher(
   /** Registrations whose last request took too long. */
   const hung = new Set<string>();
   const running = new Set<Promise<void>>();
+  /** Deliveries of which nobody wrote down what came of them; they are sent again when `unknownUntil` is past. */
+  const unknown = new Set<number>();
+  let unknownUntil = 0;
   let draining: Promise<void> | null = null;
 
   // What was on its way when the process ended: nobody knows whether it arrived, so it is sent again.
@@ -60,11 +68,11 @@ export function createDeliveryDispatcher(
   const expire = database.prepare<[number]>(
     "UPDATE delivery SET state = 'expired' WHERE state = 'waiting' AND expires_at < ?",
   );
-  const take = database.prepare<[string, number], DueDelivery>(
+  const take = database.prepare<[{ id: string; now: number }], DueDelivery>(
     `SELECT d.*, r.url, r.secret, e.body FROM delivery d
      JOIN registration r USING (registration_id)
      JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale
-     WHERE d.registration_id = ? AND d.state = 'waiting' AND d.due_at <= ?
+     WHERE d.registration_id = @id AND d.state = 'waiting' AND d.due_at <= @now AND d.expires_at >= @now
        AND (r.status = 'active' OR r.status = 'pending')
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
@@ -73,27 +81,41 @@ export function createDeliveryDispatcher(
     .pluck();
   const markSending = database.prepare<[number]>("UPDATE delivery SET state = 'sending' WHERE delivery_id = ?");
 
+  const putBack = database.prepare<[number]>(
+    "UPDATE delivery SET state = 'waiting' WHERE delivery_id = ? AND state = 'sending'",
+  );
+
   const countOf = (registrationId: string): number => inFlight.get(registrationId) ?? 0;
   const hasRoom = (registrationId: string): boolean => countOf(registrationId) < assumptions.deliveriesInFlight;
 
   function leaveSlot(registrationId: string): void {
     inFlight.set(registrationId, countOf(registrationId) - 1);
     // Others of this registration may have become due while this one was on its way.
-    fill(registrationId);
+    try {
+      fill(registrationId);
+    } catch (error) {
+      onFailure(error);
+    }
   }
 
   function fill(registrationId: string): void {
     while (!stop.signal.aborted && hasRoom(registrationId)) {
-      const delivery = take.get(registrationId, clock.now());
+      const delivery = take.get({ id: registrationId, now: clock.now() });
       if (delivery === undefined) return;
       markSending.run(delivery.delivery_id);
       inFlight.set(registrationId, countOf(registrationId) + 1);
-      const run = attempt(delivery).finally(() => {
-        running.delete(run);
-        leaveSlot(registrationId);
-        // Its retry may be due before anything else is, and long before the slowest of those on their way is done.
-        if (!stop.signal.aborted) scheduler.wake();
-      });
+      const run = attempt(delivery)
+        .catch((error: unknown) => {
+          unknown.add(delivery.delivery_id);
+          unknownUntil = clock.now() + REST_MS;
+          onFailure(error);
+        })
+        .finally(() => {
+          running.delete(run);
+          leaveSlot(registrationId);
+          // Its retry may be due before anything else is, and long before the slowest of those on their way is done.
+          if (!stop.signal.aborted) scheduler.wake();
+        });
       running.add(run);
     }
   }
@@ -112,8 +134,10 @@ export function createDeliveryDispatcher(
         return { request, startedAt: clock.now() };
       },
       async yieldSlot(whileHeld) {
+        // Held before another one begins, which is to see that.
+        const held = whileHeld();
         leaveSlot(registrationId);
-        await whileHeld();
+        await held;
         inFlight.set(registrationId, countOf(registrationId) + 1);
       },
     });
@@ -135,8 +159,9 @@ export function createDeliveryDispatcher(
     nextDueAt() {
       if (stop.signal.aborted) return null;
       const expiry = firstExpiry.get() ?? null;
-      if (expiry === null) return null;
-      let next = expiry + 1;
+      const known = unknown.size > 0 ? unknownUntil : null;
+      if (expiry === null) return known;
+      let next = Math.min(expiry + 1, known ?? Infinity);
       for (const { registration_id, due } of dueByRegistration.all()) {
         if (due !== null && due < next && hasRoom(registration_id)) next = due;
       }
@@ -144,6 +169,10 @@ export function createDeliveryDispatcher(
     },
     runDue(nowMs) {
       if (stop.signal.aborted) return drained();
+      if (unknownUntil <= nowMs) {
+        for (const id of unknown) putBack.run(id);
+        unknown.clear();
+      }
       expire.run(nowMs);
       for (const { registration_id, due } of dueByRegistration.all()) {
         if (due !== null && due <= nowMs) fill(registration_id);

@@ -120,7 +120,12 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
             else end(outcome);
           });
         }
-        attempt(false);
+        try {
+          attempt(false);
+        } catch (error) {
+          // Node refuses to make some requests.
+          end({ failure: error instanceof Error ? failureOf(error) : "unreachable" });
+        }
       }),
     close() {
       for (const agent of Object.values(agents)) agent.destroy();

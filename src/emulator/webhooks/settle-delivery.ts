@@ -48,7 +48,8 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     const planned = retrySeconds[attempts - 1];
     if (planned === undefined) return null;
     const asked = Math.min(retryAfterSeconds(outcome), assumptions.longestRetryAfterSeconds);
-    const dueAt = now + Math.max(planned, asked) * 1000;
+    // Whole, as times are: seconds may have any number of digits after their point.
+    const dueAt = now + Math.round(Math.max(planned, asked) * 1000);
     // A retry that would be too late is none.
     return dueAt > delivery.expires_at ? null : dueAt;
   }
