@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 import { addressKind } from "../../address-kind.js";
 import type { Assumptions } from "../assumptions.js";
 import { ServiceError } from "../service-error.js";
@@ -38,12 +38,21 @@ export function addressIn({ hostname }: URL): string | null {
   return host === "localhost" || host.endsWith(".localhost") ? "127.0.0.1" : null;
 }
 
+// What never leaves this machine. An address that only stands for one of these (NAT64, 6to4) goes to whoever translates it.
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8);
+LOOPBACK.addAddress("0.0.0.0");
+LOOPBACK.addAddress("::1", "ipv6");
+LOOPBACK.addAddress("::", "ipv6");
+
+const isLoopback = (address: string): boolean => LOOPBACK.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+
 /**
  * Whether a name with these addresses may be called: all of them have to be public, so that it makes no difference which
  * one is taken. With the switch for loopback, all of them this machine's, then over plain HTTP too.
  */
 export function mayConnect(protocol: string, addresses: readonly string[], rules: EndpointRules): boolean {
-  const kinds = new Set(addresses.map(addressKind));
-  if (kinds.size !== 1) return false;
-  return kinds.has("public") ? protocol === "https:" : kinds.has("this machine") && rules.allowLoopbackHttp;
+  if (addresses.length === 0) return false;
+  if (addresses.every((address) => addressKind(address) === "public")) return protocol === "https:";
+  return rules.allowLoopbackHttp && addresses.every(isLoopback);
 }

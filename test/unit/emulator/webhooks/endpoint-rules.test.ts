@@ -51,11 +51,12 @@ const THIS_MACHINE = [
   "[0:0:0:0:0:0:0:1]",
   "[::ffff:127.0.0.1]",
   "[::ffff:7f00:1]",
+];
+const ELSEWHERE = [
+  // They stand for loopback and lead elsewhere.
   "[::127.0.0.1]",
   "[64:ff9b::7f00:1]",
   "[2002:7f00:1::]",
-];
-const ELSEWHERE = [
   "10.0.0.1",
   "012.1",
   "167772161",
