@@ -26,8 +26,6 @@ import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
 /** What a database is opened with. */
 export interface WorldParts {
   database: Database;
-  /** Its tables are empty: it gets the seeded data and the accounts of the options. */
-  isNew: boolean;
   config: EmulatorConfig;
   /** Of the data of a new database, and what one that goes on must have. */
   seed: number | undefined;
@@ -42,7 +40,7 @@ export interface WorldParts {
 /** The whole service over one database. Another database is another world. */
 export type World = ReturnType<typeof openWorld>;
 
-export function openWorld({ database, isNew, config, seed, startAtMs, resumption, logger, hostControl }: WorldParts) {
+export function openWorld({ database, config, seed, startAtMs, resumption, logger, hostControl }: WorldParts) {
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
   const onFailure = (error: unknown): void => logger.error({ err: error }, "work that was due failed");
@@ -51,7 +49,7 @@ export function openWorld({ database, isNew, config, seed, startAtMs, resumption
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  if (isNew) seedWorld(database, access, config, { seed: seed ?? DEFAULT_SEED, beganAtMs: clock.now() });
+  seedWorld(database, access, config, { seed: seed ?? DEFAULT_SEED, beganAtMs: clock.now() });
   const origin = readOrigin(database, seed ?? null);
 
   const catalog = createCatalog(core, { seed: origin.seed });

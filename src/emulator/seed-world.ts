@@ -16,18 +16,22 @@ export const DEFAULT_SEED = 1;
 const BEGAN_AT = "began_at_ms";
 const SEED = "seed";
 
-/** Notes how a new database began, and gives it the accounts of the options. */
+/** Notes how a new database began, and gives it the accounts of the options: both, or neither. One that began stays so. */
 export function seedWorld(
   database: Database,
   { accounts, keys }: Access,
   config: Pick<EmulatorConfig, "accounts">,
   { seed, beganAtMs }: WorldOrigin,
 ): void {
-  writeSetting(database, BEGAN_AT, String(beganAtMs));
-  writeSetting(database, SEED, String(seed));
-  for (const { name, tier, key, scopes } of config.accounts) {
-    keys.create(accounts.create({ name, tier }).account_id, scopes, key);
-  }
+  // Tables without that are of a process that ended right after it had made them.
+  if (readSetting(database, BEGAN_AT) !== null) return;
+  database.transaction(() => {
+    writeSetting(database, BEGAN_AT, String(beganAtMs));
+    writeSetting(database, SEED, String(seed));
+    for (const { name, tier, key, scopes } of config.accounts) {
+      keys.create(accounts.create({ name, tier }).account_id, scopes, key);
+    }
+  })();
 }
 
 /**

@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import type { Logger } from "pino";
 import { isSignalboxError, SignalboxError } from "../errors.js";
 import { worldControl } from "./control/world-control.js";
-import { openDatabase, openSnapshot, removeDatabase, type OpenedDatabase } from "./database/open-database.js";
+import { openDatabase, openSnapshot, removeDatabase } from "./database/open-database.js";
 import type { EmulatorConfig } from "./emulator-options.js";
 import { openWorld, type World, type WorldParts } from "./open-world.js";
 import { ServiceError } from "./service-error.js";
@@ -27,11 +28,11 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     return world;
   }
 
-  function enter(opened: OpenedDatabase, how: Pick<WorldParts, "seed" | "startAtMs" | "resumption">): void {
+  function enter(database: Database, how: Pick<WorldParts, "seed" | "startAtMs" | "resumption">): void {
     try {
-      world = openWorld({ ...opened, ...how, config, logger, hostControl: control });
+      world = openWorld({ database, ...how, config, logger, hostControl: control });
     } catch (error) {
-      opened.database.close();
+      database.close();
       throw error;
     }
   }
@@ -50,14 +51,16 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
   const control = worldControl({
     snapshot: () => current().snapshot(),
     load(bytes) {
-      assertSnapshot(bytes);
+      const snapshot = readSnapshot(bytes);
+      const how = { seed: undefined, startAtMs: null, resumption: "stood_still" } as const;
+      if (db === null) return replace(() => enter(snapshot, how));
+      snapshot.close();
+      const beside = besideIt(db);
+      writeWhole(beside, bytes);
       return replace(() => {
-        if (db !== null) {
-          removeDatabase(db);
-          writeFileSync(db, bytes);
-        }
-        const opened = db === null ? { database: openSnapshot(bytes), isNew: false } : openDatabase(db);
-        enter(opened, { seed: undefined, startAtMs: null, resumption: "stood_still" });
+        removeDatabase(db);
+        renameSync(beside, db);
+        enter(openDatabase(db), how);
       });
     },
     reset: () =>
@@ -84,10 +87,22 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
   };
 }
 
-/** Looked at before anything is given up. */
-function assertSnapshot(bytes: Uint8Array): void {
+/** Where a snapshot is written first: a full disk, or a process that ends, is to cost nothing of what there is. */
+const besideIt = (path: string): string => `${path}.loading`;
+
+function writeWhole(path: string, bytes: Uint8Array): void {
   try {
-    openSnapshot(bytes).close();
+    writeFileSync(path, bytes);
+  } catch {
+    rmSync(path, { force: true });
+    throw new ServiceError("DATA_UNAVAILABLE", "The snapshot could not be written; see to the disk. Nothing changed.");
+  }
+}
+
+/** Looked at before anything is given up. */
+function readSnapshot(bytes: Uint8Array): Database {
+  try {
+    return openSnapshot(bytes);
   } catch (error) {
     const message = isSignalboxError(error) ? error.message : "The snapshot cannot be read.";
     throw new ServiceError("INVALID_BODY", message);

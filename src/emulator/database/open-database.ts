@@ -10,24 +10,33 @@ const APPLICATION_ID = 0x7367656d;
 /** A file of other tables is another version: there is nothing in it that is worth a migration. */
 const SCHEMA_VERSION = createHash("sha256").update(EMULATOR_SCHEMA).digest().readUInt32BE(0) >>> 1;
 
-export interface OpenedDatabase {
-  database: Database.Database;
-  /** Its tables were made just now, and are empty. */
-  isNew: boolean;
-}
-
 /**
  * @param path of the file, which is made when it is missing; null for one in memory
  * @throws SignalboxError `store_unsupported`, `store_in_use`, `store_failed`
  */
-export function openDatabase(path: string | null): OpenedDatabase {
-  if (path !== null) mkdirSync(dirname(path), { recursive: true });
-  return prepare(() => new Database(path ?? ":memory:", { timeout: 0 }), path ?? "The database", true);
+export function openDatabase(path: string | null): Database.Database {
+  const open = (): Database.Database => {
+    if (path !== null) mkdirSync(dirname(path), { recursive: true });
+    return new Database(path ?? ":memory:", { timeout: 0 });
+  };
+  return prepare(open, path ?? "The database", true);
 }
 
-/** A database in memory with what a snapshot holds. @throws SignalboxError `store_unsupported` */
+/** A database in memory with what a snapshot holds, all of it. @throws SignalboxError `store_unsupported` */
 export function openSnapshot(bytes: Uint8Array): Database.Database {
-  return prepare(() => new Database(Buffer.from(bytes)), "The snapshot", false).database;
+  const database = prepare(() => new Database(Buffer.from(bytes)), "The snapshot", false);
+  if (isWhole(database)) return database;
+  database.close();
+  throw new SignalboxError("store_unsupported", "The snapshot is damaged.", "Take another one.");
+}
+
+/** The beginning of a database says nothing of its end. */
+function isWhole(database: Database.Database): boolean {
+  try {
+    return database.pragma("quick_check(1)", { simple: true }) === "ok";
+  } catch {
+    return false;
+  }
 }
 
 /** The whole of a database as bytes, for {@link openSnapshot}, or to be written to a file. */
@@ -43,20 +52,20 @@ export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-function prepare(open: () => Database.Database, name: string, mayMake: boolean): OpenedDatabase {
+function prepare(open: () => Database.Database, name: string, mayMake: boolean): Database.Database {
   let database: Database.Database | undefined;
   try {
     database = open();
-    const isNew = assertOurs(database, name, mayMake);
+    const isEmpty = assertOurs(database, name, mayMake);
     // One process has it, so its log needs no memory that others share.
     database.pragma("locking_mode = EXCLUSIVE");
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = NORMAL");
     database.pragma("foreign_keys = ON");
-    if (isNew) makeTables(database);
+    if (isEmpty) makeTables(database);
     // Takes the lock now, not with the first write.
     database.exec("BEGIN IMMEDIATE; COMMIT");
-    return { database, isNew };
+    return database;
   } catch (error) {
     database?.close();
     throw databaseError(error, name);
