@@ -55,12 +55,15 @@ function assumptionOf(name: string, factory: string): Assumption<unknown> {
 
 function fits(value: unknown, assumption: Assumption<unknown>): boolean {
   if (assumption.values !== undefined) return assumption.values.includes(value);
-  const isOfType = typeof value === typeof assumption.default;
-  return isOfType && (typeof value !== "number" || (Number.isFinite(value) && value >= 0));
+  if (typeof value !== typeof assumption.default) return false;
+  if (typeof value !== "number") return true;
+  const [least, most] = assumption.whole ?? [0, Number.MAX_SAFE_INTEGER];
+  return value >= least && value <= most && (assumption.whole === undefined || Number.isInteger(value));
 }
 
 function wanted(assumption: Assumption<unknown>): string {
   if (assumption.values !== undefined) return `one of ${assumption.values.join(", ")}`;
+  if (assumption.whole !== undefined) return `a whole number from ${assumption.whole[0]} to ${assumption.whole[1]}`;
   if (typeof assumption.default === "boolean") return "true or false";
   return typeof assumption.default === "number" ? "a number of at least 0" : "a text";
 }

@@ -9,6 +9,8 @@ export interface Assumption<Value> {
   default: Value;
   /** All that it can be, where these are few. */
   values?: readonly Value[];
+  /** Of a number that counts, or names a day or an id: whole, and from the first to the second. */
+  whole?: readonly [least: number, most: number];
   /** What the document leaves open. */
   about: string;
   reason: string;
@@ -78,16 +80,19 @@ export const ASSUMPTIONS = {
   }),
   distributionProducts: assume<number>({
     default: 5,
+    whole: [1, 1000],
     about: "How many products a row's traffic distribution lists before it sums up the others.",
     reason: "Rows have other_products, so not all are listed.",
   }),
   detailRows: assume<number>({
     default: 50,
+    whole: [1, 1000],
     about: "How many rows a list in a keyword's detail has at most.",
     reason: "As many as the largest page.",
   }),
   keywordHistoryMonths: assume<number>({
     default: 12,
+    whole: [1, 120],
     about: "How many months of history a keyword's detail has.",
     reason: "A year shows the season.",
   }),
@@ -167,11 +172,13 @@ export const ASSUMPTIONS = {
   }),
   deliveriesInFlight: assume<number>({
     default: 4,
+    whole: [1, 100],
     about: "How many deliveries go to one registration at once.",
     reason: "Enough that one slow answer does not hold all others, few enough not to flood a small receiver.",
   }),
   pauseAfterFailures: assume<number>({
     default: 20,
+    whole: [1, 1_000_000],
     about: "The failure count at which an active registration is paused; every answer that is 2xx sets it to 0.",
     reason: "More than the attempts of one event, so that no single event pauses a registration.",
   }),
@@ -198,11 +205,13 @@ export const ASSUMPTIONS = {
   }),
   firstSignalId: assume<number>({
     default: 880_001,
+    whole: [1, 1_000_000_000],
     about: "The id of the first signal; later ones count on.",
     reason: "The document says that it is an integer.",
   }),
   monthObservedOnDay: assume<number>({
     default: 2,
+    whole: [1, 28],
     about: "On which day of a month, at 06:00 UTC, the month before is observed and its signals are published.",
     reason: "Traffic data of a month is there a few days into the next one.",
   }),

@@ -82,7 +82,10 @@ const optionsSchema = z.strictObject({
   db: z.string().min(1).optional(),
   seed: z.int().min(0).optional(),
   startAt: dateTimeSchema.optional(),
-  accounts: z.array(accountSchema).default([]),
+  accounts: z
+    .array(accountSchema)
+    .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two have the same key")
+    .default([]),
   // Checked beside its table.
   assumptions: z.custom<AssumptionOptions>().optional(),
   ca: z.string().min(1).optional(),

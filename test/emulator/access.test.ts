@@ -273,3 +273,11 @@ test("the rate is counted for each key on its own", async () => {
   expect((await own.ask(NO_TASK, { key })).status).toBe(429);
   expect((await own.ask(NO_TASK, { key: second })).status).toBe(404);
 });
+
+test("a clock that is set back by an hour does not hold a key up for that hour", async () => {
+  const own = await startEmulator();
+  const { key } = await own.account("pro");
+  await Promise.all(Array.from({ length: 120 }, () => own.ask(NO_TASK, { key })));
+  own.clock.setNow(own.clock.now() - 3_600_000);
+  expect((await own.ask(NO_TASK, { key })).status).toBe(404);
+});

@@ -174,7 +174,12 @@ test("a snapshot over HTTP is bytes, both ways, and bytes that are none change n
       body: Buffer.from(body),
     });
   expect((await load(bytes)).status).toBe(200);
-  for (const wrong of [Buffer.from("x"), bytes.subarray(0, 5000), Buffer.alloc(4096)]) {
+  for (const wrong of [
+    Buffer.from("x"),
+    bytes.subarray(0, 5000),
+    bytes.subarray(0, bytes.length - 40_960),
+    Buffer.alloc(4096),
+  ]) {
     expect((await load(wrong)).status).toBe(400);
   }
   expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
@@ -232,4 +237,20 @@ test("an operation can be told to answer 503, for some calls or until it is told
   await clearOperationFault({ operation: "startInvestigation" });
   expect((await running.ask("/research/promotion-investigations", start)).status).toBe(404);
   await expect(setOperationFault({ operation: "productProfile", code: "DATA_UNAVAILABLE" } as never)).rejects.toThrow();
+});
+
+test("what the path says is not said again by the query or the body", async () => {
+  const own = await startEmulator();
+  const asControl = askAt(() => `${own.emulator.url}/_emulator`);
+  const [first, second] = [await own.account("pro"), await own.account("pro")];
+  const path = `/accounts/${first.accountId}/keys`;
+  const asked = [
+    await asControl(path, { body: { account_id: second.accountId } }),
+    await asControl(`${path}?account_id=${second.accountId}`),
+  ];
+  for (const { status, body } of asked) {
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: { message: "account_id: is given more than once." } });
+  }
+  expect((await own.emulator.control.listKeys({ account_id: second.accountId })).items).toHaveLength(1);
 });

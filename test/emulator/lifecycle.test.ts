@@ -6,6 +6,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { createEmulator } from "../../src/emulator/create-emulator.js";
+import { openDatabase } from "../../src/emulator/database/open-database.js";
 import type { EmulatorOptions } from "../../src/emulator/emulator-options.js";
 import { askAt, startEmulator } from "./start-emulator.js";
 
@@ -45,6 +46,7 @@ test("a port that is taken is told, and the next one works", async () => {
   await emulator.close();
 });
 
+const ONE_KEY = { name: "x", tier: "pro", key: "the-same-key-twice" } as const;
 const wrongOptions: readonly (readonly [given: object, code: string, words: string])[] = [
   [{ prot: 1 }, "option_unknown", 'Did you mean "port"?'],
   [{ port: -1 }, "option_invalid", '"port"'],
@@ -57,7 +59,10 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ assumptions: { rateWindow: "sliding" } }, "option_invalid", "one of rolling, fixed"],
   [{ assumptions: { refusedCallsCount: "yes" } }, "option_invalid", "true or false"],
   [{ assumptions: { queuedSeconds: -1 } }, "option_invalid", "at least 0"],
+  [{ assumptions: { detailRows: 2.5 } }, "option_invalid", "a whole number from 1"],
+  [{ assumptions: { deliveriesInFlight: 0 } }, "option_invalid", "a whole number from 1"],
   [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
+  [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two have the same key"],
 ];
 
 test.each(wrongOptions)("an option that makes no sense is refused by name: %j", (given, code, words) => {
@@ -100,6 +105,27 @@ test("a file of another version, one in use, and one of another seed are refused
     code: "store_unsupported",
     message: expect.stringContaining("version"),
   });
+});
+
+test("a file whose process ended right after it had made the tables is begun anew", async () => {
+  const db = join(folder(), "emulator.db");
+  openDatabase(db).close();
+  const key = "a-key-of-one-account";
+  const { ask, emulator } = await startEmulator({ db, accounts: [{ name: "Mine", tier: "pro", key }] });
+  const asked = await ask("/research/rankings?limit=1", { key });
+  expect(asked.status).toBe(200);
+  const usual = await startEmulator({ accounts: [{ name: "Mine", tier: "pro", key }] });
+  expect(asked.body["items"]).toEqual((await usual.ask("/research/rankings?limit=1", { key })).body["items"]);
+  // No more than a quarter of a key is kept as it is.
+  const { items } = await emulator.control.listKeys({ account_id: 1 });
+  expect(items.map(({ hint }) => hint)).toEqual(["a-key"]);
+});
+
+test("a folder that cannot be made is told", async () => {
+  const file = join(folder(), "file");
+  writeFileSync(file, "");
+  const emulator = createEmulator({ port: 0, db: join(file, "emulator.db") });
+  await expect(emulator.start()).rejects.toMatchObject({ code: "store_failed" });
 });
 
 test("after a restart with a file everything is there and goes on", async () => {

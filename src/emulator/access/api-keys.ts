@@ -8,7 +8,7 @@ import { ServiceError } from "../service-error.js";
 export interface ApiKeyInfo {
   key_id: string;
   account_id: number;
-  /** The key's beginning, to tell keys apart. */
+  /** The key's beginning, a quarter of it at most, to tell keys apart. */
   hint: string;
   scopes: Scope[];
   created_at: string;
@@ -50,6 +50,7 @@ interface KeyRow {
   revoked_at: number | null;
 }
 
+const hintOf = (key: string): string => key.slice(0, Math.min(HINT_LENGTH, Math.floor(key.length / 4)));
 const hashOf = (key: string): Buffer => createHash("sha256").update(key).digest();
 const dateTime = (atMs: number): string => new Date(atMs).toISOString();
 const inform = (row: KeyRow): ApiKeyInfo => ({
@@ -87,7 +88,7 @@ export function createApiKeys({
     create(accountId, scopes, key = `${PREFIX}${random.bytes(KEY_BYTES).toString("base64url")}`) {
       const keyId = `key_${randomUuid(random)}`;
       const unique = JSON.stringify([...new Set(scopes)]);
-      insert.run(keyId, accountId, hashOf(key), key.slice(0, HINT_LENGTH), unique, clock.now());
+      insert.run(keyId, accountId, hashOf(key), hintOf(key), unique, clock.now());
       return { ...read(keyId), key };
     },
     revoke(keyId) {

@@ -34,7 +34,8 @@ export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "cl
     admit(holder) {
       const now = clock.now();
       const since = windowStart(now);
-      const times = (admitted.get(holder) ?? []).filter((at) => at >= since);
+      // Those of a time to come are of a clock that was set back since: they would hold for as long as that.
+      const times = (admitted.get(holder) ?? []).filter((at) => at >= since && at <= now);
       if (times.length >= LIMITS.requestsPerWindow) {
         const freeAt = assumptions.rateWindow === "fixed" ? since + WINDOW_MS : (times[0] ?? now) + WINDOW_MS;
         const waitSeconds = Math.max(1, Math.ceil((freeAt - now) / 1000));

@@ -35,7 +35,7 @@ export function createDueSignals(database: Database): DueSignals {
     add(drafts, fromMs, minutesBetweenTypes) {
       const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
       for (const draft of drafts) {
-        const dueAt = fromMs + types.indexOf(draft.signal_type) * minutesBetweenTypes * MINUTE_MS;
+        const dueAt = fromMs + Math.round(types.indexOf(draft.signal_type) * minutesBetweenTypes * MINUTE_MS);
         insert.run(dueAt, JSON.stringify(draft));
       }
     },

@@ -29,12 +29,16 @@ export async function callControl(
   const { input, problems } = queryInput(queryOf(request), shape);
   for (const [name, text] of Object.entries(path)) {
     const read = textValue(text, shape[name] ?? z.string());
+    if (Object.hasOwn(input, name)) problems.push({ parameter: name, problem: "is given more than once" });
     if ("problem" in read) problems.push({ parameter: name, problem: read.problem });
     else input[name] = read.value;
   }
+  const body = operation.method === "GET" ? {} : await readInputBody(request);
+  for (const name of Object.keys(body)) {
+    if (Object.hasOwn(input, name)) problems.push({ parameter: name, problem: "is given more than once" });
+  }
   if (problems.length > 0) throw parameterError("INVALID_PARAMETERS", problems);
-  if (operation.method !== "GET") Object.assign(input, await readInputBody(request));
-  return runControl(operation, input);
+  return runControl(operation, { ...input, ...body });
 }
 
 /** A control operation with the input of whoever calls it. @throws ServiceError */

@@ -90,7 +90,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
       stage: "queued",
       created_at: now,
       updated_at: now,
-      due_at: now + assumptions.queuedSeconds * 1000,
+      due_at: now + Math.round(assumptions.queuedSeconds * 1000),
     } as const;
     insert.run(row);
     return investigationTask({ ...row, completed_at: null, error_code: null, error_message: null, report: null });

@@ -20,10 +20,10 @@ export interface StageChange {
 export function nextStage(stage: TaskStage, nowMs: number, assumptions: Assumptions): StageChange | null {
   const { investigatingSeconds, generatingReportSeconds } = assumptions;
   if (stage === "queued") {
-    return { status: "running", stage: "investigating", dueAt: nowMs + investigatingSeconds * 1000 };
+    return { status: "running", stage: "investigating", dueAt: nowMs + Math.round(investigatingSeconds * 1000) };
   }
   if (stage === "investigating") {
-    return { status: "running", stage: "generating_report", dueAt: nowMs + generatingReportSeconds * 1000 };
+    return { status: "running", stage: "generating_report", dueAt: nowMs + Math.round(generatingReportSeconds * 1000) };
   }
   return stage === "generating_report" ? { status: "succeeded", stage: "complete", dueAt: null } : null;
 }
