@@ -22,16 +22,16 @@ export interface CarriedRequest {
   outcome: RequestOutcome;
 }
 
-/** Sends, with what goes wrong on purpose. */
+/** Sends, with what goes wrong on purpose; null when there was nothing to send after all. */
 export type CarryRequest = (given: {
   registrationId: string;
   faults: MetFaults;
-  /** Called when it is sent: the signature is of then. */
-  sign: () => { request: WebhookRequest; startedAt: number };
+  /** Called when it is sent: the signature is of then. Null: nothing is to be sent there any more. */
+  sign: () => { request: WebhookRequest; startedAt: number } | null;
   /** Called around the time in which it is held back, since others go on meanwhile. */
   yieldSlot: (whileHeld: () => Promise<void>) => Promise<void>;
   signal: AbortSignal;
-}) => Promise<CarriedRequest>;
+}) => Promise<CarriedRequest | null>;
 
 /** For a `reorder` without a value. */
 const HELD_BACK_MS = 2000;
@@ -48,7 +48,9 @@ export function createCarryRequest(send: SendRequest): CarryRequest {
     if (latencyMs > 0) await pause(latencyMs, signal);
 
     const breaksOff = (["reset", "cut_body"] as const).find((kind) => faults.has(kind));
-    const { request: whole, startedAt } = sign();
+    const signed = sign();
+    if (signed === null) return null;
+    const { request: whole, startedAt } = signed;
     const request: WebhookRequest = { ...whole, breaksOff };
     const met = [...faults].map(([kind, value]) => ({ kind, value }));
     const began = performance.now();

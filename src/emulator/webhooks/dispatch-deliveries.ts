@@ -33,7 +33,7 @@ const IMPATIENT_MS = 500;
 /** How long a delivery rests that could not be written down. */
 const REST_MS = 60_000;
 
-type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url" | "secret"> & { body: Buffer };
+type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
 
 export function createDeliveryDispatcher(
   { database, clock, scheduler, assumptions }: EmulatorCore,
@@ -69,16 +69,25 @@ export function createDeliveryDispatcher(
     "UPDATE delivery SET state = 'expired' WHERE state = 'waiting' AND expires_at < ?",
   );
   const take = database.prepare<[{ id: string; now: number }], DueDelivery>(
-    `SELECT d.*, r.url, r.secret, e.body FROM delivery d
+    `SELECT d.*, r.url, e.body FROM delivery d
      JOIN registration r USING (registration_id)
      JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale
      WHERE d.registration_id = @id AND d.state = 'waiting' AND d.due_at <= @now AND d.expires_at >= @now
        AND (r.status = 'active' OR r.status = 'pending')
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
+  // Held back on purpose, a delivery may find it rotated, paused or deleted.
   const secretOf = database
-    .prepare<[string], string>("SELECT secret FROM registration WHERE registration_id = ?")
+    .prepare<[string], string>(
+      `SELECT secret FROM registration
+       WHERE registration_id = ? AND (status = 'active' OR status = 'pending')`,
+    )
     .pluck();
+  const setAside = database.prepare<[number]>(
+    `UPDATE delivery SET state = iif((SELECT status FROM registration r
+       WHERE r.registration_id = delivery.registration_id) = 'deleted', 'cancelled', 'waiting')
+     WHERE delivery_id = ?`,
+  );
   const markSending = database.prepare<[number]>("UPDATE delivery SET state = 'sending' WHERE delivery_id = ?");
 
   const putBack = database.prepare<[number]>(
@@ -127,7 +136,8 @@ export function createDeliveryDispatcher(
       faults: faults.meet(registrationId),
       signal: stop.signal,
       sign: () => {
-        const secret = secretOf.get(registrationId) ?? delivery.secret;
+        const secret = secretOf.get(registrationId);
+        if (secret === undefined) return null;
         const isImpatient = scheduler.isAdvancing && hung.has(registrationId);
         const timeoutMs = isImpatient ? Math.min(IMPATIENT_MS, assumptions.deliveryTimeoutMs) : undefined;
         const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
@@ -142,6 +152,10 @@ export function createDeliveryDispatcher(
       },
     });
     if (stop.signal.aborted) return;
+    if (carried === null) {
+      setAside.run(delivery.delivery_id);
+      return;
+    }
     if ("failure" in carried.outcome && carried.outcome.failure === "timed_out") hung.add(registrationId);
     else hung.delete(registrationId);
     settle(delivery, carried);

@@ -72,3 +72,20 @@ test("of many that are to be held back one waits at a time, and no more go out a
   // The one that was held back is beside those that overtook it.
   expect(most).toBeLessThanOrEqual(world.assumptions.deliveriesInFlight + 1);
 });
+
+test.each([
+  ["paused", "waiting"],
+  ["deleted", "cancelled"],
+] as const)("what is held back while its registration is %s is not sent", async (status, state) => {
+  const world = openWebhooks();
+  const { url, signals } = await serveEndpoint();
+  const { id } = await activeRegistration(world, url);
+  world.webhooks.faults.set({ registration_id: id, kind: "latency", value: 50, times: 1 });
+  const { event_id } = world.webhooks.publish(draft());
+  const idle = world.scheduler.idle();
+  expect(world.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([{ state: "sending" }]);
+  world.webhooks.registrations.setStatus(id, status);
+  await idle;
+  expect(signals).toEqual([]);
+  expect(world.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([{ state, attempts: [] }]);
+});
