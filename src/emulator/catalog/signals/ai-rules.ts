@@ -51,8 +51,10 @@ export const AI_RULES: readonly SignalRule[] = [
   }),
   defineRule<{ source: string }>({
     signalType: "new_ai_referral_source",
-    sql: `SELECT tool_id, 0 AS before_value, max(first_visits) AS after_value, source FROM ai_source
-      WHERE from_month = @month AND first_visits >= @newAiSourceVisits GROUP BY tool_id`,
+    // Of a product whose traffic was not observed nobody saw where it comes from.
+    sql: `SELECT tool_id, 0 AS before_value, max(first_visits) AS after_value, source
+      FROM ai_source JOIN product_month USING (tool_id)
+      WHERE from_month = @month AND month = @month AND first_visits >= @newAiSourceVisits GROUP BY tool_id`,
     unit: "visits",
     words: (row, { now }) => ({
       en: [

@@ -14,16 +14,21 @@ const GAINS = `visited AS (
     WHERE l.month = @month
   )`;
 
-/** Ranks in the primary sector by visits, among the products observed in a month. */
-const ranked = (name: string, month: string): string => `${name} AS (
-    SELECT m.tool_id, p.sector_id, organic + paid + ai_referral + direct AS visits,
-      rank() OVER (PARTITION BY p.sector_id ORDER BY organic + paid + ai_referral + direct DESC, m.tool_id) AS place,
-      count(*) OVER (PARTITION BY p.sector_id) AS population
-    FROM product_month m JOIN product p ON p.tool_id = m.tool_id WHERE m.month = ${month}
+/** Products observed in both months: rankings have no others, and who was not looked at once moved no rank and no share. */
+const TRACKED = `tracked AS (
+    SELECT l.tool_id, p.sector_id, l.organic + l.paid + l.ai_referral + l.direct AS latest,
+      b.organic + b.paid + b.ai_referral + b.direct AS earlier
+    FROM product_month l JOIN product_month b ON b.month = @month - 1 AND b.tool_id = l.tool_id
+    JOIN product p ON p.tool_id = l.tool_id WHERE l.month = @month
   )`;
-const RANKS = `WITH ${ranked("now", "@month")}, ${ranked("earlier", "@month - 1")}
-  SELECT now.tool_id, earlier.place AS before_value, now.place AS after_value, now.population
-  FROM now JOIN earlier ON earlier.tool_id = now.tool_id`;
+
+/** Ranks in the primary sector by visits. */
+const RANKS = `WITH ${TRACKED}, ranked AS (
+    SELECT tool_id, rank() OVER (PARTITION BY sector_id ORDER BY earlier DESC, tool_id) AS before_value,
+      rank() OVER (PARTITION BY sector_id ORDER BY latest DESC, tool_id) AS after_value,
+      count(*) OVER (PARTITION BY sector_id) AS population
+    FROM tracked
+  ) SELECT * FROM ranked`;
 
 interface Population {
   population: number;
@@ -38,12 +43,12 @@ const entered = (top: 10 | 20, condition: string): SignalRule =>
       en: [
         `${row.name} climbed to rank ${row.after_value} in ${row.sector_en}`,
         `${row.name} moved from rank ${row.before_value} in ${before.en} to rank ${row.after_value} in ${now.en} and is in the top ${top} of its primary market.`,
-        `Ranking of ${row.population} tracked products of ${row.sector_en} by ${now.en} visits.`,
+        `Ranking by visits of the ${row.population} products of ${row.sector_en} that were tracked in both months.`,
       ],
       zh: [
         `${row.name}升至${row.sector_zh}第${row.after_value}名`,
         `${row.name}从${before.zh}的第${row.before_value}名升至${now.zh}的第${row.after_value}名，进入其主要市场前${top}。`,
-        `按${now.zh}访问量对${row.sector_zh}的${row.population}个被追踪产品排名。`,
+        `按访问量对${row.sector_zh}两个月都被追踪的${row.population}个产品排名。`,
       ],
     }),
   });
@@ -123,23 +128,18 @@ export const TRAFFIC_RULES: readonly SignalRule[] = [
       en: [
         `${row.name} slipped from rank ${row.before_value} to rank ${row.after_value} in ${row.sector_en}`,
         `${row.name} held rank ${row.before_value} in ${before.en} and lost its place in the top 10 of its primary market in ${now.en}.`,
-        `Ranking of ${row.population} tracked products of ${row.sector_en} by ${now.en} visits.`,
+        `Ranking by visits of the ${row.population} products of ${row.sector_en} that were tracked in both months.`,
       ],
       zh: [
         `${row.name}在${row.sector_zh}从第${row.before_value}名降至第${row.after_value}名`,
         `${row.name}${before.zh}位列第${row.before_value}名，${now.zh}跌出其主要市场前10。`,
-        `按${now.zh}访问量对${row.sector_zh}的${row.population}个被追踪产品排名。`,
+        `按访问量对${row.sector_zh}两个月都被追踪的${row.population}个产品排名。`,
       ],
     }),
   }),
   defineRule<Population>({
     signalType: "market_share_shift",
-    sql: `WITH tracked AS (
-        SELECT l.tool_id, p.sector_id, l.organic + l.paid + l.ai_referral + l.direct AS latest,
-          b.organic + b.paid + b.ai_referral + b.direct AS earlier
-        FROM product_month l JOIN product_month b ON b.month = @month - 1 AND b.tool_id = l.tool_id
-        JOIN product p ON p.tool_id = l.tool_id WHERE l.month = @month
-      ), shared AS (
+    sql: `WITH ${TRACKED}, shared AS (
         SELECT tool_id, round(CAST(earlier AS REAL) / sum(earlier) OVER market, 4) AS before_value,
           round(CAST(latest AS REAL) / sum(latest) OVER market, 4) AS after_value, count(*) OVER market AS population
         FROM tracked WINDOW market AS (PARTITION BY sector_id)

@@ -103,9 +103,10 @@ test("traffic_breakout, acceleration and deceleration agree with a plain look at
 });
 
 test("the ranks agree with a plain sort of each market", () => {
-  const ranks = (month: number): Map<number, number> => {
+  // Of the products that were observed in both months.
+  const ranks = (month: number, other: number): Map<number, number> => {
     const observed = toolIds
-      .flatMap((toolId) => at(month, toolId) ?? [])
+      .flatMap((toolId) => (at(other, toolId) === undefined ? [] : (at(month, toolId) ?? [])))
       .sort((a, b) => visits(b) - visits(a) || a.tool_id - b.tool_id);
     const counts = new Map<number, number>();
     return new Map(
@@ -117,7 +118,7 @@ test("the ranks agree with a plain sort of each market", () => {
     );
   };
   for (const month of MONTHS) {
-    const [now, before] = [ranks(month), ranks(month - 1)];
+    const [now, before] = [ranks(month, month - 1), ranks(month - 1, month)];
     const moved = (isIt: (from: number, to: number) => boolean): Found =>
       recomputed((toolId) => {
         const [from, to] = [before.get(toolId), now.get(toolId)];
@@ -127,6 +128,18 @@ test("the ranks agree with a plain sort of each market", () => {
     expect(derived("entered_category_top_20", month)).toEqual(moved((from, to) => from > 20 && to <= 20 && to > 10));
     expect(derived("dropped_out_of_category_top_10", month)).toEqual(moved((from, to) => from <= 10 && to > 10));
   }
+});
+
+test("nobody saw where the traffic of a product comes from that was not observed", () => {
+  const own = madeCatalog(1);
+  const sourced = (): number[] =>
+    deriveSignals(own, LAST, thresholds)
+      .filter(({ signal_type }) => signal_type === "new_ai_referral_source")
+      .map(({ tool_id }) => tool_id);
+  const [first, ...others] = sourced();
+  own.prepare("DELETE FROM product_month WHERE month = ? AND tool_id = ?").run(LAST, first);
+  expect(others.length).toBeGreaterThan(0);
+  expect(sourced()).toEqual(others);
 });
 
 test("shares, of markets and of assistants, agree with plain divisions", () => {
