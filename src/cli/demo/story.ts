@@ -23,6 +23,8 @@ interface Stage {
   accountId: number;
   receiver: DemoReceiver;
   report: StoryReport;
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal;
 }
 
 /**
@@ -40,24 +42,25 @@ export async function tellStory(options: { json?: boolean; verbose?: true }, cli
     // The receiver goes by this machine's clock, also when a month of the service passes in a moment.
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
   });
-  await emulator.start();
-  const receiver = await startDemoReceiver({
-    verbose: options.verbose ?? false,
-    secrets: (folder) => secretFile(join(folder, SECRETS)),
-  });
+  let receiver: DemoReceiver | null = null;
   try {
+    await emulator.start();
+    receiver = await startDemoReceiver({
+      verbose: options.verbose ?? false,
+      secrets: (folder) => secretFile(join(folder, SECRETS)),
+    });
     const client = createClient({ baseUrl: emulator.baseUrl, apiKey: key });
     const [account] = (await emulator.control.listAccounts()).items;
-    const stage = { emulator, client, accountId: account?.account_id ?? 0, receiver, report };
+    const stage = { emulator, client, accountId: account?.account_id ?? 0, receiver, report, signal: cli.signal };
     report.add("service", true, `listens on ${emulator.url}; a receiver without a secret on ${receiver.url.href}`);
     for (const scene of [follow, register, beVerified, letAMonthPass, sendOneAgain, tamperWithOne, lookUpTheProduct]) {
       throwIfInterrupted(cli.signal);
       await scene(stage);
     }
   } finally {
-    await receiver.close();
+    await receiver?.close();
     await emulator.close();
-    await rm(receiver.folder, { recursive: true, force: true });
+    if (receiver !== null) await rm(receiver.folder, { recursive: true, force: true });
   }
   return report.isTrue;
 }
@@ -105,15 +108,17 @@ async function beVerified({ emulator, receiver, report }: Stage): Promise<void> 
   );
 }
 
-async function letAMonthPass({ emulator, receiver, report }: Stage): Promise<void> {
+async function letAMonthPass({ emulator, receiver, report, signal }: Stage): Promise<void> {
   // By days, and no further than the day of the new figures: what is older than 24 hours is not sent again.
   let sent = new Set<string>();
   for (let day = 0; day < DAYS_AT_MOST && sent.size === 0; day++) {
+    throwIfInterrupted(signal);
     await emulator.control.advance({ days: 1 });
     sent = new Set((await deliveredSignals(emulator)).map(({ event_id }) => event_id));
   }
   const { now } = await emulator.control.now();
-  await receiver.settle(sent.size, new AbortController().signal);
+  await receiver.settle(sent.size, signal);
+  throwIfInterrupted(signal);
   const got = new Set(receiver.signals.map(({ id }) => id));
   const types = new Set(receiver.signals.map(({ data }) => data.signal_type));
   report.add(
