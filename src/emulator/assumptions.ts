@@ -200,6 +200,7 @@ export const ASSUMPTIONS = {
   }),
   signatureClock: assume<"service" | "machine">({
     default: "service",
+    values: ["service", "machine"],
     about: "Whether the time of a signature is the service's, or the machine's when the service's was moved.",
     reason: "All times are the service's. A receiver that goes by the machine's refuses what is 300 seconds off.",
   }),

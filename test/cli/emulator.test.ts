@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { readAssumptions } from "../../src/cli/emulator/emulator-settings.js";
 import { callCli } from "./call-cli.js";
 import { outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
@@ -45,6 +46,13 @@ test("the emulator starts with two accounts whose keys work, and Ctrl-C ends it"
   const { exitCode, stderr } = await stop();
   expect([exitCode, stderr]).toEqual([130, ""]);
   await expect(fetch(told.url)).rejects.toThrow();
+});
+
+test("a receiver on this machine gets what is signed by its clock, unless the service's is asked for", async () => {
+  expect(await readAssumptions([], true)).toEqual({ allowLoopbackHttp: true, signatureClock: "machine" });
+  expect(await readAssumptions(["signatureClock=service"], true)).toMatchObject({ signatureClock: "service" });
+  expect(await readAssumptions([], false)).toEqual({});
+  await expect(readAssumptions(["signatureClock=x"], true)).rejects.toThrow("signatureClock");
 });
 
 test("what it says on start can be typed as it stands", async () => {

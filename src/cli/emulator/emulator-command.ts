@@ -30,7 +30,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     .option("--seed <n>", "other data; the same number gives the same", wholeNumber(0))
     .option("--now <time>", "where its clock begins, such as 2026-11-01", isoTime)
     .option("--assume <name=value>", "what it does where the document says nothing (repeatable)", collect)
-    .option("--allow-loopback-http", "let webhooks be plain HTTP on this machine")
+    .option("--allow-loopback-http", "let webhooks be plain HTTP on this machine, signed by its clock")
     .option("--openapi", "print the OpenAPI document of the REST API and end")
     .option("--json", "print NDJSON");
   withExamples(command, [

@@ -35,7 +35,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
   withExamples(command, [
     [`signalbox register --url ${URL} --all-types`, "All signals: two registrations"],
     [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Some of them"],
-    [`signalbox register --url ${URL} --all-types --secret-file /run/app/signals.secret`, "Secrets in another file"],
+    [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Secrets in another file"],
   ]).addHelpText("after", `\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
   runs(command, context, async (options: RegisterOptions) => {
     // The other commands start faster without the client.
