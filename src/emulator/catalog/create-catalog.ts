@@ -18,8 +18,6 @@ export interface Catalog {
   onSignals(listener: SignalListener): void;
 }
 
-const RETRY_MS = 60_000;
-
 /**
  * Fills the tables when they are empty, up to the last month that is observed by now. A database that has data goes on from
  * there, with the seed that it was made of.
@@ -30,7 +28,6 @@ export function createCatalog(core: EmulatorCore, { seed }: { seed: number }): C
   const dueSignals = createDueSignals(database);
   const listeners: SignalListener[] = [];
   let world: World | undefined;
-  let retryAt = 0;
 
   const readOrigin = database.prepare<[], { seed: number }>("SELECT seed FROM catalog_origin");
   if (readOrigin.get() === undefined) {
@@ -77,23 +74,13 @@ export function createCatalog(core: EmulatorCore, { seed }: { seed: number }): C
   return {
     onSignals: (listener) => void listeners.push(listener),
     work: {
-      nextDueAt: () => Math.max(nextDue().at, retryAt),
-      runDue(nowMs) {
-        try {
-          for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
-        } catch (error) {
-          // A full disk, say. Nothing of it was kept, so it is tried again.
-          if (!isDatabaseError(error)) return Promise.reject(error);
-          retryAt = nowMs + RETRY_MS;
-        }
-        return Promise.resolve();
+      nextDueAt: () => nextDue().at,
+      async runDue(nowMs) {
+        // What fails keeps nothing, so it can be tried again.
+        for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
       },
     },
   };
-}
-
-function isDatabaseError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_");
 }
 
 /** The last month that is observed at a moment. */
