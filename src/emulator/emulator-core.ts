@@ -1,4 +1,4 @@
-import type BetterSqlite3 from "better-sqlite3";
+import type { Database } from "./database/database.js";
 import type { Assumptions } from "./assumptions.js";
 import type { RandomSource } from "./random-source.js";
 import type { EmulatorClock } from "./time/emulator-clock.js";
@@ -6,7 +6,7 @@ import type { Scheduler } from "./time/scheduler.js";
 
 /** What every part of the emulator is given. */
 export interface EmulatorCore {
-  database: BetterSqlite3.Database;
+  database: Database;
   clock: EmulatorClock;
   scheduler: Scheduler;
   /** Ids, keys, secrets and jitter. The observed data has a seed of its own. */

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "./database/database.js";
 import type { Logger } from "pino";
 import { createAccess } from "./access/create-access.js";
 import { createCatalog } from "./catalog/create-catalog.js";

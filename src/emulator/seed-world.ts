@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "./database/database.js";
 import { invalidOption } from "../option-error.js";
 import type { Access } from "./access/create-access.js";
 import { readSetting, writeSetting } from "./database/settings.js";

@@ -1,5 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import type { Database } from "better-sqlite3";
+import type { Database } from "./database/database.js";
 import type { Logger } from "pino";
 import { isSignalboxError, SignalboxError } from "../errors.js";
 import { worldControl } from "./control/world-control.js";

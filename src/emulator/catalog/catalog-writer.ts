@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import { createBulkInsert, type BulkInsert } from "./bulk-insert.js";
 
 const COLUMNS = {

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { SignalDraft } from "../webhooks/signal-draft.js";
 
 /** Signals that were derived and are not published yet; a restart goes on with them. */

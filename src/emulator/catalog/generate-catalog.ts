@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../month.js";
 import { KEYWORD_PRODUCT_INDEX } from "./catalog-schema.js";
 import { createCatalogWriter } from "./catalog-writer.js";

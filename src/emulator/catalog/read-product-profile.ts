@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import { LOCALES } from "../../api/locale.js";
 import type { ProductProfile } from "../../api/product-profile.js";
 import { resolveLocale } from "../locale.js";

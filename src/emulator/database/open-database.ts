@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import Database from "better-sqlite3";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
+import type { Database } from "./database.js";
 import { EMULATOR_SCHEMA } from "./emulator-schema.js";
+import { openSqlite } from "./open-sqlite.js";
 
 /** "sgem": tells our files from other people's. */
 const APPLICATION_ID = 0x7367656d;
@@ -14,24 +15,24 @@ const SCHEMA_VERSION = createHash("sha256").update(EMULATOR_SCHEMA).digest().rea
  * @param path of the file, which is made when it is missing; null for one in memory
  * @throws SignalboxError `store_unsupported`, `store_in_use`, `store_failed`
  */
-export function openDatabase(path: string | null): Database.Database {
-  const open = (): Database.Database => {
+export function openDatabase(path: string | null): Database {
+  const open = (): Database => {
     if (path !== null) mkdirSync(dirname(path), { recursive: true });
-    return new Database(path ?? ":memory:", { timeout: 0 });
+    return openSqlite(path ?? ":memory:", { timeout: 0 });
   };
   return prepare(open, path ?? "The database", true);
 }
 
 /** A database in memory with what a snapshot holds, all of it. @throws SignalboxError `store_unsupported` */
-export function openSnapshot(bytes: Uint8Array): Database.Database {
-  const database = prepare(() => new Database(Buffer.from(bytes)), "The snapshot", false);
+export function openSnapshot(bytes: Uint8Array): Database {
+  const database = prepare(() => openSqlite(Buffer.from(bytes)), "The snapshot", false);
   if (isWhole(database)) return database;
   database.close();
   throw new SignalboxError("store_unsupported", "The snapshot is damaged.", "Take another one.");
 }
 
 /** The beginning of a database says nothing of its end. */
-function isWhole(database: Database.Database): boolean {
+function isWhole(database: Database): boolean {
   try {
     return database.pragma("quick_check(1)", { simple: true }) === "ok";
   } catch {
@@ -40,7 +41,7 @@ function isWhole(database: Database.Database): boolean {
 }
 
 /** The whole of a database as bytes, for {@link openSnapshot}, or to be written to a file. */
-export function snapshotOf(database: Database.Database): Buffer {
+export function snapshotOf(database: Database): Buffer {
   const bytes = database.serialize();
   // Says that there is no log beside it: what stands in the log of a file is among these bytes.
   if (bytes.length > 0) bytes.fill(1, 18, 20);
@@ -52,8 +53,8 @@ export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-function prepare(open: () => Database.Database, name: string, mayMake: boolean): Database.Database {
-  let database: Database.Database | undefined;
+function prepare(open: () => Database, name: string, mayMake: boolean): Database {
+  let database: Database | undefined;
   try {
     database = open();
     const isEmpty = assertOurs(database, name, mayMake);
@@ -73,7 +74,7 @@ function prepare(open: () => Database.Database, name: string, mayMake: boolean):
 }
 
 /** @returns whether it is empty yet */
-function assertOurs(database: Database.Database, name: string, mayMake: boolean): boolean {
+function assertOurs(database: Database, name: string, mayMake: boolean): boolean {
   const isEmpty = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0;
   if (isEmpty && mayMake) return true;
   if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
@@ -86,7 +87,7 @@ function assertOurs(database: Database.Database, name: string, mayMake: boolean)
   return false;
 }
 
-function makeTables(database: Database.Database): void {
+function makeTables(database: Database): void {
   database.transaction(() => {
     database.exec(EMULATOR_SCHEMA);
     database.pragma(`application_id = ${APPLICATION_ID}`);

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "./database.js";
 
 /** What the emulator remembers of itself, by name. */
 export const SETTINGS_SCHEMA = `

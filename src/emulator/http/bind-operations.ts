@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import { authorizeRankingSort } from "../access/authorize.js";
 import type { Assumptions } from "../assumptions.js";
 import { readProductProfile } from "../catalog/read-product-profile.js";

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { InvestigationReport } from "../../api/report.js";
 import { formatMonth } from "../month.js";

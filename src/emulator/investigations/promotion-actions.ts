@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../month.js";
 
 /** What a product did in a month, as far as it was observed. */

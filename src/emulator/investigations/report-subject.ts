@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
 
 /** What an investigation is about: one product, or the largest ones of a category. */

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { BRAND_TYPES, COMPARISON_STATUSES, KeywordRow } from "../../api/search-demand.js";
 import type { Assumptions } from "../assumptions.js";

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../month.js";
 import { ServiceError } from "../service-error.js";
 

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { RankingItem, RankingsParameters, RankingsResponse } from "../../api/rankings.js";
 import type { Assumptions } from "../assumptions.js";
 import { resolveLocale } from "../locale.js";

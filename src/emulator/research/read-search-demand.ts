@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import { LIMITS } from "../../api/limits.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { KeywordDetail, SearchDemandParameters, SearchDemandResponse } from "../../api/search-demand.js";

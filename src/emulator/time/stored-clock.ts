@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../database/database.js";
 import type { Clock } from "../../clock.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 import { createEmulatorClock, type EmulatorClock } from "./emulator-clock.js";

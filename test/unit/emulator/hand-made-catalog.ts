@@ -1,4 +1,5 @@
-import Database from "better-sqlite3";
+import type { Database } from "../../../src/emulator/database/database.js";
+import { openSqlite } from "../../../src/emulator/database/open-sqlite.js";
 import { CATALOG_SCHEMA } from "../../../src/emulator/catalog/catalog-schema.js";
 
 /** October 2026. */
@@ -7,8 +8,8 @@ export const LATEST = 2026 * 12 + 9;
 type Row = Record<string, string | number | null>;
 
 /** A database with the catalog's tables and these rows. */
-export function handMadeCatalog(tables: Record<string, readonly Row[]>): Database.Database {
-  const database = new Database(":memory:");
+export function handMadeCatalog(tables: Record<string, readonly Row[]>): Database {
+  const database = openSqlite(":memory:");
   database.exec(CATALOG_SCHEMA);
   // A view in the catalog, over shares: by hand each row is given.
   database.exec(

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../database/database.js";
 import type { Assumptions } from "../../assumptions.js";
 import { formatMonth, monthStart, type MonthIndex } from "../../month.js";
 import type { SignalDraft } from "../../webhooks/signal-draft.js";

@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import { expect, test } from "vitest";
+import type { Database } from "../../../../src/emulator/database/database.js";
 import { createCatalog, type Catalog } from "../../../../src/emulator/catalog/create-catalog.js";
 import type { EmulatorCore } from "../../../../src/emulator/emulator-core.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";

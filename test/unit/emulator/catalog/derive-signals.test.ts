@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import { expect, test } from "vitest";
+import type { Database } from "../../../../src/emulator/database/database.js";
 import { growMonth } from "../../../../src/emulator/catalog/generate-catalog.js";
 import { deriveSignals, SIGNAL_RULES } from "../../../../src/emulator/catalog/signals/derive-signals.js";
 import { signalDataSchema } from "../../../../src/events/envelope.js";

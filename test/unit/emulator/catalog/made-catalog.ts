@@ -1,25 +1,26 @@
 import { createHash } from "node:crypto";
-import Database from "better-sqlite3";
+import type { Database } from "../../../../src/emulator/database/database.js";
+import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
 import { CATALOG_SCHEMA } from "../../../../src/emulator/catalog/catalog-schema.js";
 import { generateCatalog } from "../../../../src/emulator/catalog/generate-catalog.js";
 
 /** October 2026. */
 export const LAST = 2026 * 12 + 9;
 
-export function emptyCatalog(): Database.Database {
-  const database = new Database(":memory:");
+export function emptyCatalog(): Database {
+  const database = openSqlite(":memory:");
   database.exec(CATALOG_SCHEMA);
   return database;
 }
 
-export function madeCatalog(seed: number, lastMonth = LAST, months = 24): Database.Database {
+export function madeCatalog(seed: number, lastMonth = LAST, months = 24): Database {
   const database = emptyCatalog();
   generateCatalog(database, { seed, lastMonth, months });
   return database;
 }
 
 /** The tables that a catalog is made of; not the full-text indexes, whose layout tells in which order they were filled. */
-export function tablesOf(database: Database.Database): string[] {
+export function tablesOf(database: Database): string[] {
   return database
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE '%\\_fts%' ESCAPE '\\'
@@ -30,21 +31,21 @@ export function tablesOf(database: Database.Database): string[] {
 }
 
 /** A digest of each table's rows, whatever their order. */
-export function digestsOf(database: Database.Database): Record<string, string> {
+export function digestsOf(database: Database): Record<string, string> {
   return Object.fromEntries(tablesOf(database).map((table) => [table, digestOf(database, table)]));
 }
 
-function digestOf(database: Database.Database, table: string): string {
-  const rows = database.prepare(`SELECT * FROM ${table}`).raw().all();
-  const lines = rows.map((row) => JSON.stringify(row)).sort();
+function digestOf(database: Database, table: string): string {
+  const rows = database.prepare<[], object>(`SELECT * FROM ${table}`).all();
+  const lines = rows.map((row) => JSON.stringify(Object.values(row))).sort();
   return createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
 }
 
 /** All rows that a query gives. */
-export function rowsOf<Row extends object>(database: Database.Database, sql: string, ...values: unknown[]): Row[] {
+export function rowsOf<Row extends object>(database: Database, sql: string, ...values: unknown[]): Row[] {
   return database.prepare<unknown[], Row>(sql).all(...values);
 }
 
-export function countOf(database: Database.Database, sql: string): number {
+export function countOf(database: Database, sql: string): number {
   return database.prepare<[], number>(sql).pluck().get() ?? 0;
 }

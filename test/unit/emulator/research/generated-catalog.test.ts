@@ -1,6 +1,6 @@
-import Database from "better-sqlite3";
 import { assert, boolean, constantFrom, integer, property as forAll, record } from "fast-check";
 import { expect, test } from "vitest";
+import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
 import { CATALOG_SCHEMA } from "../../../../src/emulator/catalog/catalog-schema.js";
 import { generateCatalog } from "../../../../src/emulator/catalog/generate-catalog.js";
 import { LATEST } from "../hand-made-catalog.js";
@@ -13,7 +13,7 @@ import { expectSameRanking } from "./same-ranking.js";
 const TIMEOUT_MS = 240_000;
 
 function generated(): RawCatalog {
-  const database = new Database(":memory:");
+  const database = openSqlite(":memory:");
   database.exec(CATALOG_SCHEMA);
   generateCatalog(database, { seed: 5, months: 14, lastMonth: LATEST });
   return rawCatalog(database);

@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import { constant, constantFrom, oneof, type Arbitrary } from "fast-check";
+import type { Database } from "../../../../src/emulator/database/database.js";
 import { ftsText } from "../../../../src/emulator/catalog/fts-query.js";
 import { handMadeCatalog, LATEST, observed, product, visits } from "../hand-made-catalog.js";
 

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../../src/emulator/database/database.js";
 
 /** All rows of a table, as they are. */
 export type RawRow = Record<string, string | number | null>;

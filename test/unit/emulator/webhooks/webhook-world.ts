@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Database } from "better-sqlite3";
 import { onTestFinished } from "vitest";
+import type { Database } from "../../../../src/emulator/database/database.js";
 import type { SignalType } from "../../../../src/events/signal-types.js";
 import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/assumptions.js";
 import { systemRandom } from "../../../../src/emulator/random-source.js";
