@@ -8,7 +8,9 @@ const require = createRequire(import.meta.url);
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
- * better-sqlite3, once it is known not to crash the process: major 13 on a Node below 22 does so at load.
+ * better-sqlite3, once it is known not to crash the process. Major 13 does so at load on a Node below 22. Majors up to 12 do
+ * so on Node 24 and later: their objects take a hook off when they are collected, and Node aborts where it finds no
+ * environment then.
  *
  * @throws SignalboxError `store_unsupported`
  */
@@ -18,14 +20,19 @@ export function loadDriver(
     node: process.versions.node,
   },
 ): typeof Database {
-  if (Number.parseInt(versions.driver) >= 13 && Number.parseInt(versions.node) < 22) {
-    throw new SignalboxError(
-      "store_unsupported",
-      `better-sqlite3 ${versions.driver} crashes Node ${versions.node}.`,
+  const [driver, node] = [Number.parseInt(versions.driver), Number.parseInt(versions.node)];
+  if (driver >= 13 && node < 22) {
+    throw crashes(
+      versions,
       "Use Node 22 or later, or run: npm install better-sqlite3@12 (README, Quick start, has other package managers).",
     );
   }
+  if (driver < 13 && node >= 24) throw crashes(versions, "Run: npm install better-sqlite3@13");
   return require("better-sqlite3") as typeof Database;
+}
+
+function crashes({ driver, node }: { driver: string; node: string }, help: string): SignalboxError {
+  return new SignalboxError("store_unsupported", `better-sqlite3 ${driver} crashes Node ${node}.`, help);
 }
 
 /** @throws SignalboxError `store_unsupported` */

@@ -190,13 +190,20 @@ test("local file systems are taken", () => {
   refuseNetworkFileSystem(tempFolder());
 });
 
-test("better-sqlite3 13 is refused on a Node that it would crash", () => {
-  for (const node of ["20.20.0", "21.7.3"]) {
-    const error = errorOf(() => loadDriver({ driver: "13.2.0", node }));
-    expect([error.code, error.help.includes("better-sqlite3@12")]).toEqual(["store_unsupported", true]);
+test("better-sqlite3 is refused on a Node that it would crash", () => {
+  for (const [driver, node, instead] of [
+    ["13.2.0", "20.20.0", "better-sqlite3@12"],
+    ["13.2.0", "21.7.3", "better-sqlite3@12"],
+    ["12.11.1", "24.0.0", "better-sqlite3@13"],
+    ["12.11.1", "26.10.0", "better-sqlite3@13"],
+  ] as const) {
+    const error = errorOf(() => loadDriver({ driver, node }));
+    expect([error.code, error.help.includes(instead)]).toEqual(["store_unsupported", true]);
   }
   for (const [driver, node] of [
     ["12.11.1", "20.20.0"],
+    ["12.11.1", "22.23.3"],
+    ["13.2.0", "24.21.0"],
     ["13.2.0", "22.0.0"],
   ] as const) {
     expect(loadDriver({ driver, node })).toBeTypeOf("function");
