@@ -1,11 +1,19 @@
 import { z } from "zod";
 import { controlOperation } from "./control-operation.js";
 
+/**
+ * The whole state. Interfaces of their own, since a compiler writes an inferred `Buffer` as `Buffer<ArrayBufferLike>`, which
+ * TypeScript before 5.7 cannot read.
+ */
+export interface StateBytes extends Buffer {}
+/** A snapshot as any bytes. */
+export interface GivenBytes extends Uint8Array {}
+
 /** What replaces the whole state. */
 export interface WorldChanges {
-  snapshot(): Buffer;
+  snapshot(): StateBytes;
   /** @throws ServiceError INVALID_BODY */
-  load(bytes: Uint8Array): Promise<void>;
+  load(bytes: GivenBytes): Promise<void>;
   reset(): Promise<void>;
 }
 
@@ -23,7 +31,7 @@ export function worldControl(world: WorldChanges) {
       method: "POST",
       path: "/snapshot",
       about: "Replaces the state by that of a snapshot, its clock too. Over HTTP the body is application/octet-stream.",
-      input: z.strictObject({ bytes: z.custom<Uint8Array>((value) => value instanceof Uint8Array, "must be bytes") }),
+      input: z.strictObject({ bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes") }),
       async run({ bytes }) {
         await world.load(bytes);
         return {};
