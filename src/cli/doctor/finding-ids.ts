@@ -4,7 +4,7 @@ export const FINDINGS = {
   node_too_old: "it is not",
   driver_version: "better-sqlite3 is there and fits this Node",
   driver_missing: "better-sqlite3 is not installed",
-  driver_crashes: "this better-sqlite3 crashes this Node (13 on a Node below 22)",
+  driver_crashes: "this better-sqlite3 crashes this Node (13 on a Node below 22, 12 on Node 24 and later)",
   driver_broken: "better-sqlite3 does not load: not built, or built for another Node",
   sqlite_version: "its SQLite is 3.51.3 or later",
   sqlite_too_old: "it is older, and can lose a commit at a checkpoint",
