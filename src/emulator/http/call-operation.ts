@@ -34,9 +34,6 @@ export interface OperationRequest {
   requestId: string;
 }
 
-/** The operations that take a session token too (service document, Authentication 3). */
-const TAKES_SESSION: ReadonlySet<OperationName> = new Set(["searchDemand", "rankings"]);
-
 /**
  * A call from its first byte to its answer: who calls (401), how often (429), may they (403), is it turned on (503), what
  * do they want (400), is there a call left in the month (429), then the operation itself.
@@ -73,7 +70,7 @@ function admit(
 ): AccountView | null {
   if (operation.scope === null) return null;
   const authorization = request.headersDistinct["authorization"] ?? [];
-  const caller = authenticate(authorization, access, { acceptsSession: TAKES_SESSION.has(name) });
+  const caller = authenticate(authorization, access, { acceptsSession: operation.acceptsSession });
   access.rateLimiter.admit(caller.rateHolder);
   authorize(name, operation.scope, caller, assumptions);
   return caller.account;
