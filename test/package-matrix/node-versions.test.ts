@@ -11,12 +11,18 @@ import { makeProject } from "./workshop.js";
 
 const MINUTES = 60_000;
 
-/** Elsewhere they end the process: signalbox refuses them. */
 const DRIVERS_OF_NODE = new Map([
   [20, [12]],
   [22, [12, 13]],
   [24, [13]],
   [26, [13]],
+]);
+
+/** They would end the process, at load or later. */
+const REFUSED_DRIVERS_OF_NODE = new Map([
+  [20, 13],
+  [24, 12],
+  [26, 12],
 ]);
 
 const QUICK_STARTS = {
@@ -102,4 +108,23 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
       expect(stdout).toMatch(/each exactly once/);
     });
   });
+
+  const refused = REFUSED_DRIVERS_OF_NODE.get(majorOf(node));
+  test.skipIf(refused === undefined)(
+    `Node ${node.version}, better-sqlite3 ${refused ?? "of any version"}: receiver and emulator say what to install`,
+    { timeout: 5 * MINUTES },
+    async () => {
+      const folder = makeProject(`${node.name}-refused-driver`, QUICK_STARTS);
+      const packages = [pack().tarball, "express@5", `better-sqlite3@${refused ?? ""}`];
+      await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], envOf(node));
+      const env = { ...envOf(node), SIGNALS_SECRET: "whsec_test" };
+      for (const command of [
+        ["npx", "signalbox", "emulator", "--port", "0"],
+        ["node", "app.mjs"],
+      ] as const) {
+        const failed = run(folder, command[0], command.slice(1), env);
+        await expect(failed).rejects.toThrow(/better-sqlite3 \S+ crashes Node .*npm install better-sqlite3@1[23]/s);
+      }
+    },
+  );
 }

@@ -115,3 +115,13 @@ test("no file names a place on the machine that it was written on", () => {
   const texts = FILES.filter((path) => !/\.(png|ico|gz)$/.test(path));
   expect(texts.filter((path) => places.some((place) => read(path).includes(place)))).toEqual([]);
 });
+
+test("the SQLite driver is loaded where it is known not to crash this Node, and nowhere else", () => {
+  const isName = (node: ts.Node | undefined): boolean =>
+    node !== undefined && ts.isStringLiteral(node) && node.text === "better-sqlite3";
+  const loads = (node: ts.Node): boolean =>
+    (ts.isImportDeclaration(node) && isName(node.moduleSpecifier) && node.importClause?.isTypeOnly !== true) ||
+    (ts.isExportDeclaration(node) && isName(node.moduleSpecifier)) ||
+    (ts.isCallExpression(node) && node.arguments.some(isName));
+  expect(SOURCES.filter((path) => holds(path, loads))).toEqual(["src/sqlite-driver.ts"]);
+});

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
+import { missingBinaryError } from "../../sqlite-driver.js";
 import type { Database } from "./database.js";
 import { EMULATOR_SCHEMA } from "./emulator-schema.js";
 import { openSqlite } from "./open-sqlite.js";
@@ -97,6 +98,8 @@ function makeTables(database: Database): void {
 
 function databaseError(error: unknown, name: string): SignalboxError {
   if (isSignalboxError(error)) return error;
+  const withoutBinary = missingBinaryError(error);
+  if (withoutBinary !== undefined) return withoutBinary;
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const because = { cause: error };
   if (code.startsWith("SQLITE_BUSY")) {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type Database from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
-import { checkSqliteVersion, loadDriver } from "./load-driver.js";
+import { checkSqliteVersion, loadDriver } from "../../sqlite-driver.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
 import { lockOwner } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";

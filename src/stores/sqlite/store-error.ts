@@ -1,4 +1,5 @@
 import { isSignalboxError, SignalboxError } from "../../errors.js";
+import { missingBinaryError } from "../../sqlite-driver.js";
 
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -17,13 +18,6 @@ export function isFull(error: unknown): boolean {
   return FULL.has(codeOf(error));
 }
 
-/** The driver is there and its compiled part is not, or is another Node's. The `bindings` package gives no code. */
-function isWithoutBinary(error: unknown): boolean {
-  const code = codeOf(error);
-  if (code === "ERR_DLOPEN_FAILED" || code === "MODULE_NOT_FOUND") return true;
-  return error instanceof Error && error.message.startsWith("Could not locate the bindings file");
-}
-
 export function damagedError(path: string, found: string, cause?: unknown): SignalboxError {
   const help =
     "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
@@ -40,14 +34,8 @@ export function storeError(error: unknown, path: string): SignalboxError {
   if (isSignalboxError(error)) return error;
   const code = codeOf(error);
   const because = { cause: error };
-  if (isWithoutBinary(error)) {
-    return new SignalboxError(
-      "store_unsupported",
-      `better-sqlite3 has no binary that Node ${process.versions.node} on ${process.platform}-${process.arch} can load.`,
-      "Let its install script run, then type: npm rebuild better-sqlite3 (README, Quick start, has other package managers).",
-      because,
-    );
-  }
+  const withoutBinary = missingBinaryError(error);
+  if (withoutBinary !== undefined) return withoutBinary;
   if (
     /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code) ||
     error instanceof RangeError ||

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type Database from "better-sqlite3";
-import { SignalboxError } from "../../errors.js";
+import { SignalboxError } from "./errors.js";
 
 const require = createRequire(import.meta.url);
 
@@ -33,6 +33,23 @@ export function loadDriver(
 
 function crashes({ driver, node }: { driver: string; node: string }, help: string): SignalboxError {
   return new SignalboxError("store_unsupported", `better-sqlite3 ${driver} crashes Node ${node}.`, help);
+}
+
+/**
+ * @returns an error for a person where `cause` says that the driver is there and its compiled part is not, or is another
+ *   Node's; the `bindings` package gives no code
+ */
+export function missingBinaryError(cause: unknown): SignalboxError | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const code = "code" in cause ? cause.code : undefined;
+  const isMissing = code === "ERR_DLOPEN_FAILED" || code === "MODULE_NOT_FOUND";
+  if (!isMissing && !cause.message.startsWith("Could not locate the bindings file")) return undefined;
+  return new SignalboxError(
+    "store_unsupported",
+    `better-sqlite3 has no binary that Node ${process.versions.node} on ${process.platform}-${process.arch} can load.`,
+    "Let its install script run, then type: npm rebuild better-sqlite3 (README, Quick start, has other package managers).",
+    { cause },
+  );
 }
 
 /** @throws SignalboxError `store_unsupported` */
