@@ -1,52 +1,16 @@
-import { execFile, fork } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { install } from "./installed.js";
 import { quickStartBlock } from "./quick-start.js";
+import { startQuickStart } from "./start-quick-start.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = "whsec_quick_start";
-
-interface Running {
-  port: number;
-  /** The next line that it prints with this in it. Rejects when it ends first. */
-  lineWith(text: string): Promise<string>;
-}
-
-async function start(folder: string, file: string): Promise<Running> {
-  const child = fork(join(folder, file), {
-    cwd: folder,
-    execArgv: ["--import", new URL("any-port.mjs", import.meta.url).href],
-    env: { ...process.env, SIGNALS_SECRET: SECRET },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let stderr = "";
-  child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const ended = once(child, "close").then(([code]) => Promise.reject(new Error(`ended with ${code}\n${stderr}`)));
-  // Killed in the end, when nobody waits any more.
-  ended.catch(() => undefined);
-  const lines = createInterface(child.stdout ?? process.stdin);
-  const told = Promise.race([once(child, "message"), ended]);
-  const [{ port }] = (await told) as [{ port: number }];
-  return {
-    port,
-    lineWith(text) {
-      const found = new Promise<string>((resolve) =>
-        lines.on("line", (line) => {
-          if (line.includes(text)) resolve(line);
-        }),
-      );
-      return Promise.race([found, ended]);
-    },
-  };
-}
 
 /** Types it into a second terminal. */
 async function type(folder: string, port: number, command: string): Promise<string> {
@@ -67,7 +31,7 @@ const VARIANTS = [
 test.each(VARIANTS)("the quick start does what the README says, with %s", async (_, file, holding, express) => {
   const folder = install({ express });
   writeFileSync(join(folder, file), quickStartBlock("js", holding));
-  const { port, lineWith } = await start(folder, file);
+  const { port, lineWith } = await startQuickStart(folder, file, SECRET);
 
   // Signed by openssl and sent by curl: sender and receiver have no code in common.
   const deliver = quickStartBlock("sh", "openssl");
@@ -87,7 +51,7 @@ test.each(VARIANTS)("the quick start does what the README says, with %s", async 
 test("the quick start's second terminal sends a signal with the installed command", async () => {
   const folder = install({ express: "express" });
   writeFileSync(join(folder, "app.mjs"), quickStartBlock("js", "import express"));
-  const { port, lineWith } = await start(folder, "app.mjs");
+  const { port, lineWith } = await startQuickStart(folder, "app.mjs", SECRET);
   const handedOff = lineWith("signal default/");
   await type(folder, port, quickStartBlock("sh", "signalbox send"));
   expect(await handedOff).toMatch(/^signal default\/sig_\d+_\d+ \S/);
@@ -103,7 +67,7 @@ test.each(STARTED_TWICE)(
   async (_, file, holding) => {
     const folder = install({ express: "express" });
     writeFileSync(join(folder, file), quickStartBlock("js", holding));
-    await start(folder, file);
+    await startQuickStart(folder, file, SECRET);
     const env = { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0" };
     const second = promisify(execFile)(process.execPath, [file], { cwd: folder, env });
     await expect(second).rejects.toMatchObject({

@@ -66,6 +66,7 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["Testing your handler", "whsec_of_somebody_else", "test/package/testing-examples.test.ts"],
   ["The emulator", "npx signalbox emulator", "test/cli/emulator.test.ts"],
   ["The emulator", "createEmulator", "test/package/emulator-example.test.ts"],
+  ["A receiver and the emulator", "npx signalbox register", "test/package/emulator-walk-through.test.ts"],
 ];
 
 const isRow = (heading: string, code: string) => (row: readonly string[]) =>

@@ -1,0 +1,41 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+
+export interface Running {
+  port: number;
+  /** The next line that it prints with this in it. Rejects when it ends first. */
+  lineWith(text: string): Promise<string>;
+}
+
+/** Runs it in a process of its own, on a free port; killed when the test is over. */
+export async function startQuickStart(folder: string, file: string, secret: string): Promise<Running> {
+  const child = fork(join(folder, file), {
+    cwd: folder,
+    execArgv: ["--import", new URL("any-port.mjs", import.meta.url).href],
+    env: { ...process.env, SIGNALS_SECRET: secret },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stderr = "";
+  child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const ended = once(child, "close").then(([code]) => Promise.reject(new Error(`ended with ${code}\n${stderr}`)));
+  // Killed in the end, when nobody waits any more.
+  ended.catch(() => undefined);
+  const lines = createInterface(child.stdout ?? process.stdin);
+  const told = Promise.race([once(child, "message"), ended]);
+  const [{ port }] = (await told) as [{ port: number }];
+  return {
+    port,
+    lineWith(text) {
+      const found = new Promise<string>((resolve) =>
+        lines.on("line", (line) => {
+          if (line.includes(text)) resolve(line);
+        }),
+      );
+      return Promise.race([found, ended]);
+    },
+  };
+}
