@@ -13,8 +13,9 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { approveBuilds, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
+import { approveBuilds, imageNodeFor, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
 import { installedFrom } from "../../src/cli/init/signalbox-spec.js";
+import { loadDriver } from "../../src/sqlite-driver.js";
 import { REPOSITORY } from "../package/installed.js";
 import { callCli } from "./call-cli.js";
 import { outcomeOf, runCli, SECRET, startCli } from "./run-cli.js";
@@ -412,6 +413,21 @@ test("each package manager is told which packages may be built, and on Node 20 t
     '  better-sqlite3: "^12.11.1"',
   ]);
   expect(approved("pnpm", 22).files[0]?.content).not.toContain("overrides");
+});
+
+test("the image has a Node that runs the driver in the lock file, whichever Node wrote that", async () => {
+  for (const [nodeMajor, locked] of [
+    [20, "12.11.1"],
+    [22, "13.2.0"],
+    [24, "13.2.0"],
+  ] as const) {
+    const image = { driver: locked, node: `${imageNodeFor(nodeMajor)}.0.0` };
+    expect(loadDriver(image), JSON.stringify(image)).toBeTypeOf("function");
+  }
+  const { directory } = await make([join(tempFiles(), "a")]);
+  const images = readFileSync(join(directory, "Dockerfile"), "utf8").match(/(?<=^FROM ).+?(?= |$)/gm);
+  const major = imageNodeFor(Number.parseInt(process.versions.node));
+  expect(images).toEqual([`node:${major}-bookworm`, `node:${major}-bookworm-slim`]);
 });
 
 test("the next steps can be typed, whatever the path is", async () => {

@@ -12,6 +12,9 @@ export interface ApprovableManifest {
 const LEAST_NODE_FOR_13 = 22;
 const FOR_OLDER_NODE = { "better-sqlite3": "^12.11.1" };
 
+/** The Node of the image: one that runs the better-sqlite3 which a Node like this one writes into the lock file. */
+export const imageNodeFor = (nodeMajor: number): number => (nodeMajor < LEAST_NODE_FOR_13 ? 22 : 24);
+
 /**
  * Tells a package manager in its own way which packages may run their install scripts. npm alone picks a better-sqlite3 that
  * fits the Node in use; for the others it is pinned.

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { alignTables } from "./align-tables.js";
-import { approveBuilds, type ApprovableManifest } from "./approve-builds.js";
+import { approveBuilds, imageNodeFor, type ApprovableManifest } from "./approve-builds.js";
 import { inWordsOf, type PackageManager } from "./package-manager.js";
 import type { PlannedFile } from "./plan.js";
 import { projectNameOf } from "./project-name.js";
@@ -50,13 +50,15 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });
   const name = projectNameOf(directory, Object.keys(manifest.dependencies));
   manifest["name"] = name;
-  const builds = approveBuilds(packageManager, manifest, Number.parseInt(process.versions.node, 10));
+  const nodeMajor = Number.parseInt(process.versions.node, 10);
+  const builds = approveBuilds(packageManager, manifest, nodeMajor);
   contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   contents.set(".env", withSecret(contents.get(".env.example") ?? ""));
   for (const { path, content } of builds) contents.set(path, content);
   const files = [...contents].map(([path, content]) => {
     const said = SPEAKING.test(path) ? alignTables(inWordsOf(packageManager, content)) : content;
-    return { path, content: said.replaceAll("{{name}}", name), ...(path === ".env" && { isPrivate: true as const }) };
+    const own = said.replaceAll("{{name}}", name).replaceAll("{{imageNode}}", String(imageNodeFor(nodeMajor)));
+    return { path, content: own, ...(path === ".env" && { isPrivate: true as const }) };
   });
   return { name, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
