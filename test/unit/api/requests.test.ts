@@ -95,8 +95,13 @@ const parameter = (byDefault: unknown, takes: readonly unknown[], refuses: reado
   ...optional({ takes, refuses }),
   default: byDefault,
 });
+/** What is outside the basic plane is one character, as JSON Schema counts, though two units of a JavaScript string. */
 const text = (longest: number, byDefault?: string): Parameter =>
-  parameter(byDefault, ["", "a", "文字", "a".repeat(longest)], ["a".repeat(longest + 1), null, 1, []]);
+  parameter(
+    byDefault,
+    ["", "a", "文字", "a".repeat(longest), "😀".repeat(longest)],
+    ["a".repeat(longest + 1), "😀".repeat(longest + 1), null, 1, []],
+  );
 const integer = (byDefault: unknown, least: number, most: number): Parameter =>
   parameter(byDefault, [least, least + 1, most], [least - 1, ...(most < MAX ? [most + 1] : [2 ** 53]), 1.5, "1", null]);
 const number = (least: number, most: number): Parameter =>
