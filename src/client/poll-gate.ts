@@ -4,6 +4,8 @@ import type { Clock } from "../clock.js";
 
 /** Since when each task may be polled again; shared by all who wait in one client. */
 export interface PollGate {
+  /** Somebody waits for this task from now on, until the function that it gives is called. */
+  join(taskId: string): () => void;
   /** In elapsed milliseconds of the clock; in the past for a task that nothing is known of. */
   opensAt(taskId: string): number;
   /**
@@ -24,23 +26,46 @@ interface Poll {
 
 const DEFAULT_INTERVAL_MS = LIMITS.pollAfterSeconds * 1000;
 
-/** Tasks that nobody waits for any more are forgotten, the oldest first. */
-const MAX_TASKS = 1000;
+/** With so many tasks it is first looked for those that can be forgotten. */
+const TIDY_AT = 1000;
 
 export function createPollGate(clock: Clock): PollGate {
   const polls = new Map<string, Poll>();
+  /** How many wait for a task. */
+  const waiting = new Map<string, number>();
+  let tidyAt = TIDY_AT;
+
+  /** Nobody waits for it and it may be polled: to know nothing of it is as good. Before, that would be a poll too soon. */
+  function forgetIfOver(taskId: string): void {
+    if (!waiting.has(taskId) && pollOf(taskId).opensAt <= clock.elapsed()) polls.delete(taskId);
+  }
 
   function set(taskId: string, poll: Poll): void {
-    // The latest stands last.
-    polls.delete(taskId);
     polls.set(taskId, poll);
-    const [oldest] = polls.keys();
-    if (polls.size > MAX_TASKS && oldest !== undefined) polls.delete(oldest);
+    if (polls.size <= tidyAt) return;
+    for (const known of polls.keys()) forgetIfOver(known);
+    // Twice what is left, so that those who stay are not looked at for each that comes.
+    tidyAt = Math.max(TIDY_AT, polls.size * 2);
+  }
+
+  function leave(taskId: string): void {
+    const others = (waiting.get(taskId) ?? 1) - 1;
+    if (others > 0) waiting.set(taskId, others);
+    else waiting.delete(taskId);
+    forgetIfOver(taskId);
   }
 
   const pollOf = (taskId: string): Poll => polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
 
   return {
+    join(taskId) {
+      waiting.set(taskId, (waiting.get(taskId) ?? 0) + 1);
+      let isIn = true;
+      return () => {
+        if (isIn) leave(taskId);
+        isIn = false;
+      };
+    },
     opensAt: (taskId) => pollOf(taskId).opensAt,
     enter(taskId) {
       const { intervalMs, opensAt } = pollOf(taskId);

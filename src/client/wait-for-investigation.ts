@@ -49,6 +49,7 @@ export async function waitForInvestigation(
       retryable: true,
     });
   const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
+  const leave = gate.join(taskId);
   try {
     for (let failures = 0; ;) {
       scope.signal.throwIfAborted();
@@ -65,6 +66,7 @@ export async function waitForInvestigation(
       if (isFinished(last)) return last;
     }
   } finally {
+    leave();
     scope.close();
   }
 }
