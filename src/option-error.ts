@@ -15,9 +15,14 @@ export function optionError(known: KnownOptions, error: z.ZodError): SignalboxEr
 }
 
 /** An option whose value does not fit. */
-export function invalidOption(of: string, path: string, message: string): SignalboxError {
+export function invalidOption(
+  of: string,
+  path: string,
+  message: string,
+  help = "The README lists every option.",
+): SignalboxError {
   const subject = path === "" ? `The options of ${of} are` : `The option "${path}" of ${of} is`;
-  return new SignalboxError("option_invalid", `${subject} invalid: ${message}.`, "The README lists every option.");
+  return new SignalboxError("option_invalid", `${subject} invalid: ${message}.`, help);
 }
 
 /** A misspelt required option is also a missing one; its name tells more. */

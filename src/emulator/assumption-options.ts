@@ -1,6 +1,7 @@
 import { invalidOption } from "../option-error.js";
 import { SignalboxError } from "../errors.js";
 import { nearMiss } from "../near-miss.js";
+import { itemsOf } from "./allowed-values.js";
 import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js";
 
 /** Assumptions that are to be other than their defaults. */
@@ -19,8 +20,7 @@ export function resolveAssumptions(chosen: AssumptionOptions, factory: string): 
   for (const [name, assumption] of TABLE) values[name] = assumption.default;
   for (const [name, value] of Object.entries(chosen)) {
     if (value === undefined) continue;
-    const assumption = assumptionOf(name, factory);
-    if (!fits(value, assumption)) throw invalidOption(factory, `assumptions.${name}`, `expected ${wanted(assumption)}`);
+    assertAllowed(name, value, factory);
     values[name] = value;
   }
   // One value for each entry of the table, of the type of its default.
@@ -33,16 +33,15 @@ export function resolveAssumptions(chosen: AssumptionOptions, factory: string): 
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function parseAssumption(name: string, text: string, factory: string): string | number | boolean {
-  const assumption = assumptionOf(name, factory);
-  const value = typed(text, typeof assumption.default);
-  if (value !== undefined && fits(value, assumption)) return value;
-  throw invalidOption(factory, `assumptions.${name}`, `expected ${wanted(assumption)}`);
+  const value = typed(text, typeof assumptionOf(name, factory).default);
+  assertAllowed(name, value, factory);
+  return value;
 }
 
-function typed(text: string, type: string): string | number | boolean | undefined {
-  if (type === "number") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
-  if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
-  return text;
+/** A text that is no number or switch stays one, and is refused as that. */
+function typed(text: string, type: string): string | number | boolean {
+  if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;
 }
 
 function assumptionOf(name: string, factory: string): Assumption<unknown> {
@@ -53,17 +52,11 @@ function assumptionOf(name: string, factory: string): Assumption<unknown> {
   throw new SignalboxError("option_unknown", `${factory} has no option "assumptions.${name}".`, help);
 }
 
-function fits(value: unknown, assumption: Assumption<unknown>): boolean {
-  if (assumption.values !== undefined) return assumption.values.includes(value);
-  if (typeof value !== typeof assumption.default) return false;
-  if (typeof value !== "number") return true;
-  const [least, most] = assumption.whole ?? [0, Number.MAX_SAFE_INTEGER];
-  return value >= least && value <= most && (assumption.whole === undefined || Number.isInteger(value));
-}
-
-function wanted(assumption: Assumption<unknown>): string {
-  if (assumption.values !== undefined) return `one of ${assumption.values.join(", ")}`;
-  if (assumption.whole !== undefined) return `a whole number from ${assumption.whole[0]} to ${assumption.whole[1]}`;
-  if (typeof assumption.default === "boolean") return "true or false";
-  return typeof assumption.default === "number" ? "a number of at least 0" : "a text";
+function assertAllowed(name: string, value: unknown, factory: string): void {
+  const { schema, text, words } = assumptionOf(name, factory).allowed;
+  if (schema.safeParse(value).success) return;
+  const slip = typeof value === "string" ? itemsOf(value).find((item) => !words.includes(item)) : undefined;
+  const meant = slip === undefined ? undefined : nearMiss(slip, words);
+  const help = meant === undefined ? undefined : `Did you mean "${meant}"?`;
+  throw invalidOption(factory, `assumptions.${name}`, `expected ${text}`, help);
 }

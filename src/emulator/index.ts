@@ -6,6 +6,7 @@ export type { AccountFeature, RankingFeature } from "./access/account-view.js";
 export type { AccountInfo } from "./access/accounts.js";
 export type { ApiKeyInfo } from "./access/api-keys.js";
 export { ASSUMPTIONS } from "./assumptions.js";
+export type { AllowedValues } from "./allowed-values.js";
 export type { Assumption, Assumptions } from "./assumptions.js";
 export type { AssumptionOptions } from "./assumption-options.js";
 export type { RandomSource } from "./random-source.js";

@@ -117,7 +117,12 @@ test.each([
   ["--now=tomorrow", "2026-11-01"],
   ["--assume=rateWindow", "name=value"],
   ["--assume=rateWindw=fixed", 'Did you mean "rateWindow"?'],
-  ["--assume=rateWindow=sliding", "one of rolling, fixed"],
+  [
+    "--assume=rateWindow=sliding",
+    '"assumptions.rateWindow" of signalbox emulator is invalid: expected one of rolling, fixed.',
+  ],
+  ["--assume=gatedRankingSorts=ai,payd", 'Did you mean "paid"?'],
+  ["--assume=retrySeconds=10;60", "seconds from 0 to 86400, with commas between them"],
   ["--seed=-1", "seed"],
   ["--dbb=x", "--dbb"],
 ])("wrong usage says what to type: %s", async (arg, words) => {

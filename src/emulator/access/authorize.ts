@@ -1,6 +1,7 @@
 import type { OperationName } from "../../api/operations.js";
 import type { Scope } from "../../api/scopes.js";
 import type { Entitlement } from "../../api/tiers.js";
+import { itemsOf } from "../allowed-values.js";
 import type { Assumptions } from "../assumptions.js";
 import { ServiceError } from "../service-error.js";
 import type { AccountFeature, AccountView } from "./account-view.js";
@@ -41,7 +42,7 @@ export function authorizeRankingSort(
   sort: string,
   { gatedRankingSorts }: Pick<Assumptions, "gatedRankingSorts">,
 ): void {
-  if (gatedRankingSorts.split(",").includes(sort)) requireFeature(account, `market.sort.${sort}` as AccountFeature);
+  if (itemsOf(gatedRankingSorts).includes(sort)) requireFeature(account, `market.sort.${sort}` as AccountFeature);
 }
 
 function requireFeature({ entitlements }: AccountView, feature: AccountFeature): void {

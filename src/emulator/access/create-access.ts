@@ -1,4 +1,5 @@
 import { SCOPES, type Scope } from "../../api/scopes.js";
+import { itemsOf } from "../allowed-values.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import { createAccounts, type Accounts } from "./accounts.js";
 import { createApiKeys, type ApiKeys } from "./api-keys.js";
@@ -17,7 +18,7 @@ export interface Access {
 }
 
 export function createAccess(core: EmulatorCore): Access {
-  const named = core.assumptions.sessionScopes.split(",");
+  const named = itemsOf(core.assumptions.sessionScopes);
   return {
     accounts: createAccounts(core),
     keys: createApiKeys(core),

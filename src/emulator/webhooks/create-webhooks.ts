@@ -40,9 +40,6 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-/**
- * @throws SignalboxError `option_invalid`, when the assumption about retries cannot be read
- */
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}): Webhooks {
   const { assumptions, clock, scheduler } = core;
   const { resolve, ca, machineNow = systemClock.now, onFailure = () => undefined } = options;

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import type { RegistrationStatus } from "../../api/webhook-registration.js";
+import { itemsOf } from "../allowed-values.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import type { CarriedRequest, RequestFacts } from "./carry-request.js";
 import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
-import { parseRetrySeconds, retryAfterSeconds } from "./retry-delays.js";
+import { retryAfterSeconds } from "./retry-delays.js";
 import type { RequestOutcome } from "./send-request.js";
 
 /** Writes down what came of an attempt, and what follows from it. */
 export type SettleDelivery = (delivery: DeliveryRow, carried: CarriedRequest) => void;
 
-/** @throws SignalboxError `option_invalid`, when the assumption about retries cannot be read */
 export function createSettleDelivery({ database, clock, assumptions }: EmulatorCore): SettleDelivery {
-  const retrySeconds = parseRetrySeconds(assumptions.retrySeconds);
+  const retrySeconds = itemsOf(assumptions.retrySeconds).map(Number);
   const insertAttempt = database.prepare<[Record<string, unknown>]>(
     `INSERT INTO attempt (delivery_id, started_at, duration_ms, request_headers, status, failure, answer_headers,
        answer_body, faults)
