@@ -153,7 +153,8 @@ export const ASSUMPTIONS = {
   quotaHeadersOnEveryAnswer: assume<boolean>({
     default: true,
     allowed: TRUE_OR_FALSE,
-    about: "Whether Developer Access gets the quota headers with every protected answer, or with the 429 alone.",
+    about:
+      "Whether Developer Access gets the quota headers with every answer to its keys, or with the 429 of the quota alone.",
     reason: "A client can then see what is left before it is used up.",
   }),
   refusedCallsCount: assume<boolean>({

@@ -247,6 +247,23 @@ test("quota headers are for Developer Access alone [errors/quota-headers-for-lim
   expect(QUOTA_HEADERS.filter((name) => profile.headers.has(name))).toEqual([]);
 });
 
+test("the quota headers are on every answer to a caller of Developer Access who is known, also 403, the rate's 429 and 503", async () => {
+  const own = await startEmulator();
+  const { key } = await own.account("developer", { scopes: ["research:read"] });
+  const told = async (path: string, how: Asked = {}) => {
+    const { status, headers } = await own.ask(path, { key, ...how });
+    return [status, ...QUOTA_HEADERS.map((name) => headers.get(name))];
+  };
+  const quota = ["50", "50", "50;month", "2026-11-01T00:00:00.000Z"];
+  expect(await told("/alerts/webhooks", { body: {} })).toEqual([403, ...quota]);
+  await own.emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 1 });
+  expect(await told("/research/rankings")).toEqual([503, ...quota]);
+  while ((await own.ask(NO_TASK, { key })).status !== 429);
+  expect(await told(NO_TASK)).toEqual([429, ...quota]);
+  // Nobody is known by a key that is none.
+  expect(await told(NO_TASK, { key: `${key}x` })).toEqual([401, null, null, null, null]);
+});
+
 test("Pro and Enterprise have no monthly cap, and 120 requests in 60 seconds, free ones too [limits/request-rate] [tiers/pro-and-enterprise] [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]", async () => {
   const own = await startEmulator();
   for (const tier of ["pro", "enterprise"] as const) {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import type { Operation, OperationName } from "../../api/operations.js";
 import type { AccountView } from "../access/account-view.js";
-import { authenticate } from "../access/authenticate.js";
+import { authenticate, type Caller } from "../access/authenticate.js";
 import { authorize } from "../access/authorize.js";
 import type { Access } from "../access/create-access.js";
 import type { Assumptions } from "../assumptions.js";
@@ -48,7 +48,10 @@ export async function callOperation(asked: OperationRequest, services: CallServi
     return isExhausted || assumptions.quotaHeadersOnEveryAnswer ? access.quota.headers(account) : {};
   }
   try {
-    account = admit(asked, services);
+    const caller = identify(asked, services);
+    // Known from here on, so that a refusal tells the quota too.
+    account = caller?.account ?? null;
+    if (caller !== null) admit(asked, caller, services);
     services.faults.assertUsable(asked.name);
     const { binding } = asked;
     if (binding === undefined) throw new ServiceError("FEATURE_NOT_ACTIVATED", "The operation is not activated yet.");
@@ -63,17 +66,17 @@ export async function callOperation(asked: OperationRequest, services: CallServi
   }
 }
 
-/** @throws ServiceError 401, 403, RATE_LIMITED */
-function admit(
-  { name, operation, request }: OperationRequest,
-  { access, assumptions }: CallServices,
-): AccountView | null {
+/** Null: the operation is public. @throws ServiceError 401 */
+function identify({ operation, request }: OperationRequest, { access }: CallServices): Caller | null {
   if (operation.scope === null) return null;
   const authorization = request.headersDistinct["authorization"] ?? [];
-  const caller = authenticate(authorization, access, { acceptsSession: operation.acceptsSession });
+  return authenticate(authorization, access, { acceptsSession: operation.acceptsSession });
+}
+
+/** @throws ServiceError RATE_LIMITED, 403 */
+function admit({ name, operation }: OperationRequest, caller: Caller, { access, assumptions }: CallServices): void {
   access.rateLimiter.admit(caller.rateHolder);
-  authorize(name, operation.scope, caller, assumptions);
-  return caller.account;
+  if (operation.scope !== null) authorize(name, operation.scope, caller, assumptions);
 }
 
 async function perform(
