@@ -11,7 +11,7 @@ export const TASK_STAGES = ["queued", "investigating", "generating_report", "com
 /** What an investigation is busy with. */
 export type TaskStage = (typeof TASK_STAGES)[number];
 
-export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/);
+export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/, "must be task_ and 36 characters of a UUID");
 
 /** The body of operation 1; unknown keys are refused. */
 export const startInvestigationBodySchema = z.strictObject({
@@ -20,7 +20,7 @@ export const startInvestigationBodySchema = z.strictObject({
     .string()
     .min(1)
     .max(200)
-    .regex(/^[a-z0-9][a-z0-9-]*$/),
+    .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, and no hyphen first"),
   locale: localeSchema.default("en"),
   /** Reuse it only to retry the same product and language. */
   idempotency_key: z.uuid(),

@@ -13,7 +13,7 @@ export const rankingsQuerySchema = z.strictObject({
   /** Two letters, in either case. */
   country: z
     .string()
-    .regex(/^[A-Za-z]{2}$/)
+    .regex(/^[A-Za-z]{2}$/, "must be two letters, such as DE")
     .optional(),
   q: z.string().max(80).optional(),
   sort: z.enum(RANKING_SORTS).default("growth"),

@@ -177,7 +177,7 @@ test("a refused body names the parameters and repeats no value of them", async (
   expect(told.body["error"]).toMatchObject({
     code: "INVALID_BODY",
     details: [
-      { parameter: "slug", problem: expect.stringContaining("must match") },
+      { parameter: "slug", problem: expect.stringContaining("must be a slug") },
       { parameter: "idempotency_key", problem: "must be a UUID" },
       { parameter: "confirm_usage", problem: "must be true" },
       { parameter: "extra", problem: "is not known" },

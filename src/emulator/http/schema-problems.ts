@@ -1,15 +1,19 @@
 import type { z } from "zod";
 import { shownName, type ParameterProblem } from "./parameter-problem.js";
 
-/** What a schema says against `input`, for people. */
+/** What a schema says against `input`, for people; of each parameter what comes first, as the rest often follows from it. */
 export function schemaProblems({ issues }: z.ZodError, input: unknown): ParameterProblem[] {
+  const told = new Set<string>();
   return issues.flatMap((issue) => {
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({ parameter: [...path, shownName(key)].join("."), problem: "is not known" }));
     }
+    const parameter = path.join(".");
+    if (told.has(parameter)) return [];
+    told.add(parameter);
     const isMissing = issue.path.length > 0 && valueAt(input, path) === undefined;
-    return [{ parameter: path.join("."), problem: isMissing ? "is required" : describe(issue) }];
+    return [{ parameter, problem: isMissing ? "is required" : describe(issue) }];
   });
 }
 
@@ -26,25 +30,36 @@ function describe(issue: z.core.$ZodIssue): string {
     case "invalid_type":
       return `must be ${withArticle(issue.expected)}`;
     case "too_small":
-      return `must be at least ${issue.minimum}${unitOf(issue.origin)}`;
+      return sizeText("at least", issue.minimum, issue.origin);
     case "too_big":
-      return `must be at most ${issue.maximum}${unitOf(issue.origin)}`;
+      return sizeText("at most", issue.maximum, issue.origin);
     case "invalid_value":
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.join(", ")}`;
     case "invalid_format":
-      return issue.format === "regex" ? `must match ${issue.pattern}` : `must be a ${issue.format.toUpperCase()}`;
+      if (issue.format !== "regex") return FORMATS.get(issue.format) ?? `must be a ${issue.format.toUpperCase()}`;
+      return issue.message;
     default:
-      // A rule of ours, with a text of ours.
+      // A rule of ours, with a text of ours; so is each pattern.
       return issue.message;
   }
 }
 
-function unitOf(origin: string): string {
-  if (origin === "string") return " characters";
-  return origin === "array" ? " items" : "";
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ["url", "must be an address such as https://receiver.example/signals"],
+  ["datetime", "must be a time such as 2026-11-01T09:00:00Z"],
+  ["date", "must be a day such as 2026-11-01"],
+]);
+
+function sizeText(bound: string, size: number | bigint, origin: string): string {
+  if (origin === "string") return `must have ${bound} ${size} character${size === 1 ? "" : "s"}`;
+  if (origin === "array") return `must have ${bound} ${size} item${size === 1 ? "" : "s"}`;
+  return `must be ${bound} ${size}`;
 }
 
 function withArticle(expected: string): string {
   if (expected === "int") return "a whole number";
+  if (expected === "string") return "a text";
+  if (expected === "boolean") return "true or false";
+  if (expected === "array") return "a list";
   return `${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}`;
 }
