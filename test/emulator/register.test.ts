@@ -41,6 +41,6 @@ test("an address that the service does not take is wrong usage, and leaves no se
   const args = ["register", "--url", "http://127.0.0.1:3000/signals", "--types", "new_model", ...access];
   const run = await runCli(args, { env: { SIGNALS_API_KEY: key } });
   expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(run.stderr).toMatch(/400 INVALID_PARAMETERS, url: must .*HTTPS.*\(request req_/);
+  expect(run.stderr).toMatch(/400 INVALID_PARAMETERS, url: must .*HTTPS.*--allow-loopback-http.*\(request req_/);
   expect(() => readFileSync(path)).toThrow("ENOENT");
 });

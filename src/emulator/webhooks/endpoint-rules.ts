@@ -18,16 +18,27 @@ export function refuseEndpoint(url: string, rules: EndpointRules): void {
   throw new ServiceError("INVALID_PARAMETERS", `url: ${problem}.`, { details: [{ parameter: "url", problem }] });
 }
 
+/** Whether an endpoint that was registered once may be called under these rules, as far as its text shows. */
+export function mayBeCalled(url: string, rules: EndpointRules): boolean {
+  return endpointProblem(new URL(url), rules) === null;
+}
+
+const SWITCH = "(start the emulator with --allow-loopback-http, or with the assumption allowLoopbackHttp)";
+
 function endpointProblem(url: URL, rules: EndpointRules): string | null {
   const { protocol, username, password, hash } = url;
-  const { allowLoopbackHttp } = rules;
-  if (protocol !== "https:" && !(protocol === "http:" && allowLoopbackHttp)) return "must be an HTTPS endpoint";
+  const address = addressIn(url);
+  const isLocal = address !== null && isLoopback(address);
+  if (protocol !== "https:" && !(protocol === "http:" && isLocal && rules.allowLoopbackHttp)) {
+    if (protocol !== "http:") return "must be an HTTPS endpoint";
+    if (isLocal) return `must be an HTTPS endpoint; plain HTTP to this machine has to be allowed ${SWITCH}`;
+    // A name that leads to loopback today may lead elsewhere tomorrow.
+    return "must be an HTTPS endpoint; plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]";
+  }
   if (username !== "" || password !== "") return "must not hold a user name or a password";
   if (hash !== "") return "must not hold a fragment";
-  const address = addressIn(url);
   if (address === null || mayConnect(protocol, [address], rules)) return null;
-  if (protocol === "http:") return "must be an HTTPS endpoint, or plain HTTP to this machine's loopback";
-  return "must not lead to an address that is not public";
+  return `must not lead to an address that is not public${isLocal ? `; this machine's have to be allowed ${SWITCH}` : ""}`;
 }
 
 /** The address that a url names, however it is spelt; null when it has to be resolved. */

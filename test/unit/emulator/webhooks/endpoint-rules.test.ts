@@ -126,9 +126,19 @@ test("a url of 2048 characters is the longest [limits/url]", () => {
   expect(accepts(`${url}a`, STRICT)).toBe(false);
 });
 
-test.each(["http://8.8.8.8/", "ftp://localhost/", "https://user@localhost/"])(
+test.each(["http://8.8.8.8/", "http://hooks.example/", "ftp://localhost/", "https://user@localhost/"])(
   "the switch allows no plain HTTP to others, and no other liberty: %s",
   (url) => {
     expect(accepts(url, LOCAL)).toBe(false);
   },
 );
+
+test.each([
+  ["http://hooks.example/", STRICT, "plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]"],
+  ["http://hooks.example/", LOCAL, "plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]"],
+  ["http://10.0.0.1/", LOCAL, "plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]"],
+  ["http://localhost:3000/", STRICT, "--allow-loopback-http"],
+  ["https://127.0.0.1:3000/", STRICT, "--allow-loopback-http"],
+])("a refusal says what would be taken: %s, %j", (url, rules, says) => {
+  expect(() => refuseEndpoint(url, rules)).toThrow(says);
+});
