@@ -89,6 +89,30 @@ test("with a file everything is there the next time, and the keys are not shown 
   await second.stop();
 });
 
+test("registrations in a file that get nothing without the switch they were made with are named at start", async () => {
+  const db = join(tempFiles(), "emulator.db");
+  const first = await start("--db", db, "--allow-loopback-http");
+  const register = async (url: string): Promise<string> => {
+    const response = await fetch(`${first.told.baseUrl}/alerts/webhooks`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${first.told.accounts[0]?.key}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ url, signal_types: ["new_model"] }),
+    });
+    return ((await response.json()) as { id: string }).id;
+  };
+  // Nothing listens there: what is sent has nobody to arrive at.
+  const lost = await register("http://127.0.0.1:9/signals");
+  const deleted = await register("http://localhost:9/signals");
+  await fetch(`${first.told.url}/_emulator/registrations/${deleted}`, { method: "DELETE" });
+  await first.stop();
+
+  const without = await start("--db", db);
+  const says = `warning: ${lost} gets nothing: the address is on this machine; start with --allow-loopback-http\n`;
+  expect((await without.stop()).stderr).toBe(says);
+  const again = await start("--db", db, "--allow-loopback-http");
+  expect((await again.stop()).stderr).toBe("");
+});
+
 test("its clock begins where it is told to, and assumptions hold", async () => {
   const { told, stop } = await start("--now", "2026-03-04", "--assume", "wrongMethodStatus=405");
   expect(told.now.slice(0, 16)).toBe("2026-03-04T00:00");

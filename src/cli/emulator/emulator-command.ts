@@ -51,13 +51,14 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
     return EXIT.ok;
   }
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
-  const { createEmulator } = await loadEmulator();
+  const { createEmulator, noteUnreachable } = await loadEmulator();
   const accounts = demoAccounts();
   const { port, host, db, seed, now: startAt } = options;
   const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions });
   try {
     await emulator.start();
     await reportStart(emulator, { accounts, db, isJson: options.json ?? false }, terminal);
+    await noteUnreachable(emulator, assumptions, terminal);
     await untilAborted(signal);
   } finally {
     await emulator.close();
@@ -68,7 +69,9 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
 /** No other command needs it, and all start faster without. */
 async function loadEmulator() {
   try {
-    return await import("../../emulator/create-emulator.js");
+    const { createEmulator } = await import("../../emulator/create-emulator.js");
+    const { noteUnreachable } = await import("./note-unreachable.js");
+    return { createEmulator, noteUnreachable };
   } catch (error) {
     if (!String(error).includes("'express'")) throw error;
     throw environmentError("the emulator needs Express: run `npm install express`");
