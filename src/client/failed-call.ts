@@ -33,6 +33,24 @@ export function isRepeatable(operation: OperationName): boolean {
   return OPERATIONS[operation].method === "GET" || operation === "startInvestigation";
 }
 
+/** The connection was not made, so nothing of the request was sent. */
+const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/**
+ * Whether the service knows nothing of the call. Of the start of an investigation that is known at the first attempt alone: an
+ * earlier one may have arrived. Of a registration there is no attempt after one that may have.
+ */
+export function neverArrived({ call, attempt }: AttemptOf, cause: (Error & { code?: string }) | undefined): boolean {
+  // Ports that the standard of fetch forbids; without a code.
+  const isNotSent = NOT_REACHED.has(cause?.code) || cause?.message === "bad port";
+  return isNotSent && (attempt === 1 || call.operation !== "startInvestigation");
+}
+
 /** What to do when it is not known what became of a call. */
 export function helpWhenUnknown(operation: OperationName): string {
   if (operation === "registerWebhook") {

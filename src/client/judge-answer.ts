@@ -1,7 +1,7 @@
 import { OPERATIONS, type Operation } from "../api/operations.js";
 import { parseJson } from "../events/parse-json.js";
 import type { ClientError } from "./client-error.js";
-import { failedCall, helpWhenUnknown, isRepeatable, type AttemptOf } from "./failed-call.js";
+import { failedCall, helpWhenUnknown, isRepeatable, neverArrived, type AttemptOf } from "./failed-call.js";
 import { judgeRefusal } from "./judge-refusal.js";
 import { newRegistrationSchema } from "./new-registration.js";
 import type { AnswerHeaders } from "./quota.js";
@@ -50,10 +50,17 @@ export function judgeAnswer(of: AttemptOf, answer: RawAnswer, key: string | null
   return invalid(`${what} is not as documented: ${issue?.message ?? "it is no object"}`, "", json.value);
 }
 
-/** Null: nobody knows whether the request arrived. */
-export function lostCall(of: AttemptOf, kind: "network" | "timeout", problem: string, cause?: unknown): Judgement {
+/** Without an answer. Mostly nobody knows whether the request arrived. */
+export function lostCall(
+  of: AttemptOf,
+  kind: "network" | "timeout",
+  problem: string,
+  cause?: Error & { code?: string },
+): Judgement {
   const { operation } = of.call;
-  const help = helpWhenUnknown(operation);
+  const help = neverArrived(of, cause)
+    ? "Is baseUrl the address of the API, and is the service up?"
+    : helpWhenUnknown(operation);
   return { ok: false, error: failedCall(of, problem, { kind, help, retryable: isRepeatable(operation), cause }) };
 }
 

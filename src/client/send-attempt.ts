@@ -5,7 +5,7 @@ import type { PlainRequest } from "./build-request.js";
 import { ClientError } from "./client-error.js";
 import type { ClientConfig } from "./client-options.js";
 import { plainCause } from "./plain-cause.js";
-import type { AttemptOf } from "./failed-call.js";
+import { neverArrived, type AttemptOf } from "./failed-call.js";
 import { judgeAnswer, lostCall, type Judgement } from "./judge-answer.js";
 import type { RawAnswer } from "./raw-answer.js";
 import { readAnswerBody } from "./read-answer-body.js";
@@ -55,7 +55,8 @@ export async function sendAttempt(
     if (answer === null || answer.status < 400) {
       if (error === timeUp) return lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`);
       const cause = plainCause(error, (text) => withoutKey(text, key));
-      return lostCall(of, "network", `got no whole answer: ${cause.message}`, cause);
+      const problem = neverArrived(of, cause) ? "did not reach the service" : "got no whole answer";
+      return lostCall(of, "network", `${problem}: ${cause.message}`, cause);
     }
   } finally {
     scope.close();

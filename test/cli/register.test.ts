@@ -10,6 +10,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LOCALES } from "../../src/api/locale.js";
@@ -339,9 +341,16 @@ test.each(REFUSED)(
 );
 
 test("a service that is not there is told, and leaves no file", async () => {
-  const access = ["--base-url", "http://127.0.0.1:1/v1", "--api-key", API_KEY];
+  const gone = createServer().listen(0, "127.0.0.1");
+  await once(gone, "listening");
+  const { port } = gone.address() as AddressInfo;
+  await new Promise((resolve) => gone.close(resolve));
+  const access = ["--base-url", `http://127.0.0.1:${port}/v1`, "--api-key", API_KEY];
   const run = await register(["--types", "new_model"], { access });
   expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
+  // Nothing can be registered there.
+  expect(run.stderr).toMatch(/did not reach the service: connect ECONNREFUSED .* Is baseUrl .*\n$/);
+  expect(run.stderr).not.toContain("registered");
   expectNoSecretIn(run);
 });
 

@@ -243,3 +243,25 @@ test("nobody there is a network error that names what is wrong", async () => {
   expect(error.message).toContain("ECONNREFUSED");
   expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
 });
+
+test("what cannot have arrived is not said to be made all the same", async () => {
+  const { baseUrl, server } = await serveAnswers(PAGE);
+  await new Promise((resume) => server.close(resume));
+  for (const address of [baseUrl, "https://api.invalid/v1", "http://127.0.0.1:1/v1"]) {
+    const error = await failureOf(register(clientOn(address).client));
+    expect(error).toMatchObject({ kind: "network", attempts: 1, retryable: false });
+    expect(error.message).toContain("did not reach the service: ");
+    expect(error.help).toBe("Is baseUrl the address of the API, and is the service up?");
+  }
+});
+
+test("an investigation that an earlier attempt may have started is said to be, though the last one did not arrive", async () => {
+  const { baseUrl, server } = await serveAnswers(hangUp);
+  const { client, clock } = clientOn(baseUrl);
+  const call = client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
+  server.once("request", () => server.close());
+  await settleOn(clock, call);
+  const error = await failureOf(call);
+  expect(error).toMatchObject({ kind: "network", attempts: 4, cause: { code: "ECONNREFUSED" } });
+  expect(error.help).toContain("may be started all the same");
+});
