@@ -1,4 +1,5 @@
 import type { ExitCode } from "./exit.js";
+import type { UnfinishedWork } from "./interruption.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command may touch of the process. */
@@ -10,6 +11,8 @@ export interface Cli {
   stderr: NodeJS.WriteStream;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
+  /** Says what Ctrl-C should not cut short; null when that is done. */
+  setUnfinished(work: UnfinishedWork | null): void;
 }
 
 /** What a run leaves behind for the process. */

@@ -1,30 +1,20 @@
 import { setMaxListeners } from "node:events";
+import { systemClock } from "../clock.js";
 import { EXIT } from "./exit.js";
+import { createInterruption } from "./interruption.js";
 import { runCli } from "./run-cli.js";
 import { createTerminal } from "./terminal.js";
 
-/** How long a command may take to close and clean up once it was interrupted. */
-const CLEAN_UP_MS = 5000;
+const exit = (): void => process.exit(EXIT.interrupted);
 
 /** The command line as a process: the one place that reads `process.argv` and `process.env`. */
 export async function runProcess(): Promise<void> {
-  const interruption = new AbortController();
+  const { env, stdin, stdout, stderr } = process;
+  const terminal = createTerminal(stdout, stderr, env);
+  const { signal, setUnfinished, interrupt } = createInterruption({ clock: systemClock, note: terminal.note, exit });
   // One listener for each request in flight is no leak.
-  setMaxListeners(0, interruption.signal);
-  const interrupt = (): void => {
-    // The second Ctrl-C means it.
-    if (interruption.signal.aborted) process.exit(EXIT.interrupted);
-    interruption.abort();
-    setTimeout(() => process.exit(EXIT.interrupted), CLEAN_UP_MS).unref();
-  };
+  setMaxListeners(0, signal);
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
-  const { env, stdin, stdout, stderr } = process;
-  process.exitCode = await runCli(process.argv.slice(2), {
-    env,
-    stdin,
-    stderr,
-    terminal: createTerminal(stdout, stderr, env),
-    signal: interruption.signal,
-  });
+  process.exitCode = await runCli(process.argv.slice(2), { env, stdin, stderr, terminal, signal, setUnfinished });
 }

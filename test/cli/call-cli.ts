@@ -21,6 +21,7 @@ export async function callCli(args: readonly string[], { input = "", env = {} }:
     stderr: stderr.stream as unknown as NodeJS.WriteStream,
     terminal: createTerminal(stdout.stream, stderr.stream, variables),
     signal,
+    setUnfinished: () => undefined,
   });
   const text = stdout.text();
   return { exitCode, stdout: text, stderr: stderr.text(), lines: text.split("\n").filter((line) => line !== "") };

@@ -321,9 +321,33 @@ const REFUSED: readonly (readonly [status: number, code: string, exitCode: numbe
   [400, "INVALID_URL", 2],
   [401, "UNAUTHORIZED", 3],
   [403, "FORBIDDEN", 3],
+  [404, "NOT_FOUND", 3],
+  [409, "CONFLICT", 3],
+  [429, "RATE_LIMITED", 3],
   [429, "PRO_API_QUOTA_EXHAUSTED", 3],
+  [500, "BROKEN", 3],
   [503, "UNAVAILABLE", 3],
 ];
+
+test("the README and the help tell the exit code of each refusal", async () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const [, section = ""] = readme.split("| exit code | of `register`");
+  const { stdout: help } = await callCli(["register", "--help"]);
+  const [, codes = ""] = help.split("Exit codes:");
+  for (const [status, , exitCode] of REFUSED) {
+    expect(new RegExp(`^\\| ${exitCode} .*\\b${status}\\b`, "m").test(section), `${status} in the README`).toBe(true);
+    expect(new RegExp(`\\b${exitCode} [a-z][^.]*?\\b${status}\\b`, "s").test(codes), `${status} in the help`).toBe(
+      true,
+    );
+  }
+});
+
+test("an answer that never comes is told as what may be registered all the same", async () => {
+  const service = await serveService((_asked, _number, response) => void response.destroy());
+  const run = await register(["--types", "new_model"], service);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
+  expect(run.stderr).toContain("may be registered all the same");
+});
 
 test.each(REFUSED)(
   "a refusal is told with status, code and request, and leaves no file: %i %s",
@@ -417,40 +441,59 @@ test.skipIf(!canMount)("a disk that is full by the time of the answer has room f
   expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
 });
 
-test("an interruption waits for the answer, keeps its secret, and asks for no other", async () => {
-  let answer = (): void => undefined;
-  const asked = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+/** A registration in a process of its own, whose answer is the caller's to send. */
+async function startRegistering(...args: string[]) {
   let reply = (): void => undefined;
+  let tell = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (tell = resolve));
   const service = await serveService((registering, number, response) => {
     reply = () => answerJson(response, 201, registration(number, registering));
-    answer();
+    tell();
   });
   const path = join(tempFiles(), "signals.secret");
-  const child = startCli([
-    "register",
-    "--url",
-    URL_OF_RECEIVER,
-    "--all-types",
-    "--secret-file",
-    path,
-    ...service.access,
-  ]);
+  const given = ["register", "--url", URL_OF_RECEIVER, "--all-types", "--secret-file", path];
+  const child = startCli([...given, ...service.access, ...args]);
   onTestFinished(() => void child.kill("SIGKILL"));
-  const outcome = outcomeOf(child);
   const noted = new Promise((resolve) => child.stderr?.once("data", resolve));
+  const outcome = outcomeOf(child);
   await asked;
   expect(existsSync(`${path}.lock`)).toBe(true);
   child.kill("SIGINT");
   await noted;
+  return { service, path, child, outcome, reply: () => reply(), beside: () => readdirSync(dirname(path)) };
+}
+
+test("an interruption waits for the answer, keeps its secret, and asks for no other", async () => {
+  const { service, path, outcome, reply, beside } = await startRegistering();
   reply();
   const run = await outcome;
   expect(run.exitCode).toBe(130);
   expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
-  expect(readdirSync(dirname(path))).toEqual(["signals.secret"]);
+  expect(beside()).toEqual(["signals.secret"]);
   expect(run.stderr).toContain("for the other signal types type:");
   expect(service.requests).toHaveLength(1);
+});
+
+test("an interruption waits no longer than for any answer, and says what may be registered", async () => {
+  const { outcome, beside } = await startRegistering("--timeout", "1");
+  const run = await outcome;
+  expect(run.exitCode).toBe(130);
+  const [waiting, says] = run.stderr.trimEnd().split("\n");
+  expect(waiting).toBe("waiting up to 1 s for an answer that may hold a secret; Ctrl-C again ends at once");
+  expect(says).toMatch(/had no answer after 1000 ms.*may be registered all the same.*dashboard/);
+  expect(beside()).toEqual([]);
+});
+
+test("a second Ctrl-C ends at once, and says what to look for", async () => {
+  const { outcome, path, child, beside } = await startRegistering();
+  // Soon after the first it is taken for the same one.
+  const again = setInterval(() => child.kill("SIGINT"), 50);
+  const run = await outcome.finally(() => clearInterval(again));
+  expect(run.exitCode).toBe(130);
+  const says = `${URL_OF_RECEIVER} may be registered, with a secret that nobody has: look in the dashboard`;
+  expect(run.stderr).toContain(says);
+  expect(run.stderr).toContain(`delete ${path}.lock\n`);
+  expect(beside()).toEqual(["signals.secret.lock"]);
 });
 
 /** A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no test. */

@@ -1,4 +1,5 @@
 import { isClientError, type ClientError } from "../../client/client-error.js";
+import { secretLockOf } from "../../receiver/secret-file.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { printable } from "../printable.js";
 import { shellQuote } from "../shell-quote.js";
@@ -22,4 +23,12 @@ export function restOf(types: readonly string[], options: RegisterOptions): stri
   if (baseUrl !== undefined) words.push("--base-url", baseUrl);
   if (apiKeyFile !== undefined) words.push("--api-key-file", apiKeyFile);
   return words.map((word) => shellQuote(printable(word))).join(" ");
+}
+
+/** When nobody waited for the answer. */
+export function whenCutShort({ url, secretFile }: RegisterOptions): string {
+  return (
+    `${printable(url)} may be registered, with a secret that nobody has: look in the dashboard, and delete it there. ` +
+    `Then delete ${printable(secretLockOf(secretFile))}`
+  );
 }

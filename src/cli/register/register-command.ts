@@ -10,6 +10,9 @@ import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 // Not those of the contract: it loads the checks of all answers.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
+const EXIT_CODES =
+  "Exit codes: 0 registered and the secrets kept, 2 wrong usage or refused as such (400), 3 refused otherwise (401, 403, 404,\n" +
+  "409, 429, 500, 503), no answer, or a secret file that cannot be written, 130 interrupted.";
 const URL = "https://hooks.example/webhooks/signals";
 
 export function addRegisterCommand(program: Command, context: CommandContext): void {
@@ -36,7 +39,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     [`signalbox register --url ${URL} --all-types`, "All signals: two registrations"],
     [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Some of them"],
     [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Secrets in another file"],
-  ]).addHelpText("after", `\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
+  ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
   runs(command, context, async (options: RegisterOptions) => {
     // The other commands start faster without the client.
     const { registerWebhooks } = await import("./register-webhooks.js");

@@ -7,7 +7,7 @@ import { throwIfInterrupted, type CommandContext } from "../define-command.js";
 import { CliError, EXIT, environmentError, type ExitCode } from "../exit.js";
 import { echoed, printable } from "../printable.js";
 import type { Terminal } from "../terminal.js";
-import { explainFailure, restOf } from "./explain-failure.js";
+import { explainFailure, restOf, whenCutShort } from "./explain-failure.js";
 import type { RegisterOptions } from "./register-options.js";
 import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "./signal-type-list.js";
@@ -15,31 +15,45 @@ import { readSignalTypes } from "./signal-type-list.js";
 /** Registers as often as the signal types need it, and keeps each secret as soon as it is shown. */
 export async function registerWebhooks(options: RegisterOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
+  const waitMs = options.timeout * 1000;
   const lists = readSignalTypes(options);
   const { baseUrl, apiKey } = readServiceAccess(options, cli);
   // One attempt: a person sees what is wrong, and types it again.
   const retry = { maxAttempts: 1 };
-  const client = createClient({ baseUrl, apiKey, timeoutMs: options.timeout * 1000, retry, userAgent: "signalbox" });
+  const client = createClient({ baseUrl, apiKey, timeoutMs: waitMs, retry, userAgent: "signalbox" });
 
-  signal.addEventListener("abort", () => terminal.note("waiting for an answer that may hold a secret"), { once: true });
+  const noteWait = (): void =>
+    terminal.note(`waiting up to ${options.timeout} s for an answer that may hold a secret; Ctrl-C again ends at once`);
+  signal.addEventListener("abort", noteWait, { once: true });
   const done: NewRegistration[] = [];
   for (const [index, types] of lists.entries()) {
     try {
       throwIfInterrupted(signal);
       terminal.progress(`registering ${index + 1} of ${lists.length}`);
+      cli.setUnfinished({ atMostMs: waitMs, ifCutShort: whenCutShort(options) });
       const registration = await registerOne(client, types, options, terminal);
       done.push(registration);
       report(registration, options, terminal);
     } catch (error) {
+      const explained = explainFailure(error);
+      // Of an interrupted command nothing is told but what it tells itself.
+      if (signal.aborted && isFailure(explained)) terminal.note(explained.message);
       if (done.length > 0) {
         terminal.note(`${whose(done)} in ${printable(options.secretFile)}; for the other signal types type:`);
         terminal.note(`  ${restOf(lists.slice(index).flat(), options)}`);
       }
-      throw explainFailure(error);
+      throw explained;
+    } finally {
+      cli.setUnfinished(null);
     }
   }
+  signal.removeEventListener("abort", noteWait);
   terminal.note(`${whose(done)} in ${printable(options.secretFile)}; the service posts a webhook.verification now`);
   return EXIT.ok;
+}
+
+function isFailure(error: unknown): error is CliError {
+  return error instanceof CliError && error.exitCode !== EXIT.interrupted;
 }
 
 function whose(done: readonly NewRegistration[]): string {

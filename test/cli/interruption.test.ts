@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { createInterruption } from "../../src/cli/interruption.js";
+import { createManualClock } from "../../src/testing/index.js";
+
+function interruption() {
+  const clock = createManualClock(0);
+  const told: string[] = [];
+  const made = createInterruption({ clock, note: (line) => told.push(line), exit: () => told.push("exit") });
+  return { ...made, clock, told };
+}
+
+test("an interrupted command has five seconds to clean up", async () => {
+  const { interrupt, signal, clock, told } = interruption();
+  expect(signal.aborted).toBe(false);
+  interrupt();
+  expect(signal.aborted).toBe(true);
+  await clock.advance(4999);
+  expect(told).toEqual([]);
+  await clock.advance(1);
+  expect(told).toEqual(["exit"]);
+});
+
+test("what is under way has its own time, and what has to be known when it takes longer is said", async () => {
+  const { interrupt, setUnfinished, clock, told } = interruption();
+  setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
+  interrupt();
+  await clock.advance(34_999);
+  expect(told).toEqual([]);
+  await clock.advance(1);
+  expect(told).toEqual(["look in the dashboard", "exit"]);
+});
+
+test("a second Ctrl-C ends at once; the same one, handed on by npm, does not", async () => {
+  const { interrupt, setUnfinished, clock, told } = interruption();
+  setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
+  interrupt();
+  interrupt();
+  await clock.advance(300);
+  interrupt();
+  expect(told).toEqual([]);
+  await clock.advance(1);
+  interrupt();
+  expect(told).toEqual(["look in the dashboard", "exit"]);
+});
+
+test("nothing is to be known once what was under way is done", async () => {
+  const { interrupt, setUnfinished, clock, told } = interruption();
+  setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
+  interrupt();
+  setUnfinished(null);
+  await clock.advance(301);
+  interrupt();
+  expect(told).toEqual(["exit"]);
+});
