@@ -6,13 +6,14 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LOCALES } from "../../src/api/locale.js";
 import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js";
@@ -396,25 +397,59 @@ test.each(["two\nlines", " \t", "\n"])(
     });
     const run = await register(["--types", "new_model"], service, { text: "whsec_old\n", mode: 0o600 });
     expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: "whsec_old\n", beside: ["signals.secret"] });
-    expect(run.stderr).toMatch(/wh_1 is registered and its secret lost: a secret that is no line/);
+    expect(run.stderr).toMatch(/wh_1 is registered: its secret is lost, since one that is no line/);
     expect(run.stderr).not.toContain("two");
   },
 );
 
-test("a secret that the file cannot take any more is told as lost", async () => {
-  const folder = tempFiles();
-  const path = join(folder, "signals.secret");
+/** Registers, while something happens to the file before the service answers. */
+async function registerWhile(happens: (path: string) => void, text?: string) {
+  const path = join(tempFiles(text === undefined ? {} : { "signals.secret": text }), "signals.secret");
   const service = await serveService((asked, number, response) => {
-    // The name that was free before the call is a folder now.
-    mkdirSync(path);
+    happens(path);
     answerJson(response, 201, registration(number, asked));
   });
-  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", path, ...service.access];
-  const run = await callCli(args);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(/wh_1 is registered and its secret lost: cannot write the secret file .* \(EISDIR\)/);
-  expect(readdirSync(folder)).toEqual(["signals.secret"]);
+  const given = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", path];
+  const run = await callCli([...given, ...service.access]);
   expectNoSecretIn(run);
+  return { run, path, beside: readdirSync(dirname(path)) };
+}
+
+test("a secret that the file cannot take any more is left in the lock", async () => {
+  // The name that was free before the call is a folder now.
+  const { run, path, beside } = await registerWhile((file) => mkdirSync(file));
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(
+    /wh_1 is registered: .* it is no regular file\. Its secret is in .*signals\.secret\.lock: add it/,
+  );
+  expect(beside).toEqual(["signals.secret", "signals.secret.lock"]);
+  expect(readFileSync(`${path}.lock`, "utf8")).toBe(`${SECRETS[0]}\n`);
+  expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
+});
+
+test("what somebody writes into the file while the service is asked stays", async () => {
+  const edited = "whsec_old\nwhsec_by_hand";
+  const { run, path, beside } = await registerWhile((file) => {
+    writeFileSync(file, edited);
+    chmodSync(file, 0o640);
+  }, "whsec_older\nwhsec_old\n");
+  expect(run.exitCode).toBe(0);
+  expect(readFileSync(path, "utf8")).toBe(`${edited}\n${SECRETS[0]}\n`);
+  expect(statSync(path).mode & 0o777).toBe(0o640);
+  expect(beside).toEqual(["signals.secret"]);
+});
+
+test("a secret whose lock somebody took away is left beside it, and the lock of another stays", async () => {
+  const { run, path, beside } = await registerWhile((file) => {
+    rmSync(`${file}.lock`);
+    writeFileSync(`${file}.lock`, "of another");
+  }, "whsec_old\n");
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  const [, left = ""] = /Its secret is in (\S+):/.exec(run.stderr) ?? [];
+  expect(readFileSync(left, "utf8")).toBe(`${SECRETS[0]}\n`);
+  expect(statSync(left).mode & 0o777).toBe(0o600);
+  expect(beside).toEqual(["signals.secret", "signals.secret.lock", basename(left)]);
+  expect([readFileSync(path, "utf8"), readFileSync(`${path}.lock`, "utf8")]).toEqual(["whsec_old\n", "of another"]);
 });
 
 test.skipIf(!canMount)("on a full disk nothing is registered (needs a disk of its own)", async () => {

@@ -91,7 +91,7 @@ function keep(writer: SecretWriter, secret: string, id: string): void {
     writer.add(secret);
   } catch (error) {
     const why = error instanceof CliError ? error.message : String(error);
-    throw environmentError(`${echoed(id)} is registered and its secret lost: ${why}. Delete it in the dashboard`);
+    throw environmentError(`${echoed(id)} is registered: ${why}`);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
   type Stats,
 } from "node:fs";
@@ -28,7 +29,9 @@ export interface SecretWriter {
   /**
    * Adds the secret, or leaves the file as it is when it has it. On stable storage when it returns.
    *
-   * @throws CliError when it could not; the file is as it was then
+   * What others added to the file meanwhile stays; what they write in the moment of the rename cannot.
+   *
+   * @throws CliError when it could not; the file is as it was then, and the secret in the lock, if that could be written
    */
   add(secret: string): void;
   /** Adds nothing more. Idempotent. */
@@ -53,11 +56,32 @@ export function openSecretWriter(path: string): SecretWriter {
   const descriptor = openLock(lock, path);
   let isOpen = true;
 
+  /** Unless somebody deleted it by hand: what is renamed or removed has to be what was made here. */
+  function isOurs(): boolean {
+    return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
+  }
+
   function close(): void {
     if (!isOpen) return;
     isOpen = false;
+    const isThere = isOurs();
     closeSync(descriptor);
-    rmSync(lock, { force: true });
+    if (isThere) rmSync(lock, { force: true });
+  }
+
+  /** The secret alone, where somebody finds it: it is shown once. */
+  function rescue(secret: string, error: unknown): CliError {
+    const { message } = error instanceof CliError ? error : cannotWrite(path, error);
+    const place = isOurs() ? lock : `${lock}.${process.pid}`;
+    try {
+      if (place === lock) write(descriptor, `${secret}\n`);
+      else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600 });
+    } catch {
+      return environmentError(`its secret is lost, since ${message}. Delete it in the dashboard`);
+    }
+    isOpen = false;
+    closeSync(descriptor);
+    return environmentError(`${message}. Its secret is in ${place}: add it to ${path}, and delete that`);
   }
 
   try {
@@ -68,16 +92,24 @@ export function openSecretWriter(path: string): SecretWriter {
       takesRights,
       add(secret) {
         const [line] = secretLines(`${secret}\n`);
-        if (line !== secret) throw environmentError(`a secret that is no line of text cannot be kept in ${path}`);
-        const isThere = secretLines(before.text).includes(secret);
-        try {
-          write(descriptor, isThere ? before.text : `${terminated(before.text)}${secret}\n`);
-          renameSync(lock, file);
-          isOpen = false;
-          closeSync(descriptor);
-        } catch (error) {
-          throw cannotWrite(path, error);
+        if (line !== secret) {
+          throw environmentError(
+            `its secret is lost, since one that is no line of text cannot be kept in ${path}. Delete it in the dashboard`,
+          );
         }
+        try {
+          // Again: somebody may have edited it while the service was asked.
+          const { text, stat } = readExisting(file, path);
+          if (stat !== null) adoptRights(descriptor, stat, path);
+          const isThere = secretLines(text).includes(secret);
+          write(descriptor, isThere ? text : `${terminated(text)}${secret}\n`);
+          if (!isOurs()) throw environmentError(`${lock} was deleted or replaced meanwhile`);
+          renameSync(lock, file);
+        } catch (error) {
+          throw rescue(secret, error);
+        }
+        isOpen = false;
+        closeSync(descriptor);
         syncFolder(dirname(file));
       },
       close,
