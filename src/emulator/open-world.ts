@@ -49,7 +49,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  seedWorld(database, access, config, { seed: seed ?? DEFAULT_SEED, beganAtMs: clock.now() });
+  seedWorld(database, access, config, { seed: seed ?? DEFAULT_SEED, startAtMs });
   const origin = readOrigin(database, seed ?? null);
 
   const catalog = createCatalog(core, { seed: origin.seed });
@@ -81,6 +81,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
     listener,
     control,
     origin,
+    now: clock.now,
     snapshot(): Buffer {
       clock.save();
       return snapshotOf(database);
@@ -89,8 +90,11 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
     async close(): Promise<void> {
       // At once, so that an advance of the clock that waits for slow endpoints does not hold it up.
       await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
-      clock.save();
-      database.close();
+      try {
+        clock.save();
+      } finally {
+        database.close();
+      }
     },
   };
 }

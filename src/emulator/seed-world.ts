@@ -7,27 +7,27 @@ import type { EmulatorConfig } from "./emulator-options.js";
 /** How a world began, so that a reset can begin it again. */
 export interface WorldOrigin {
   seed: number;
-  /** Where its clock began, in milliseconds since 1970. */
-  beganAtMs: number;
+  /** Where its clock was told to begin, in milliseconds since 1970; null: it was told nothing. */
+  startAtMs: number | null;
 }
 
 /** The seed of a new database that is told none. */
 export const DEFAULT_SEED = 1;
-const BEGAN_AT = "began_at_ms";
 const SEED = "seed";
+const START_AT = "start_at_ms";
 
 /** Notes how a new database began, and gives it the accounts of the options: both, or neither. One that began stays so. */
 export function seedWorld(
   database: Database,
   { accounts, keys }: Access,
   config: Pick<EmulatorConfig, "accounts">,
-  { seed, beganAtMs }: WorldOrigin,
+  { seed, startAtMs }: WorldOrigin,
 ): void {
   // Tables without that are of a process that ended right after it had made them.
-  if (readSetting(database, BEGAN_AT) !== null) return;
+  if (readSetting(database, SEED) !== null) return;
   database.transaction(() => {
-    writeSetting(database, BEGAN_AT, String(beganAtMs));
     writeSetting(database, SEED, String(seed));
+    if (startAtMs !== null) writeSetting(database, START_AT, String(startAtMs));
     for (const { name, tier, key, scopes } of config.accounts) {
       keys.create(accounts.create({ name, tier }).account_id, scopes, key);
     }
@@ -43,5 +43,6 @@ export function readOrigin(database: Database, wantedSeed: number | null): World
   if (wantedSeed !== null && wantedSeed !== seed) {
     throw invalidOption("createEmulator", "seed", "the database was made with another one; leave it out, or reset");
   }
-  return { seed, beganAtMs: Number(readSetting(database, BEGAN_AT)) };
+  const startAt = readSetting(database, START_AT);
+  return { seed, startAtMs: startAt === null ? null : Number(startAt) };
 }

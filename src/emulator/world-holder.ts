@@ -1,9 +1,14 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Database } from "./database/database.js";
 import type { Logger } from "pino";
 import { isSignalboxError, SignalboxError } from "../errors.js";
 import { worldControl } from "./control/world-control.js";
-import { openDatabase, openSnapshot, removeDatabase } from "./database/open-database.js";
+import {
+  openDatabase,
+  openSnapshot,
+  removeDatabase,
+  replaceDatabase,
+  writeDatabase,
+} from "./database/open-database.js";
 import type { EmulatorConfig } from "./emulator-options.js";
 import { openWorld, type World, type WorldParts } from "./open-world.js";
 import { ServiceError } from "./service-error.js";
@@ -17,32 +22,74 @@ export interface WorldHolder {
   close(): Promise<void>;
 }
 
+/** How the world of a database begins, or goes on. */
+type Beginning = Pick<WorldParts, "seed" | "startAtMs" | "resumption">;
+
+/** As a snapshot, and a file that was made a moment ago. */
+const WHERE_IT_STOOD: Beginning = { seed: undefined, startAtMs: null, resumption: "stood_still" };
+
 /** @throws SignalboxError from `open`, when the database is none of ours */
 export function createWorldHolder(config: EmulatorConfig, logger: Logger): WorldHolder {
   const { db } = config;
   let world: World | null = null;
-  let changing: Promise<void> = Promise.resolve();
+  let changing: Promise<unknown> = Promise.resolve();
 
   function current(): World {
     if (world === null) throw notRunning();
     return world;
   }
 
-  function enter(database: Database, how: Pick<WorldParts, "seed" | "startAtMs" | "resumption">): void {
+  function worldOf(database: Database, beginning: Beginning): World {
     try {
-      world = openWorld({ database, ...how, config, logger, hostControl: control });
+      return openWorld({ database, ...beginning, config, logger, hostControl: control });
     } catch (error) {
       database.close();
       throw error;
     }
   }
 
-  /** One after the other. `make` runs in the turn in which the old world ended, so that no request sees none. */
-  function replace(make: (old: World) => void): Promise<void> {
+  /** What an old world cannot write down any more is of no use to the new one. */
+  async function end(old: World): Promise<void> {
+    await old.close().catch((error: unknown) => logger.error({ err: error }, "a world did not end well"));
+  }
+
+  /** The new world is there before the old one goes, and no request sees none. */
+  async function replaceInMemory(make: () => Database, beginning: Beginning): Promise<void> {
+    const old = current();
+    world = worldOf(make(), beginning);
+    await end(old);
+  }
+
+  /** The new world is made in a file beside the old one's, and takes its place when nothing can go wrong with it any more. */
+  async function replaceFile(path: string, make: (path: string) => Database, beginning: Beginning): Promise<void> {
+    const old = current();
+    const beside = `${path}.loading`;
+    try {
+      removeDatabase(beside);
+      // Closed in the turn in which it was opened: nothing that is due begins yet.
+      await worldOf(make(beside), beginning).close();
+      await end(old);
+      try {
+        replaceDatabase(path, beside);
+      } finally {
+        world = worldOf(openDatabase(path), WHERE_IT_STOOD);
+      }
+    } catch (error) {
+      removeQuietly(beside);
+      throw error;
+    }
+  }
+
+  /** One after the other. */
+  function replace(make: (path: string | null) => Database, beginning: (old: World) => Beginning): Promise<number> {
     const change = changing.then(async () => {
-      const old = current();
-      await old.close();
-      make(old);
+      const how = beginning(current());
+      try {
+        await (db === null ? replaceInMemory(() => make(null), how) : replaceFile(db, make, how));
+      } catch (error) {
+        throw changeError(error);
+      }
+      return current().now();
     });
     changing = change.catch(() => undefined);
     return change;
@@ -52,23 +99,17 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     snapshot: () => current().snapshot(),
     load(bytes) {
       const snapshot = readSnapshot(bytes);
-      const how = { seed: undefined, startAtMs: null, resumption: "stood_still" } as const;
-      if (db === null) return replace(() => enter(snapshot, how));
-      snapshot.close();
-      const beside = besideIt(db);
-      writeWhole(beside, bytes);
-      return replace(() => {
-        removeDatabase(db);
-        renameSync(beside, db);
-        enter(openDatabase(db), how);
-      });
+      if (db !== null) snapshot.close();
+      const make = (path: string | null): Database => (path === null ? snapshot : writtenDatabase(path, bytes));
+      return replace(make, () => WHERE_IT_STOOD);
     },
+    // What the options leave out is as the world that ends was made.
     reset: () =>
-      replace((old) => {
-        if (db !== null) removeDatabase(db);
-        const { seed, beganAtMs: startAtMs } = old.origin;
-        enter(openDatabase(db), { seed, startAtMs, resumption: "gone_on" });
-      }),
+      replace(openDatabase, ({ origin }) => ({
+        seed: config.seed ?? origin.seed,
+        startAtMs: config.startAtMs ?? origin.startAtMs,
+        resumption: "gone_on",
+      })),
   });
 
   return {
@@ -76,7 +117,7 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     control,
     open() {
       const { seed, startAtMs } = config;
-      enter(openDatabase(db), { seed: seed ?? undefined, startAtMs, resumption: "gone_on" });
+      world = worldOf(openDatabase(db), { seed: seed ?? undefined, startAtMs, resumption: "gone_on" });
     },
     async close() {
       await changing;
@@ -87,16 +128,29 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
   };
 }
 
-/** Where a snapshot is written first: a full disk, or a process that ends, is to cost nothing of what there is. */
-const besideIt = (path: string): string => `${path}.loading`;
+function writtenDatabase(path: string, bytes: Uint8Array): Database {
+  writeDatabase(path, bytes);
+  return openDatabase(path);
+}
 
-function writeWhole(path: string, bytes: Uint8Array): void {
+/** What went wrong before tells more than what stands in the way of removing it. */
+function removeQuietly(path: string): void {
   try {
-    writeFileSync(path, bytes);
+    removeDatabase(path);
   } catch {
-    rmSync(path, { force: true });
-    throw new ServiceError("DATA_UNAVAILABLE", "The snapshot could not be written; see to the disk. Nothing changed.");
+    // The next change tries again.
   }
+}
+
+/** What the disk says is told; all else is a bug of ours. */
+function changeError(error: unknown): unknown {
+  if (isSignalboxError(error)) return new ServiceError("DATA_UNAVAILABLE", `${error.message} Nothing changed.`);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!/^(E[A-Z]+|ERR_FS_\w+|SQLITE_\w+)$/.test(code)) return error;
+  return new ServiceError(
+    "DATA_UNAVAILABLE",
+    `The new state could not be written (${code}); see to the disk. Nothing changed.`,
+  );
 }
 
 /** Looked at before anything is given up. */

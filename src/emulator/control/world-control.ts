@@ -9,13 +9,16 @@ export interface StateBytes extends Buffer {}
 /** A snapshot as any bytes. */
 export interface GivenBytes extends Uint8Array {}
 
-/** What replaces the whole state. */
+/** What replaces the whole state. Each tells the time at which the new one goes on; what fails changes nothing. */
 export interface WorldChanges {
   snapshot(): StateBytes;
-  /** @throws ServiceError INVALID_BODY */
-  load(bytes: GivenBytes): Promise<void>;
-  reset(): Promise<void>;
+  /** @throws ServiceError INVALID_BODY, DATA_UNAVAILABLE */
+  load(bytes: GivenBytes): Promise<number>;
+  /** @throws ServiceError DATA_UNAVAILABLE */
+  reset(): Promise<number>;
 }
+
+const told = (nowMs: number): { now: string } => ({ now: new Date(nowMs).toISOString() });
 
 /** The state as a whole. */
 export function worldControl(world: WorldChanges) {
@@ -30,22 +33,18 @@ export function worldControl(world: WorldChanges) {
     loadSnapshot: controlOperation({
       method: "POST",
       path: "/snapshot",
-      about: "Replaces the state by that of a snapshot, its clock too. Over HTTP the body is application/octet-stream.",
+      about:
+        "Replaces the state by that of a snapshot, and goes on at the moment at which that was taken. Over HTTP the body is application/octet-stream.",
       input: z.strictObject({ bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes") }),
-      async run({ bytes }) {
-        await world.load(bytes);
-        return {};
-      },
+      run: async ({ bytes }) => told(await world.load(bytes)),
     }),
     reset: controlOperation({
       method: "POST",
       path: "/reset",
-      about: "Goes back to the beginning: the seeded data, the accounts of the options, the clock where it began.",
+      about:
+        "Begins anew: the seeded data, the accounts of the options, the clock where it was told to begin, or at the present.",
       input: z.strictObject({}),
-      async run() {
-        await world.reset();
-        return {};
-      },
+      run: async () => told(await world.reset()),
     }),
   };
 }

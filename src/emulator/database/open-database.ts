@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
 import { missingBinaryError } from "../../sqlite-driver.js";
@@ -12,13 +12,19 @@ const APPLICATION_ID = 0x7367656d;
 /** A file of other tables is another version: there is nothing in it that is worth a migration. */
 const SCHEMA_VERSION = createHash("sha256").update(EMULATOR_SCHEMA).digest().readUInt32BE(0) >>> 1;
 
+/** Signing secrets stand in it in the clear, so it is its owner's alone. SQLite gives the files beside it the same mode. */
+const PRIVATE_MODE = 0o600;
+
 /**
- * @param path of the file, which is made when it is missing; null for one in memory
+ * @param path of the file, which is made when it is missing, as its folders are; null for one in memory
  * @throws SignalboxError `store_unsupported`, `store_in_use`, `store_failed`
  */
 export function openDatabase(path: string | null): Database {
   const open = (): Database => {
-    if (path !== null) mkdirSync(dirname(path), { recursive: true });
+    if (path !== null) {
+      mkdirSync(dirname(path), { recursive: true });
+      if (!existsSync(path)) closeSync(openSync(path, "a", PRIVATE_MODE));
+    }
     return openSqlite(path ?? ":memory:", { timeout: 0 });
   };
   return prepare(open, path ?? "The database", true);
@@ -49,9 +55,29 @@ export function snapshotOf(database: Database): Buffer {
   return bytes;
 }
 
+/** Writes what {@link snapshotOf} gave. */
+export function writeDatabase(path: string, bytes: Uint8Array): void {
+  writeFileSync(path, bytes, { mode: PRIVATE_MODE });
+}
+
 /** Deletes a database file, and the log beside it. */
 export function removeDatabase(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
+  for (const suffix of LOGS_AND_ITSELF) rmSync(`${path}${suffix}`, { force: true });
+}
+
+const LOGS_AND_ITSELF = ["", "-wal", "-shm", "-journal"];
+
+/** Puts a database that is closed in the place of another one that is. @throws Error, and then nothing changed */
+export function replaceDatabase(path: string, by: string): void {
+  // SQLite would take a log that was left behind for the new one's.
+  if (existsSync(`${path}-wal`)) {
+    throw new SignalboxError(
+      "store_failed",
+      `The log of ${path} was left behind.`,
+      "See to the disk, and start again.",
+    );
+  }
+  renameSync(by, path);
 }
 
 function prepare(open: () => Database, name: string, mayMake: boolean): Database {
