@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { readAssumptions } from "../../src/cli/emulator/emulator-settings.js";
+import { isoTime, readAssumptions } from "../../src/cli/emulator/emulator-settings.js";
 import { callCli } from "./call-cli.js";
 import { outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
@@ -120,6 +120,14 @@ test("its clock begins where it is told to, and assumptions hold", async () => {
   await stop();
 });
 
+test.each([
+  ["2028-02-29", "2028-02-29T00:00:00.000Z"],
+  ["2026-11-01T09:00Z", "2026-11-01T09:00:00.000Z"],
+  ["2026-11-01T01:30:00.5+02:00", "2026-10-31T23:30:00.500Z"],
+])("a day or a moment is read as it stands: %s", (text, time) => {
+  expect(isoTime(text)).toBe(time);
+});
+
 test("--openapi prints the document and ends", async () => {
   const { exitCode, stdout } = await callCli(["emulator", "--openapi"]);
   expect(exitCode).toBe(0);
@@ -139,6 +147,12 @@ test.each([
   ["--port=x", "port"],
   ["--port=70000", "port"],
   ["--now=tomorrow", "2026-11-01"],
+  ["--now=2026-02-30", "there is no 2026-02-30"],
+  ["--now=2026-02-29", "there is no 2026-02-29"],
+  ["--now=2026-04-31T10:00:00Z", "there is no 2026-04-31"],
+  ["--now=2026-13-01", "there is no 2026-13-01"],
+  ["--now=2026-02-28T24:00:00Z", "2026-11-01"],
+  ["--now=2026-02-28T10:00:00+24:00", "2026-11-01"],
   ["--assume=rateWindow", "name=value"],
   ["--assume=rateWindw=fixed", 'Did you mean "rateWindow"?'],
   [

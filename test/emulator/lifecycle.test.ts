@@ -52,6 +52,7 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ port: -1 }, "option_invalid", '"port"'],
   [{ port: 65_536 }, "option_invalid", '"port"'],
   [{ startAt: "yesterday" }, "option_invalid", '"startAt"'],
+  [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
   [{ seed: 1.5 }, "option_invalid", '"seed"'],
   [{ db: "" }, "option_invalid", '"db"'],
   [{ clock: {} }, "option_invalid", "expected a clock"],

@@ -2,13 +2,23 @@ import { InvalidArgumentError } from "commander";
 import type { AssumptionOptions } from "../../emulator/assumption-options.js";
 import { usageError } from "../exit.js";
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
 /** A day or a moment as the option `startAt` takes it. */
 export function isoTime(text: string): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const isMoment = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const time = isDay || isMoment ? Date.parse(text) : NaN;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new InvalidArgumentError("Expected a day or a moment such as 2026-11-01 or 2026-11-01T09:00:00Z.");
+  const day = DAY.test(text) ? text : MOMENT.exec(text)?.[1];
+  if (day === undefined) {
+    throw new InvalidArgumentError("Expected a day or a moment such as 2026-11-01 or 2026-11-01T09:00:00Z.");
+  }
+  if (!isInCalendar(day)) throw new InvalidArgumentError(`Expected a day of the calendar: there is no ${day}.`);
+  return new Date(text).toISOString();
+}
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+function isInCalendar(day: string): boolean {
+  const time = Date.parse(day);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
 /**
