@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { SignalboxError } from "./errors.js";
+import { issueWords } from "./issue-words.js";
 import { nearMiss } from "./near-miss.js";
 
 /** Whose options they are, and the names that each group of them has, by its path; "" is the whole. */
@@ -37,9 +38,13 @@ function errorOf(known: KnownOptions, issue: z.core.$ZodIssue | undefined): Sign
     const inner = issue.errors.flat().find((each) => each.code === "unrecognized_keys");
     if (inner !== undefined) return errorOf(known, { ...inner, path: [...issue.path, ...inner.path] });
   }
-  if (issue?.code !== "unrecognized_keys") return invalidOption(known.of, path, issue?.message ?? "expected an object");
+  if (issue === undefined) return invalidOption(known.of, path, "expected an object");
+  if (issue.code !== "unrecognized_keys") {
+    return invalidOption(known.of, path, issueWords(issue).replace(/^must be /, "expected "));
+  }
   const name = issue.keys[0] ?? "";
-  const names = known.groups[path] ?? [];
+  // All items of a list are of one group.
+  const names = known.groups[path.replaceAll(/\.\d+/g, "")] ?? [];
   const meant = nearMiss(name, names);
   const full = path === "" ? name : `${path}.${name}`;
   const help = meant === undefined ? `Known are ${names.join(", ")}.` : `Did you mean "${meant}"?`;

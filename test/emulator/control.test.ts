@@ -63,10 +63,67 @@ test.each([
   ["POST", "/clock/advance", { to: "tomorrow" }, "to"],
   ["POST", "/clock/advance?months=1&months=1", {}, "months"],
   ["GET", "/accounts?limit=1", undefined, "limit"],
+  ["POST", "/clock/advance?to=2026-02-30T00:00:00Z", undefined, "to: must be a date-time"],
+  ["POST", "/faults/deliveries", { registration_id: "wh_1", kind: "flood" }, "kind: must be one of status, latency, "],
+  ["POST", "/faults/deliveries?registration_id=wh_1&kind=flood", undefined, "kind: must be one of status, latency, "],
+  ["POST", "/faults/deliveries?kind=status&value=5", undefined, "registration_id: is required"],
+  ["POST", "/faults/operations?operation=rankings&code=DATA_UNAVAILABLE&calls=x", undefined, "calls: must be a whole"],
+  ["POST", "/accounts?tier=pro&entitlements=api.access&entitlements=all", undefined, "entitlements.1: must be one of"],
+  [
+    "POST",
+    "/signals?signal_type=traffic_breakout&slug=x&period=1",
+    undefined,
+    "period: can be given in the body alone",
+  ],
+  ["POST", "/snapshot?bytes=1", undefined, "bytes: can be given in the body alone"],
+  ["POST", "/snapshot", { bytes: "text" }, "bytes: must be bytes"],
 ])("what makes no sense is refused by name: %s %s %j", async (method, path, body, parameter) => {
   const told = await control(path, { method, ...(body !== undefined && { body }) });
   expect(told.status).toBe(400);
   expect(told.body["error"]).toMatchObject({ message: expect.stringContaining(parameter) });
+});
+
+test("lists, and inputs of several kinds, are read from a query too", async () => {
+  const made = await control("/accounts?tier=pro&entitlements=api.access&entitlements=market.rankings", {
+    method: "POST",
+  });
+  expect(made.body).toMatchObject({ tier: "pro", entitlements: ["api.access", "market.rankings"] });
+  const { key } = await running.account("pro");
+  const body = { url: "https://receiver.example/hook", signal_types: ["traffic_breakout"] };
+  const { id } = (await running.ask("/alerts/webhooks", { key, body })).body as { id: string };
+  const set = await control(`/faults/deliveries?registration_id=${id}&kind=latency&value=250&times=3`, {
+    method: "POST",
+  });
+  expect(set.body).toEqual({ items: [{ registration_id: id, kind: "latency", value: 250, times: 3 }] });
+});
+
+test("a query can give all that is no object, in each operation", async () => {
+  interface Property {
+    type?: string;
+    enum?: string[];
+    anyOf?: Property[];
+    items?: Property;
+    const?: string;
+  }
+  const textOf = ({ type, enum: values, anyOf, items, const: value }: Property): string => {
+    if (items !== undefined) return textOf(items);
+    if (anyOf !== undefined) return textOf(anyOf[0] ?? {});
+    return value ?? values?.[0] ?? (type === "string" ? "x" : "1");
+  };
+  const { body } = await control("");
+  let asked = 0;
+  for (const { method, path, input } of body["operations"] as Listed[]) {
+    const kinds = (input.oneOf ?? [input]) as { properties?: Record<string, Property> }[];
+    for (const [name, property] of kinds.flatMap(({ properties = {} }) => Object.entries(properties))) {
+      if (path.includes(`{${name}}`) || property.type === "object" || name === "bytes") continue;
+      // Beside one that is not known nothing is done.
+      const query = `${name}=${textOf(property)}&not_known=1`;
+      const told = await control(`${path.replace("/_emulator", "").replaceAll(/\{\w+\}/g, "1")}?${query}`, { method });
+      expect([path, told.body["error"]]).toMatchObject([path, { message: "not_known: is not known." }]);
+      asked++;
+    }
+  }
+  expect(asked).toBeGreaterThan(25);
 });
 
 test("what is not there gets 404", async () => {

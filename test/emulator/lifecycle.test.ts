@@ -51,7 +51,17 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ prot: 1 }, "option_unknown", 'Did you mean "port"?'],
   [{ port: -1 }, "option_invalid", '"port"'],
   [{ port: 65_536 }, "option_invalid", '"port"'],
-  [{ startAt: "yesterday" }, "option_invalid", '"startAt"'],
+  [{ port: "4010" }, "option_invalid", '"port" of createEmulator is invalid: expected a number.'],
+  [{ port: 65_536 }, "option_invalid", "expected at most 65535."],
+  [{ accounts: [{ name: "x", tier: "gold", key: ONE_KEY.key }] }, "option_invalid", "expected one of developer, "],
+  [{ accounts: [{ tier: "pro", key: ONE_KEY.key }] }, "option_invalid", '"accounts.0.name"'],
+  [{ accounts: [{ ...ONE_KEY, scope: [] }] }, "option_unknown", 'Did you mean "scopes"?'],
+  [{ logger: true }, "option_invalid", "expected a pino logger or false"],
+  [
+    { startAt: "yesterday" },
+    "option_invalid",
+    "expected a date-time with Z or an offset, such as 2026-11-01T09:00:00Z",
+  ],
   [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
   [{ seed: 1.5 }, "option_invalid", '"seed"'],
   [{ db: "" }, "option_invalid", '"db"'],
@@ -71,6 +81,7 @@ test.each(wrongOptions)("an option that makes no sense is refused by name: %j", 
   expect(() => createEmulator(given)).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(words) }),
   );
+  expect(() => createEmulator(given)).not.toThrow(/Invalid |Too |received/);
 });
 
 test("a file that is none of ours is left as it is", async () => {

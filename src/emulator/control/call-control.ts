@@ -25,7 +25,7 @@ export async function callControl(
   path: Record<string, string>,
 ): Promise<object> {
   assertLocal(request);
-  const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
+  const shape = shapeOf(operation.input);
   const { input, problems } = queryInput(queryOf(request), shape);
   for (const [name, text] of Object.entries(path)) {
     const read = textValue(text, shape[name] ?? z.string());
@@ -48,6 +48,12 @@ export async function runControl(operation: ControlOperation, input: unknown): P
   // What the schema gives is what `run` takes: they stand in one entry.
   const result = await (operation.run as (given: unknown) => unknown)(parsed.data);
   return typeof result === "object" && result !== null ? result : {};
+}
+
+/** The parameters of an input, by name; of one of several kinds, those of all of them. */
+function shapeOf(input: z.core.$ZodType): z.core.$ZodShape {
+  if (input instanceof z.ZodObject) return input.shape;
+  return input instanceof z.ZodUnion ? Object.assign({}, ...input.options.map(shapeOf)) : {};
 }
 
 async function readInputBody(request: IncomingMessage): Promise<object> {

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { parameterError, shownName, type ParameterProblem } from "./parameter-problem.js";
 import { queryPairs } from "./query-pairs.js";
 import { schemaProblems } from "./schema-problems.js";
-import { textValue } from "./text-value.js";
+import { itemSchema, textValue } from "./text-value.js";
 
 /**
  * Reads a query by the schema of its operation: each text becomes what the schema wants, and is held against it.
@@ -21,7 +21,10 @@ export function readQuery<Schema extends z.ZodObject>(query: string, schema: Sch
   return parsed.data;
 }
 
-/** The parameters of a query as values, and what is wrong with them before their schema has seen them. */
+/**
+ * The parameters of a query as values, and what is wrong with them before their schema has seen them. A list is a parameter
+ * that is given once for each item.
+ */
 export function queryInput(
   query: string,
   shape: z.core.$ZodShape,
@@ -32,14 +35,16 @@ export function queryInput(
   for (const [name, text] of pairs) {
     // Not looked up by its name alone, which would find what every object inherits.
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const item = schema === undefined ? null : itemSchema(schema);
     if (schema === undefined) {
       problems.push({ parameter: shownName(name), problem: "is not known" });
-    } else if (seen.has(name)) {
+    } else if (seen.has(name) && item === null) {
       problems.push({ parameter: name, problem: "is given more than once" });
     } else {
-      const read = textValue(text, schema);
+      const read = textValue(text, item ?? schema);
+      const before = (input[name] ?? []) as unknown[];
       if ("problem" in read) problems.push({ parameter: name, problem: read.problem });
-      else input[name] = read.value;
+      else input[name] = item === null ? read.value : [...before, read.value];
     }
     seen.add(name);
   }

@@ -15,12 +15,21 @@ export function textValue(text: string, schema: z.core.$ZodType): { value: unkno
   if (base instanceof z.ZodBoolean) {
     return text === "true" || text === "false" ? { value: text === "true" } : { problem: "must be true or false" };
   }
+  if (base instanceof z.ZodObject || base instanceof z.ZodCustom) return { problem: "can be given in the body alone" };
   // A text that is none of these numbers is told by the schema which ones there are.
   const isNumeric = base instanceof z.ZodLiteral && [...base.values].every((value) => typeof value === "number");
   return { value: isNumeric && NUMBER.test(text) ? Number(text) : text };
 }
 
-/** What is below a default or an optional. */
+/** What a list's items are; null: the schema is of no list. */
+export function itemSchema(schema: z.core.$ZodType): z.core.$ZodType | null {
+  const base = baseOf(schema);
+  return base instanceof z.ZodArray ? base.element : null;
+}
+
+/** What is below a default, an optional or a nullable. */
 function baseOf(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? baseOf(schema.def.innerType) : schema;
+  const isWrapped =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
+  return isWrapped ? baseOf(schema.def.innerType) : schema;
 }

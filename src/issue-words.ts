@@ -1,0 +1,58 @@
+import type { z } from "zod";
+
+/** How zod's own texts begin; a schema may have one of ours, which says more. */
+const NOT_OURS = /^(Invalid|Too (small|big):|Unrecognized)/;
+
+/** What a schema says against a value, in our words: what to give instead. Repeats nothing of the value. */
+export function issueWords(issue: z.core.$ZodIssue): string {
+  if (!NOT_OURS.test(issue.message)) return issue.message;
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- those with a text that needs no help are the rest
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${withArticle(issue.expected)}`;
+    case "too_small":
+      return sizeWords("at least", issue.minimum, issue.origin);
+    case "too_big":
+      return sizeWords("at most", issue.maximum, issue.origin);
+    case "invalid_value":
+      return `must be ${oneOf(issue.values)}`;
+    case "invalid_format":
+      return issue.format === "regex" ? `must match ${issue.pattern}` : `must be ${formatName(issue.format)}`;
+    case "invalid_union":
+      return unionWords(issue);
+    default:
+      return "is not what it must be";
+  }
+}
+
+/** Formats whose zod name says little. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ["url", "an address such as https://receiver.example/signals"],
+  ["datetime", "a time with Z or an offset, such as 2026-11-01T09:00:00Z"],
+  ["date", "a day of the calendar, such as 2026-11-01"],
+]);
+
+const formatName = (format: string): string => FORMATS.get(format) ?? `a ${format.toUpperCase()}`;
+
+/** One key chooses among objects; or else the last branch is the one that says most. */
+function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
+  if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
+  const last = issue.errors.at(-1)?.[0];
+  return last === undefined ? "is of no known kind" : issueWords(last);
+}
+
+const oneOf = (values: readonly unknown[]): string => `${values.length === 1 ? "" : "one of "}${values.join(", ")}`;
+
+function sizeWords(bound: string, size: number | bigint, origin: string): string {
+  if (origin === "string") return `must have ${bound} ${size} character${size === 1 ? "" : "s"}`;
+  if (origin === "array") return `must have ${bound} ${size} item${size === 1 ? "" : "s"}`;
+  return `must be ${bound} ${size}`;
+}
+
+function withArticle(expected: string): string {
+  if (expected === "int") return "a whole number";
+  if (expected === "string") return "a text";
+  if (expected === "boolean") return "true or false";
+  if (expected === "array") return "a list";
+  return `${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}`;
+}
