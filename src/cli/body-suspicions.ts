@@ -23,7 +23,7 @@ export function* bodySuspicions(body: Buffer): Generator<BodySuspicion> {
   for (const respelling of jsonRespellings(text.replace(/^\ufeff/, ""))) {
     const cause =
       "the body was parsed and written again: the signed JSON is the same, " +
-      `${respelling.spelling}. Keep the raw bytes (express.json({ verify: captureRawBody }))`;
+      `${respelling.words.join(", ")}. Keep the raw bytes (express.json({ verify: captureRawBody }))`;
     yield { body: Buffer.from(respelling.text), cause };
     yield { body: Buffer.from(`${respelling.text}\n`), cause };
   }

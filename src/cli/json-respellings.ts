@@ -1,8 +1,8 @@
 /** The same JSON in another spelling, as some program would write it. */
 export interface JsonRespelling {
   text: string;
-  /** Who writes like this. */
-  spelling: string;
+  /** How it is spelt, one thing each. */
+  words: readonly string[];
 }
 
 interface Layout {
@@ -14,8 +14,8 @@ interface Layout {
 }
 
 const LAYOUTS: readonly Layout[] = [
-  { name: "without blanks, as JSON.stringify writes", comma: ",", colon: ":", indent: null },
-  { name: "with a blank after commas and colons, as Python writes", comma: ", ", colon: ": ", indent: null },
+  { name: "blanks as JSON.stringify writes them (none)", comma: ",", colon: ":", indent: null },
+  { name: "blanks as Python writes them (after commas and colons)", comma: ", ", colon: ": ", indent: null },
   { name: "indented by 2", comma: ",", colon: ": ", indent: "  " },
   { name: "indented by 4", comma: ",", colon: ": ", indent: "    " },
   { name: "indented by tabs", comma: ",", colon: ": ", indent: "\t" },
@@ -33,7 +33,7 @@ const slashes = (literal: string): string => literal.replaceAll("/", "\\/");
 
 const ESCAPINGS: readonly Escaping[] = [
   { name: "", spell: (literal) => literal },
-  { name: "text beyond ASCII unescaped", spell: plain },
+  { name: "text beyond ASCII not escaped", spell: plain },
   { name: "text beyond ASCII escaped", spell: ascii },
   { name: "slashes escaped", spell: (literal) => slashes(plain(literal)) },
   { name: "slashes and text beyond ASCII escaped", spell: (literal) => slashes(ascii(literal)) },
@@ -55,7 +55,7 @@ export function jsonRespellings(text: string): JsonRespelling[] {
     const spelt = words.map((word) => (word.startsWith('"') ? escaping.spell(word) : word));
     return LAYOUTS.map((layout) => ({
       text: write(spelt, layout),
-      spelling: [layout.name, escaping.name].filter((name) => name !== "").join(", "),
+      words: [layout.name, escaping.name].filter((name) => name !== ""),
     }));
   });
 }

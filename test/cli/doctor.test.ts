@@ -59,6 +59,18 @@ test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it
 
 const rewrite = (body: Buffer): Buffer => Buffer.from(JSON.stringify(JSON.parse(body.toString())));
 
+/** As JSON.parse has it: no byte order mark is read. */
+function rewriteOrPass(body: Buffer): Buffer {
+  try {
+    return rewrite(body);
+  } catch {
+    return body;
+  }
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 /** As Go's encoding/json writes a map: sorted, and markup escaped. */
 function rewriteAsGo(body: Buffer): Buffer {
   const sorted = JSON.stringify(JSON.parse(body.toString()), (_key, value: unknown) =>
@@ -78,20 +90,26 @@ function rewriteAsPython(body: Buffer): Buffer {
     const members = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${write(each)}`);
     return `{${members.join(", ")}}`;
   };
-  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const text = write(JSON.parse(body.toString().replace(/^\ufeff/, "")));
   const numbers = "[1.0, 100.0, 0.1, 9007199254740993]";
-  return Buffer.from(text.replace(/\[1, .*?\]/, numbers).replaceAll(/[\u007f-\uffff]/g, escape));
+  return Buffer.from(escaped(text.replace(/\[1, .*?\]/, numbers)));
 }
 
 const CHANGES: readonly (readonly [id: FindingId, what: string, change: (body: Buffer) => Buffer, words: string])[] = [
   ["json_rewritten", "JSON.stringify", rewrite, "as JSON.stringify writes"],
+  ["json_rewritten", "a parser that passes on what it cannot read", rewriteOrPass, "as JSON.stringify writes"],
+  [
+    "json_rewritten",
+    "JSON.stringify, and escaped",
+    (body) => Buffer.from(escaped(rewrite(body).toString())),
+    "blanks as JSON.stringify writes them (none), text beyond ASCII escaped, numbers",
+  ],
   ["json_rewritten", "Go", rewriteAsGo, "<, > and & escaped, numbers as JavaScript and Go write them, keys sorted"],
   [
     "json_rewritten",
     "Python",
     rewriteAsPython,
-    "as Python writes, text beyond ASCII escaped, numbers as Python and PHP write them",
+    "blanks as Python writes them (after commas and colons), text beyond ASCII escaped, numbers as Python and PHP write them",
   ],
   [
     "json_rewritten",
@@ -130,7 +148,26 @@ test("what a known change leaves unexplained is told with it", async () => {
   const rounding = (body: Buffer): Buffer => Buffer.from(rewrite(body).toString().replace("9007199254740992", "9e15"));
   const examined = await examine(await serveProxy(url, ({ body }) => ({ body: rounding(body) })));
   expect(examined.problems).toEqual(["json_rewritten"]);
-  expect(examined.find("json_rewritten")?.found).toMatch(/what becomes of unusual numbers is not known here$/);
+  const found = examined.find("json_rewritten")?.found;
+  expect(found).toMatch(/not escaped; what becomes of unusual numbers is not known here$/);
+  expect(found).not.toContain("numbers as");
+});
+
+test("nothing is said of text beyond ASCII that the bodies with such text do not bear out", async () => {
+  const { url } = await serveReceiver();
+  // As .NET escapes: with capitals.
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  const rewriteAsDotNet = (body: Buffer): Buffer =>
+    Buffer.from(
+      rewriteOrPass(body)
+        .toString()
+        .replaceAll(/[\u007f-\uffff]/g, escape),
+    );
+  const examined = await examine(await serveProxy(url, ({ body }) => ({ body: rewriteAsDotNet(body) })));
+  expect(examined.problems).toEqual(["json_rewritten"]);
+  const [known, unknown] = examined.find("json_rewritten")?.found.split("; ") ?? [];
+  expect(known).toMatch(/blanks as JSON.stringify writes them \(none\), numbers as JavaScript and Go write them$/);
+  expect(unknown).toMatch(/^what becomes of escaped text, text beyond ASCII, .*is not known here$/);
 });
 
 test("what some bodies alone suffer has not the name of what would change all", async () => {

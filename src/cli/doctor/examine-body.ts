@@ -31,18 +31,23 @@ interface Tried extends Spelling {
 
 async function explain(subject: Subject, changed: readonly Tried[], kept: readonly Tried[]): Promise<Finding> {
   // What is at work changes all of these, and none of those.
-  let suspects = bodyChanges().filter(
-    ({ apply }) =>
-      changed.every(({ body }) => !apply(body).equals(body)) && kept.every(({ body }) => apply(body).equals(body)),
+  const possible = bodyChanges().filter(({ apply, mayKeep }) =>
+    kept.every(({ body }) => apply(body).equals(body) || mayKeep?.(body) === true),
   );
+  let suspects = possible.filter(({ apply }) => changed.every(({ body }) => !apply(body).equals(body)));
+  const explained: Buffer[] = [];
   const unexplained: string[] = [];
   for (const { name, body } of changed) {
     const left = await thoseAtWork(subject, body, suspects);
-    if (left.length > 0) suspects = left;
-    else unexplained.push(name);
+    if (left.length === 0) {
+      unexplained.push(name);
+      continue;
+    }
+    suspects = left;
+    explained.push(body);
   }
   const [change] = suspects;
-  if (change === undefined || unexplained.length === changed.length) {
+  if (change === undefined || explained.length === 0) {
     const names = changed.map(({ name }) => name).join(", ");
     return blocker("body_changed", `the body is changed on its way, where it has ${names}`, MEND);
   }
@@ -51,7 +56,16 @@ async function explain(subject: Subject, changed: readonly Tried[], kept: readon
       ? "the JSON of the body is parsed and written again"
       : "the body is changed on its way";
   const more = unexplained.length === 0 ? "" : `; what becomes of ${unexplained.join(", ")} is not known here`;
-  return blocker(change.id, `${what}: ${change.words}${more}`, MEND);
+  return blocker(change.id, `${what}: ${provenWords(change, possible, explained)}${more}`, MEND);
+}
+
+/** Of two ways to make the same of all that is explained, what one alone does is not known. */
+function provenWords(change: BodyChange, possible: readonly BodyChange[], explained: readonly Buffer[]): string {
+  const alike = possible.filter(
+    ({ id, apply }) => id === change.id && explained.every((body) => apply(body).equals(change.apply(body))),
+  );
+  const proven = change.words.filter((word) => alike.every(({ words }) => words.includes(word)));
+  return (proven.length === 0 ? change.words : proven).join(", ");
 }
 
 /** Signs what would arrive: what verifies does arrive. Those that make the same of this body are told apart by others. */

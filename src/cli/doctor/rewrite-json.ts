@@ -3,8 +3,8 @@ import { jsonRespellings } from "../json-respellings.js";
 /** How a program that parses JSON writes it again. */
 export interface Rewriting {
   text: string;
-  /** What it does, in words. */
-  words: string;
+  /** What it does, one thing each. */
+  words: readonly string[];
 }
 
 type Node = string | readonly Node[] | ReadonlyMap<string, Node>;
@@ -15,10 +15,10 @@ export function rewritings(text: string): Rewriting[] {
   if (tree === null) return [];
   return [false, true].flatMap((isSorted) =>
     NUMBERS.flatMap(({ name, spell }) => {
-      const words = [name, isSorted ? "keys sorted" : ""];
-      return jsonRespellings(write(tree, isSorted, spell)).map(({ text: written, spelling }) => ({
+      const more = [name, isSorted ? "keys sorted" : ""].filter((each) => each !== "");
+      return jsonRespellings(write(tree, isSorted, spell)).map(({ text: written, words }) => ({
         text: written,
-        words: [spelling, ...words].filter((each) => each !== "").join(", "),
+        words: [...words, ...more],
       }));
     }),
   );
