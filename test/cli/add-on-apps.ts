@@ -153,7 +153,7 @@ void test("it greets", () => {
 };
 
 const javascriptEsm: FixtureApp = {
-  name: "JavaScript, ES modules, Express 5, node:test; made by a function",
+  name: "JavaScript, ES modules, Express 5, node:test; made by a function, stopped by one that is not async",
   files: {
     "package.json": manifest({
       type: "module",
@@ -181,6 +181,13 @@ const server = createServer(createApp());
 server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
   console.log("listening", JSON.stringify(server.address()));
 });
+
+const stop = () => {
+  server.close();
+  server.closeIdleConnections();
+};
+process.on("SIGTERM", stop);
+process.on("SIGINT", () => stop());
 `,
     "test/create-app.test.js": `import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -178,19 +178,85 @@ test("a parser behind an `if` on the line above is no place for the mount", asyn
   expect(LINES(await planFor({ "app.js": text }), "mount").slice(1, 3)).toEqual([3, "below"]);
 });
 
-test("an app that closes itself is told where", async () => {
-  const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", stop);\n` });
-  expect(LINES(plan, "close").slice(0, 3)).toEqual(["app.js", 5, "inside"]);
+const BESIDE = ['process.once("SIGTERM", () => {', "  signals.close().catch(console.error);", "});"];
+const CAUGHT = ["  signals.close().catch(console.error);"];
+const BEFORE_EXIT = [
+  "  signals.close().catch(console.error).then(() => {",
+  "    // Move what ends the process here: process.exit() waits for nothing.",
+  "  });",
+];
+
+test.each([
+  ["async () => {\n  server.close();\n}", "inside", ["  await signals.close();"]],
+  ["async function () {\n  server.close();\n}", "inside", ["  await signals.close();"]],
+  ["() => {\n  server.close();\n}", "inside", CAUGHT],
+  ["function () {\n  server.close();\n}", "inside", CAUGHT],
+  ["() => {\n  server.close(() => process.exit(0));\n}", "inside", BEFORE_EXIT],
+  ["() => {\n  server.close();\n});\nlater(() => {\n  process.exit(0);\n}", "inside", CAUGHT],
+  ["() => server.close()", "above", BESIDE],
+  ["async () => { await stop(); }", "above", BESIDE],
+  ["imported", "above", BESIDE],
+])("what is added to a listener fits it: %j", async (handler, place, lines) => {
+  const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", ${handler});\n` });
+  expect(LINES(plan, "close").slice(0, 3)).toEqual(["app.js", 5, place]);
+  expect(editOf(plan, "close")?.lines).toEqual(lines);
+});
+
+const closesOf = ({ edits }: AddOnPlan): unknown[] =>
+  edits.flatMap(({ purpose, line, place, lines }) => (purpose === "close" ? [[line, place, lines[0]]] : []));
+
+test.each([
+  [
+    "a listener for each",
+    'process.on("SIGTERM", async () => {\n});\nprocess.once("SIGINT", () => {\n});\n',
+    [
+      [5, "inside", "  await signals.close();"],
+      [7, "inside", "  signals.close().catch(console.error);"],
+    ],
+  ],
+  [
+    "one function for both",
+    'async function stop() {\n}\nprocess.on("SIGTERM", stop);\nprocess.on("SIGINT", stop);\n',
+    [[5, "inside", "  await signals.close();"]],
+  ],
+  [
+    "a loop",
+    'for (const name of ["SIGINT", "SIGTERM"]) {\n  process.on(name, async () => {\n  });\n}\n',
+    [[6, "inside", "    await signals.close();"]],
+  ],
+  [
+    "SIGINT alone, so that SIGTERM still ends it",
+    'process.on("SIGINT", async () => {\n});\n',
+    [
+      [4, "above", 'process.once("SIGTERM", () => {'],
+      [5, "inside", "  await signals.close();"],
+    ],
+  ],
+  ["another's function", 'onExit(["SIGTERM"], stop);\n', [[null, null, 'process.once("SIGTERM", () => {']]],
+  ["none", "", [[4, "above", 'process.once("SIGTERM", () => {']]],
+])("it is closed at every signal that the app handles: %s", async (_what, text, closes) => {
+  expect(closesOf(await planFor({ "app.js": APP + text }))).toEqual(closes);
+});
+
+test("what another's function handles is listened to beside it, for both signals", async () => {
+  const plan = await planFor({ "app.js": `${APP}onExit(["SIGTERM", "SIGINT"], stop);\n` });
+  expect(editOf(plan, "close")?.lines).toEqual([...BESIDE, ...BESIDE.map((line) => line.replace("TERM", "INT"))]);
 });
 
 test.each([
-  ["stop", "await signals.close(); // in an async function"],
-  ["() => {\n  server.close();\n}", "await signals.close(); // in an async function"],
-  ["async () => {\n  server.close();\n}", "await signals.close();"],
-  ["async function () {\n  server.close();\n}", "await signals.close();"],
-])("where `await` would be a syntax error, the line to add says what it needs: %s", async (handler, line) => {
-  const plan = await planFor({ "app.js": `${APP}process.on("SIGTERM", ${handler});\n` });
-  expect(editOf(plan, "close")?.lines).toEqual([line]);
+  ["app.listen(8080);", 8080],
+  ["app.listen(process.env.PORT || 4000, () => {});", 4000],
+  ['app.listen(Number(process.env["PORT"] ?? "4100"), "127.0.0.1");', 4100],
+  ["app.listen({ host: '127.0.0.1', port: 4200 });", 4200],
+  ["const port = process.env.PORT ?? 4300;\napp.listen(port);", 4300],
+  ["const PORT: number = parseInt(process.env.PORT || '4400', 10);\napp.listen(PORT, '0.0.0.0');", 4400],
+  ["const { PORT = 4500 } = process.env;\napp.listen(PORT);", 4500],
+  ["app.listen(config.port, 5000);", 3000],
+  ["app.listen(0);", 3000],
+  ["app.listen(port);", 3000],
+])("the signal is sent to the port of the app, where it can be seen: %j", async (listening, port) => {
+  const { commands } = await planFor({ "app.js": APP.replace("app.listen(3000);", listening) });
+  expect(commands.send).toContain(` --url http://localhost:${port}/webhooks/signals`);
 });
 
 test("an app that is not found gets the lines without a place", async () => {
@@ -274,7 +340,12 @@ test("Jest in CommonJS loads no ES module: nothing that its tests load has signa
 test.each([
   ["that is none", { "package.json": manifest({ dependencies: {} }) }, /express is no dependency/],
   ["with an old Express", { "package.json": manifest({ dependencies: { express: "^3.0.0" } }) }, /4\.18 and 5/],
-  ["without a package.json", { "package.json": "{" }, /package\.json cannot be read/],
+  ["whose package.json is empty", { "package.json": "" }, /package\.json in .* is no JSON: mend it/],
+  [
+    "whose package.json has a comma too much",
+    { "package.json": '{\n  "name": "a",\n  "version": "1",\n}' },
+    /package\.json in .* is no JSON \(line 4\): mend it/,
+  ],
 ])("an app %s is wrong usage", async (_what, files, says) => {
   await expect(planFor(files)).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringMatching(says) });
 });

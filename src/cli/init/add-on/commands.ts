@@ -37,6 +37,6 @@ export function testCommand(app: App, { manifest }: AppFolder, testPath: string)
 }
 
 /** Sends a signal to the running app. */
-export function sendCommand({ packageManager }: App, mountPath: string): string {
-  return `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:3000${mountPath}`;
+export function sendCommand({ packageManager, listen }: App, mountPath: string): string {
+  return `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:${listen?.port ?? 3000}${mountPath}`;
 }

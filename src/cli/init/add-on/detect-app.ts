@@ -1,13 +1,6 @@
 import { usageError } from "../../exit.js";
-import {
-  findBodyParser,
-  findCreation,
-  findListen,
-  findShutdown,
-  type AppCreation,
-  type Listen,
-  type Place,
-} from "./find-places.js";
+import { findBodyParser, findCreation, findListen, type AppCreation, type Listen, type Place } from "./find-places.js";
+import { findShutdowns, type Shutdown } from "./find-shutdowns.js";
 import { detectTestRunner, isJestWithoutEsm, type TestRunner } from "./detect-test-runner.js";
 import type { PackageManager } from "../package-manager.js";
 import type { AppFolder } from "./read-app.js";
@@ -35,7 +28,8 @@ export interface App {
   creation: AppCreation | null;
   bodyParser: Place | null;
   listen: Listen | null;
-  shutdown: Place | null;
+  /** All in one file; empty where the app does nothing about it. */
+  shutdowns: readonly Shutdown[];
 }
 
 /** @throws CliError when it is no Express app */
@@ -58,8 +52,8 @@ export function detectApp(folder: AppFolder): App {
   }
   const listens = placesIn(folder, findListen);
   const listen = listens.find(({ file }) => file === creation?.file) ?? listens[0] ?? null;
-  const shutdowns = placesIn(folder, findShutdown);
-  const shutdown = shutdowns.find(({ file }) => file === listen?.file) ?? shutdowns[0] ?? null;
+  const shutdowns = placesIn(folder, findShutdowns);
+  const shutdownFile = (shutdowns.find(({ file }) => file === listen?.file) ?? shutdowns[0])?.file;
 
   const example = creation?.file ?? listen?.file ?? [...sources.keys()].sort(byDepth)[0] ?? "";
   const ending = /\.[cm]?[jt]s$/.exec(example)?.[0];
@@ -87,14 +81,14 @@ export function detectApp(folder: AppFolder): App {
     creation,
     bodyParser: creation && findBodyParser(creation.file, sources.get(creation.file) ?? "", creation.variable),
     listen,
-    shutdown,
+    shutdowns: shutdowns.filter(({ file }) => file === shutdownFile),
   };
 }
 
 /** The likeliest first: what `package.json` names, then what stands nearest to the top. */
 function placesIn<Found extends Place>(
   { manifest, sources }: AppFolder,
-  find: (file: string, source: string) => Found | null,
+  find: (file: string, source: string) => Found | readonly Found[] | null,
 ): Found[] {
   const named = [manifest.main ?? "", ...Object.values(manifest.scripts)].join(" ");
   const files = [...sources.keys()].sort(

@@ -49,6 +49,8 @@ export function findBodyParser(file: string, source: string, variable: string): 
 export interface Listen extends Place {
   /** `if (…) app.listen(…)`: what is put above it would run without it. */
   isNested: boolean;
+  /** The port, or the one where the environment names none; `null` when it cannot be seen. */
+  port: number | null;
 }
 
 export function findListen(file: string, source: string): Listen | null {
@@ -60,24 +62,36 @@ export function findListen(file: string, source: string): Listen | null {
   const lines = source.split("\n");
   while (/^[.)]/.test(place.text) && place.line > 1) place = placeOf(file, lines, place.line - 1);
   const head = place.text.split(".listen")[0] ?? "";
-  return { ...place, isNested: NESTED.test(head) || goesOn(place, source) };
+  const port = portIn(code.slice(call.index + call[0].length), code);
+  return { ...place, isNested: NESTED.test(head) || goesOn(place, source), port };
+}
+
+/** Alone, or for want of another. */
+const PORT = /(?:^|(?:\|\||\?\?)\s*)["'`]?(\d+)(?![\w.])/;
+
+/** @param call what stands behind `.listen(` */
+function portIn(call: string, code: string): number | null {
+  const object = /^\s*\{[^}]*?\bport\s*:\s*([^,}\n]+)/.exec(call)?.[1];
+  // The first argument; the brackets of a call such as `Number(…)` may stand in it.
+  const given = object ?? /^\s*((?:[^,()\n]|\([^()\n]*\))+)/.exec(call)?.[1] ?? "";
+  const name = /^(?:[A-Za-z_$][\w$]*)$/.exec(given.trim())?.[0].replaceAll("$", "\\$&");
+  const value =
+    name === undefined
+      ? given
+      : new RegExp(`(?<![\\w$.])${name}\\s*(?::[^=\\n]+)?=(?![=>])\\s*([^;\\n]+)`).exec(code)?.[1];
+  const port = Number(PORT.exec((value ?? "").trim())?.[1] ?? 0);
+  return port > 0 && port <= 65_535 ? port : null;
 }
 
 const NESTED = /^(?:if|else|for|while|do|try)\b|[{?]|=>|&&|\|\|/;
 const UNFINISHED = /(?:^|[^\w$])(?:if|while|for)\b.*\)$|(?:=>|[=(,?:&|+[]|\belse)$/;
 
 /** Whether the line is the rest of a statement that began above it. */
-function goesOn({ line }: Place, source: string): boolean {
+export function goesOn({ line }: Place, source: string): boolean {
   const above = stripComments(source)
     .split("\n")
     .slice(0, line - 1);
   return UNFINISHED.test((above.findLast((each) => each.trim() !== "") ?? "").trim());
-}
-
-/** Where the app ends itself in order. */
-export function findShutdown(file: string, source: string): Place | null {
-  const handler = /["'`]SIGTERM["'`]/.exec(stripComments(source));
-  return handler === null ? null : placeAt(file, source, handler.index);
 }
 
 const IMPORT = /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?/gm;
@@ -96,7 +110,7 @@ export function findLastImport(file: string, source: string, before: number): Pl
   return ends.filter(({ line }) => line < before).sort((a, b) => b.line - a.line)[0] ?? null;
 }
 
-function placeAt(file: string, source: string, index: number): Place {
+export function placeAt(file: string, source: string, index: number): Place {
   return placeOf(file, source.split("\n"), source.slice(0, index).split("\n").length);
 }
 

@@ -1,6 +1,8 @@
 import { posix } from "node:path";
 import type { App } from "./detect-app.js";
+import type { Shutdown } from "./find-shutdowns.js";
 import { findLastImport, type Place } from "./find-places.js";
+import { linesBeside, linesInside, linesToEnd } from "./lines-to-close.js";
 
 /** Lines that a person adds by hand. */
 export interface LinesToAdd {
@@ -20,7 +22,7 @@ export const MOUNT_PATH = "/webhooks/signals";
 
 /** In the order in which a person adds them. */
 export function linesToAdd(app: App, sources: ReadonlyMap<string, string>, routerModule: string): LinesToAdd[] {
-  const { creation, bodyParser, listen, shutdown } = app;
+  const { creation, bodyParser, listen } = app;
   const words = wordsOf(app, (file) => specifierOf(routerModule, file, app.importExtension));
   const mountAt =
     bodyParser !== null
@@ -30,7 +32,6 @@ export function linesToAdd(app: App, sources: ReadonlyMap<string, string>, route
         : nowhere(creation);
   const mountFile = creation?.file ?? null;
   const startFile = listen?.file ?? null;
-  const closeFile = shutdown?.file ?? startFile;
 
   const startAt = listen === null ? nowhere(null) : at(listen, listen.isNested ? "inside" : "above");
   const importing = new Set<string | null>();
@@ -47,18 +48,23 @@ export function linesToAdd(app: App, sources: ReadonlyMap<string, string>, route
     { purpose: "mount", ...mountAt, lines: indented(words.mount(mountFile), bodyParser ?? creation) },
     ...importInto(startFile, startAt.line),
     { purpose: "start", ...startAt, lines: indented(words.start(startFile), listen) },
-    ...(shutdown === null
-      ? [{ purpose: "close" as const, ...startAt, lines: indented(words.end(closeFile), listen) }]
-      : [
-          ...importInto(closeFile, shutdown.line),
-          { purpose: "close" as const, ...at(shutdown, "inside"), lines: [awaited(words.close(closeFile), shutdown)] },
-        ]),
+    ...(app.shutdowns.some(({ signals }) => signals.includes("SIGTERM"))
+      ? []
+      : [{ purpose: "close" as const, ...startAt, lines: indented(linesToEnd(words.closing(startFile)), listen) }]),
+    ...app.shutdowns.flatMap((shutdown) => [
+      ...importInto(shutdown.file, shutdown.line),
+      closeIn(shutdown, words.closing(shutdown.file)),
+    ]),
   ];
 }
 
-/** In a function that is not async `await` is a syntax error; which function it is, one line does not always tell. */
-function awaited(line: string, { text }: Place): string {
-  return /\basync\b/.test(text) ? line : `${line} // in an async function`;
+function closeIn(shutdown: Shutdown, closing: string): LinesToAdd {
+  const purpose = "close";
+  if (shutdown.isOpen) {
+    return { purpose, ...at(shutdown, "inside"), lines: indented(linesInside(shutdown, closing), shutdown, "  ") };
+  }
+  const where = shutdown.isStatement ? at(shutdown, "above") : nowhere(shutdown);
+  return { purpose, ...where, lines: indented(linesBeside(shutdown.signals, closing), shutdown) };
 }
 
 type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at">;
@@ -80,8 +86,8 @@ function importPlace(file: string, source: string, before: number): Where {
   return { file, line: 1, place: isDirective ? "below" : "above", at: first.trim() };
 }
 
-function indented(lines: readonly string[], like: Place | null): string[] {
-  return lines.map((line) => `${like?.indent ?? ""}${line}`);
+function indented(lines: readonly string[], like: Place | null, more = ""): string[] {
+  return lines.map((line) => `${like?.indent ?? ""}${more}${line}`);
 }
 
 function specifierOf(routerModule: string, file: string | null, importExtension: string): string {
@@ -94,9 +100,8 @@ interface Words {
   import(file: string | null): string | null;
   mount(file: string | null): string[];
   start(file: string | null): string[];
-  /** The whole end of a process that had none of its own. */
-  end(file: string | null): string[];
-  close(file: string | null): string;
+  /** An expression: the promise of its end. */
+  closing(file: string | null): string;
 }
 
 function wordsOf(app: App, specifier: (file: string | null) => string): Words {
@@ -113,8 +118,7 @@ function wordsOf(app: App, specifier: (file: string | null) => string): Words {
           : `import { signals } from "${specifier(file)}";`,
       mount: () => mount(["signals.router"]),
       start: () => orExit("signals.start()"),
-      end: () => whenTerminated("signals.close()"),
-      close: () => "await signals.close();",
+      closing: () => "signals.close()",
     };
   }
   if (app.isRequiring) {
@@ -123,8 +127,7 @@ function wordsOf(app: App, specifier: (file: string | null) => string): Words {
       import: () => null,
       mount: (file) => mount(["(req, res, next) => {", `  ${signals(file)}.router(req, res, next);`, "}"]),
       start: (file) => orExit(`${signals(file)}.start()`),
-      end: (file) => whenTerminated(`${signals(file)}.close()`),
-      close: (file) => `await ${signals(file)}.close();`,
+      closing: (file) => `${signals(file)}.close()`,
     };
   }
   const loaded = (file: string | null): string => `import("${specifier(file)}")`;
@@ -137,23 +140,11 @@ function wordsOf(app: App, specifier: (file: string | null) => string): Words {
         "}",
       ]),
     start: (file) => orExit(`${loaded(file)}.then(({ signals }) => signals.start())`),
-    end: (file) => whenTerminated(`${loaded(file)}.then(({ signals }) => signals.close())`),
-    close: (file) => `await (await ${loaded(file)}).signals.close();`,
+    closing: (file) => `${loaded(file)}.then(({ signals }) => signals.close())`,
   };
 }
 
 /** Deliveries get 503 until it is started, and the sender tries again: so nothing has to wait for it. */
 function orExit(starting: string): string[] {
   return [`${starting}.catch((error) => {`, "  console.error(error);", "  process.exit(1);", "});"];
-}
-
-function whenTerminated(closing: string): string[] {
-  return [
-    'process.once("SIGTERM", () => {',
-    `  ${closing}.then(`,
-    "    () => process.exit(0),",
-    "    () => process.exit(1),",
-    "  );",
-    "});",
-  ];
 }

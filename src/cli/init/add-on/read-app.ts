@@ -47,14 +47,15 @@ export function readApp(appDir: string): AppFolder {
 }
 
 function readManifest(directory: string, typed: string): Manifest {
-  let found: unknown;
+  let json: string;
   try {
-    found = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    json = readFileSync(join(directory, "package.json"), "utf8");
   } catch (error) {
     const isMissing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
     const what = isMissing ? "there is no package.json" : "its package.json cannot be read";
     throw usageError(`${what} in ${typed}: name the folder of your Express app`);
   }
+  const found = parseManifest(json, typed);
   const manifest = isObject(found) ? found : {};
   const text = (key: string): Partial<Record<string, string>> =>
     typeof manifest[key] === "string" ? { [key]: manifest[key] } : {};
@@ -66,6 +67,17 @@ function readManifest(directory: string, typed: string): Manifest {
     scripts: textsIn(manifest["scripts"]),
     dependencies: Object.assign({}, ...kinds.map((kind) => textsIn(manifest[kind]))) as Record<string, string>,
   };
+}
+
+function parseManifest(json: string, typed: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    // Of Node's message the place alone: it may quote the file.
+    const at = /at position (\d+)/.exec((error as SyntaxError).message)?.[1];
+    const where = at === undefined ? "" : ` (line ${json.slice(0, Number(at)).split("\n").length})`;
+    throw usageError(`the package.json in ${typed} is no JSON${where}: mend it, npm cannot read it either`);
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
