@@ -57,23 +57,34 @@ test("the quick start's second terminal sends a signal with the installed comman
   expect(await handedOff).toMatch(/^signal default\/sig_\d+_\d+ \S/);
 });
 
-const STARTED_TWICE = [
+const MODULES = [
   ["import", "app.mjs", "import express"],
   ["require()", "app.cjs", `require("express")`],
 ] as const;
 
-test.each(STARTED_TWICE)(
-  "a quick start that is started twice says so in one line, with %s",
+test.each(MODULES)("a quick start that is started twice says so in one line, with %s", async (_, file, holding) => {
+  const folder = install({ express: "express" });
+  writeFileSync(join(folder, file), quickStartBlock("js", holding));
+  await startQuickStart(folder, file, SECRET);
+  const env = { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0" };
+  const second = promisify(execFile)(process.execPath, [file], { cwd: folder, env });
+  await expect(second).rejects.toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^Another receiver has the inbox \S+ open\. .*\n$/),
+  });
+});
+
+test.each(MODULES)(
+  "a quick start without its secret says what to set, in one line, with %s",
   async (_, file, holding) => {
     const folder = install({ express: "express" });
     writeFileSync(join(folder, file), quickStartBlock("js", holding));
-    await startQuickStart(folder, file, SECRET);
-    const env = { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0" };
-    const second = promisify(execFile)(process.execPath, [file], { cwd: folder, env });
-    await expect(second).rejects.toMatchObject({
+    const env = { ...process.env, SIGNALS_SECRET: "", PORT: "0" };
+    await expect(promisify(execFile)(process.execPath, [file], { cwd: folder, env })).rejects.toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringMatching(/^Another receiver has the inbox \S+ open\. .*\n$/),
+      stderr: "Set SIGNALS_SECRET to the signing secret of your webhook.\n",
     });
   },
 );
