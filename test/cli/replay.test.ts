@@ -284,6 +284,26 @@ test("--dotenv takes the secret and the port from a file, below what is set", as
   expect(missing).toMatchObject({ exitCode: 3, stderr: "signalbox replay: cannot read the file no-such (ENOENT)\n" });
 });
 
+test("PORT is that of the file alone: without --dotenv an address is asked for, and what is no port is refused", async () => {
+  const { url } = await serveReceiver();
+  const cwd = tempFiles({ ".env": "PORT=80a\n" });
+  const env = { SIGNALS_SECRET: SECRET, PORT: new URL(url).port };
+  const unsaid = await runCli(["replay", "--only", "signals/price_increased"], { cwd, env });
+  expect(unsaid).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("'--url <url>'") });
+  const noPort = await runCli(["replay", "--dotenv", ".env"], { cwd, env: { SIGNALS_SECRET: SECRET } });
+  const says = "signalbox replay: PORT is 80a, which is no port: give --url\n";
+  expect(noPort).toMatchObject({ exitCode: 2, stdout: "", stderr: says });
+});
+
+test("where a few of many fail, some are named and nothing is said of most", async () => {
+  const { url } = await serveRecorder();
+  const { stderr } = await runWithSecret(["replay", "--url", url, "--skip", "*-*"]);
+  const [, failed, total] =
+    /^(\d+) of (\d+) answers not as expected: ([^,]+, ){4}\S+ and \d+ more$/m.exec(stderr) ?? [];
+  expect(Number(failed)).toBeLessThanOrEqual(Number(total) / 2);
+  expect(stderr).not.toContain("doctor");
+});
+
 test("where most fail some are named, and doctor", async () => {
   const { url } = await serveReceiver({ secrets: "another" });
   const { stderr } = await runWithSecret(["replay", "--url", url]);
