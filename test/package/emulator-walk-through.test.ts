@@ -23,8 +23,10 @@ function withSecretFile(quickStart: string): string {
   );
   const changed = quickStart
     .replace('import { createReceiver } from "signalbox"', imports)
-    .replace("secrets: process.env.SIGNALS_SECRET", secrets);
+    .replace("secrets: process.env.SIGNALS_SECRET", secrets)
+    .replace(/^if \(!process\.env\.SIGNALS_SECRET\) {.*?^}$/ms, "");
   expect(changed).toContain("secretFile(");
+  expect(changed).not.toContain("SIGNALS_SECRET");
   return changed;
 }
 
