@@ -1,0 +1,507 @@
+import type { AssumptionOptions } from "../../src/emulator/assumption-options.js";
+import type { Assumptions } from "../../src/emulator/assumptions.js";
+import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { refusal, type RunningEmulator, type Told } from "./start-emulator.js";
+
+/** An emulator of a row, with an account of each kind. */
+export interface World extends Pick<RunningEmulator, "emulator" | "ask" | "account"> {
+  key: string;
+  developerKey: string;
+}
+
+/** What an assumption changes, as its text says it, seen from outside. */
+export interface AssumptionRow {
+  name: keyof Assumptions;
+  /** What it is switched to. */
+  to: Assumptions[keyof Assumptions];
+  look: (world: World) => Promise<unknown>;
+  byDefault: unknown;
+  switched: unknown;
+  /** What the look needs in either case. */
+  also?: AssumptionOptions;
+}
+
+const DEMAND = "/research/search-demand";
+const RANKINGS = "/research/rankings";
+const TASKS = "/research/promotion-investigations";
+const NO_TASK = `${TASKS}/task_00000000-0000-4000-8000-000000000000`;
+const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
+const LOOPBACK = { allowLoopbackHttp: true };
+/** Nobody listens there. */
+const NOWHERE = "http://127.0.0.1:9/";
+
+interface Row {
+  [name: string]: unknown;
+  slug: string;
+  primary_category_slug: string;
+  brand_type: string;
+  growth_rate: number;
+  comparison_status: string;
+  traffic_distribution: { products: unknown[]; cr3: number; product_count: number; concentration: string };
+}
+
+const get = ({ ask, key }: World, path: string): Promise<Told> => ask(path, { key });
+const statusOf = async (asked: Promise<Told>): Promise<number> => (await asked).status;
+
+async function rows(world: World, path: string): Promise<Row[]> {
+  return (await get(world, path)).body["items"] as Row[];
+}
+
+async function anySlug(world: World): Promise<string> {
+  return (await rows(world, `${RANKINGS}?limit=1`))[0]?.slug ?? "";
+}
+
+async function start(world: World, key: string, slug?: string): Promise<Told> {
+  const body = { slug: slug ?? (await anySlug(world)), idempotency_key: UUID, confirm_usage: true };
+  return world.ask(TASKS, { key, body });
+}
+
+/** Status and stage of a task so many seconds after its start. */
+async function taskAfter(world: World, seconds: number): Promise<string> {
+  const { body } = await start(world, world.key);
+  await world.emulator.control.advance({ seconds });
+  const { status, stage } = (await get(world, `${TASKS}/${String(body["task_id"])}`)).body;
+  return `${String(status)} ${String(stage)}`;
+}
+
+async function hasBrandType(world: World, type: string, brandType: string): Promise<boolean> {
+  for (let page = 1; page <= 20; page++) {
+    const found = await rows(world, `${DEMAND}?type=${type}&limit=50&page=${page}`);
+    if (found.some((row) => row.brand_type === brandType)) return true;
+  }
+  return false;
+}
+
+/** How keywords are called whose three largest products have so much of the traffic. */
+async function concentrations(world: World, least: number, below: number): Promise<string[]> {
+  const pages = await Promise.all(
+    ["traffic", "products"].map((sort) => rows(world, `${DEMAND}?limit=50&type=all&sort=${sort}`)),
+  );
+  const found = pages.flat().map((row) => row.traffic_distribution);
+  const fitting = found.filter(({ cr3, product_count }) => product_count > 1 && cr3 >= least && cr3 < below);
+  return [...new Set(fitting.map(({ concentration }) => concentration))];
+}
+
+/** Of the keyword that most products receive traffic from. */
+async function detail(world: World): Promise<Record<string, unknown[]>> {
+  const [top] = await rows(world, `${DEMAND}?limit=1&sort=products`);
+  const told = await get(world, `${DEMAND}?keyword_id=${String(top?.["keyword_id"])}`);
+  return told.body["keyword"] as Record<string, unknown[]>;
+}
+
+async function callsOf({ emulator }: World): Promise<number | undefined> {
+  const { items } = await emulator.control.listAccounts();
+  return items.find(({ tier }) => tier === "developer")?.calls_this_month;
+}
+
+async function register(world: World, url: string): Promise<Told> {
+  return world.ask("/alerts/webhooks", { key: world.key, body: { url, signal_types: ["new_model"] } });
+}
+
+/** A registration whose endpoint answers so, and a way to publish a signal to it. */
+async function subscribed(world: World, answer?: Parameters<typeof serveEndpoint>[0]) {
+  const { control } = world.emulator;
+  const endpoint = await serveEndpoint(answer);
+  const { body } = await register(world, endpoint.url);
+  const slug = await anySlug(world);
+  const [account] = (await control.listAccounts()).items;
+  await control.follow({ account_id: account?.account_id ?? 0, slugs: [slug] });
+  await control.settle();
+  return {
+    ...endpoint,
+    control,
+    registrationId: String(body["id"]),
+    publish: () => control.publishSignal({ signal_type: "new_model", slug }),
+  };
+}
+
+/** How often a signal was sent so many seconds after its first attempt. */
+async function attemptsAfter(world: World, seconds: number, retryAfter?: string): Promise<number> {
+  const { control, signals, publish } = await subscribed(world, (_request, response) => {
+    if (retryAfter !== undefined) response.setHeader("Retry-After", retryAfter);
+    response.writeHead(503).end();
+  });
+  await publish();
+  await control.settle();
+  await control.advance({ seconds });
+  return signals.length;
+}
+
+async function mostAtOnce(world: World): Promise<boolean> {
+  let inside = 0;
+  let most = 0;
+  const { control, publish } = await subscribed(world, (_request, response) => {
+    most = Math.max(most, ++inside);
+    setTimeout(() => {
+      inside--;
+      response.end();
+    }, 100);
+  });
+  await Promise.all([publish(), publish(), publish()]);
+  await control.settle();
+  return most > 1;
+}
+
+/** All but the thresholds of signals. */
+export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
+  {
+    name: "deliveryTimeoutMs",
+    to: 50,
+    also: LOOPBACK,
+    async look(world) {
+      const { control, registrationId, publish } = await subscribed(
+        world,
+        (_request, response) => void setTimeout(() => response.end(), 400),
+      );
+      await publish();
+      await control.settle();
+      return (await control.readRegistration({ registration_id: registrationId })).failure_count;
+    },
+    byDefault: 0,
+    switched: 1,
+  },
+  {
+    name: "unknownNames",
+    to: "empty",
+    look: async (world) => [
+      await statusOf(get(world, `${RANKINGS}?category=no-such`)),
+      await statusOf(get(world, `${DEMAND}?market=no-such`)),
+      await statusOf(get(world, `${DEMAND}?keyword_id=9007199254740991`)),
+    ],
+    byDefault: [404, 404, 404],
+    switched: [200, 200, 200],
+  },
+  {
+    name: "zeroThresholdsFilter",
+    to: true,
+    look: async (world) => ((await rows(world, `${RANKINGS}?order=asc&limit=1`))[0]?.growth_rate ?? 0) < 0,
+    byDefault: true,
+    switched: false,
+  },
+  {
+    name: "categoryIncludesSecondary",
+    to: false,
+    async look(world) {
+      const category = (await rows(world, `${RANKINGS}?limit=1`))[0]?.primary_category_slug;
+      const found = await rows(world, `${RANKINGS}?category=${category}&limit=50&min_traffic=0&sort=traffic`);
+      return found.some((row) => row.primary_category_slug !== category);
+    },
+    byDefault: true,
+    switched: false,
+  },
+  {
+    name: "rankingsMethodologyVersion",
+    to: "2031-07",
+    async look(world) {
+      const { dataset } = (await get(world, `${RANKINGS}?limit=1`)).body as { dataset?: Record<string, unknown> };
+      return dataset?.["methodology_version"];
+    },
+    byDefault: "2026-01",
+    switched: "2031-07",
+  },
+  {
+    name: "trafficDataSource",
+    to: "another_panel",
+    async look(world) {
+      const { dataset, summary } = (await get(world, `${DEMAND}?limit=1`)).body as Record<string, { source: string }>;
+      return [dataset?.source, summary?.source];
+    },
+    byDefault: ["emulated_traffic_panel", "emulated_traffic_panel"],
+    switched: ["another_panel", "another_panel"],
+  },
+  {
+    name: "mixedKeywordsAre",
+    to: "non_brand",
+    look: async (world) => [
+      await hasBrandType(world, "brand", "mixed"),
+      await hasBrandType(world, "non_brand", "mixed"),
+    ],
+    byDefault: [true, false],
+    switched: [false, true],
+  },
+  {
+    name: "unknownKeywordsAre",
+    to: "brand",
+    look: async (world) => [
+      await hasBrandType(world, "brand", "unknown"),
+      await hasBrandType(world, "non_brand", "unknown"),
+    ],
+    byDefault: [false, true],
+    switched: [true, false],
+  },
+  {
+    name: "concentratedFromCr3",
+    to: 1,
+    look: (world) => concentrations(world, 0.9, 1),
+    byDefault: ["concentrated"],
+    switched: ["balanced"],
+  },
+  {
+    name: "balancedFromCr3",
+    to: 0.1,
+    look: (world) => concentrations(world, 0.1, 0.7),
+    byDefault: ["distributed"],
+    switched: ["balanced"],
+  },
+  {
+    name: "comparisonBaselineTraffic",
+    to: 1e9,
+    look: async (world) =>
+      (await rows(world, `${DEMAND}?limit=50`)).some((row) => row.comparison_status === "comparable"),
+    byDefault: true,
+    switched: false,
+  },
+  {
+    name: "distributionProducts",
+    to: 2,
+    async look(world) {
+      const found = await rows(world, `${DEMAND}?limit=10&sort=products`);
+      return Math.max(...found.map((row) => row.traffic_distribution.products.length));
+    },
+    byDefault: 5,
+    switched: 2,
+  },
+  {
+    name: "detailRows",
+    to: 1,
+    async look(world) {
+      const { products, related_observed: related } = await detail(world);
+      return [(products?.length ?? 0) > 1, (related?.length ?? 0) > 1];
+    },
+    byDefault: [true, true],
+    switched: [false, false],
+  },
+  {
+    name: "keywordHistoryMonths",
+    to: 3,
+    look: async (world) => (await detail(world))["history"]?.length,
+    byDefault: 12,
+    switched: 3,
+  },
+  {
+    name: "queuedSeconds",
+    to: 5,
+    look: (world) => taskAfter(world, 19),
+    byDefault: "queued queued",
+    switched: "running investigating",
+  },
+  {
+    name: "investigatingSeconds",
+    to: 10,
+    look: (world) => taskAfter(world, 20 + 10),
+    byDefault: "running investigating",
+    switched: "running generating_report",
+  },
+  {
+    name: "generatingReportSeconds",
+    to: 1,
+    look: (world) => taskAfter(world, 20 + 240 + 1),
+    byDefault: "running generating_report",
+    switched: "succeeded complete",
+  },
+  {
+    name: "accessForEveryOperation",
+    to: false,
+    async look({ ask, account }) {
+      const { key } = await account("pro", { entitlements: [] });
+      return [await statusOf(ask(NO_TASK, { key })), await statusOf(ask("/alerts/webhooks", { key, body: {} }))];
+    },
+    byDefault: [403, 403],
+    switched: [404, 400],
+  },
+  {
+    name: "gatedRankingSorts",
+    to: "traffic,gain",
+    async look({ ask, account }) {
+      const entitlements = ["api.access", "market.rankings", "market.advanced_filters"] as const;
+      const { key } = await account("pro", { entitlements });
+      const sorts = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"];
+      const statuses = await Promise.all(sorts.map((sort) => statusOf(ask(`${RANKINGS}?sort=${sort}`, { key }))));
+      return sorts.filter((_sort, index) => statuses[index] === 403);
+    },
+    byDefault: ["dr_growth", "organic", "ai", "paid"],
+    switched: ["gain", "traffic"],
+  },
+  {
+    name: "quotaHeadersOnEveryAnswer",
+    to: false,
+    async look({ ask, developerKey: key }) {
+      const limits: (string | null)[] = [];
+      for (let call = 0; call <= 50; call++) {
+        limits.push((await ask(`${RANKINGS}?limit=1`, { key })).headers.get("x-quota-limit"));
+      }
+      return [limits[0], limits[50]];
+    },
+    byDefault: ["50", "50"],
+    switched: [null, "50"],
+  },
+  {
+    name: "refusedCallsCount",
+    to: true,
+    async look(world) {
+      await world.ask(`${RANKINGS}?limit=0`, { key: world.developerKey });
+      return callsOf(world);
+    },
+    byDefault: 0,
+    switched: 1,
+  },
+  {
+    name: "repeatedStartCounts",
+    to: true,
+    async look(world) {
+      const slug = await anySlug(world);
+      await start(world, world.developerKey, slug);
+      await start(world, world.developerKey, slug);
+      return callsOf(world);
+    },
+    byDefault: 1,
+    switched: 2,
+  },
+  {
+    name: "profileLocale",
+    to: false,
+    look: async (world) => (await world.ask(`/tools/${await anySlug(world)}?locale=zh-CN`)).body["requested_locale"],
+    byDefault: "zh-CN",
+    switched: "en",
+  },
+  {
+    name: "rateWindow",
+    to: "fixed",
+    async look(world) {
+      await world.emulator.control.advance({ seconds: 50 });
+      await Promise.all(Array.from({ length: 120 }, () => get(world, NO_TASK)));
+      await world.emulator.control.advance({ seconds: 10 });
+      return statusOf(get(world, NO_TASK));
+    },
+    byDefault: 429,
+    switched: 404,
+  },
+  {
+    name: "sessionScopes",
+    to: "webhooks:manage",
+    async look(world) {
+      const { accountId } = await world.account("pro");
+      const { token } = await world.emulator.control.createSession({ account_id: accountId });
+      return statusOf(world.ask(`${RANKINGS}?limit=1`, { key: token }));
+    },
+    byDefault: 200,
+    switched: 403,
+  },
+  {
+    name: "wrongMethodStatus",
+    to: 405,
+    look: ({ ask }) => statusOf(ask(RANKINGS, { method: "DELETE" })),
+    byDefault: 404,
+    switched: 405,
+  },
+  {
+    name: "allowLoopbackHttp",
+    to: true,
+    look: async (world) => [
+      await statusOf(register(world, NOWHERE)),
+      await statusOf(register(world, "http://10.0.0.1/")),
+    ],
+    byDefault: [400, 400],
+    switched: [201, 400],
+  },
+  {
+    name: "retrySeconds",
+    to: "5",
+    also: LOOPBACK,
+    look: (world) => attemptsAfter(world, 9),
+    byDefault: 1,
+    switched: 2,
+  },
+  { name: "deliveriesInFlight", to: 1, also: LOOPBACK, look: mostAtOnce, byDefault: true, switched: false },
+  {
+    name: "pauseAfterFailures",
+    to: 1,
+    also: LOOPBACK,
+    async look(world) {
+      const { control, registrationId, publish } = await subscribed(
+        world,
+        (_request, response) => void response.writeHead(500).end(),
+      );
+      await publish();
+      await control.settle();
+      return (await control.readRegistration({ registration_id: registrationId })).status;
+    },
+    byDefault: "active",
+    switched: "paused",
+  },
+  {
+    name: "registrationDay",
+    to: "rolling",
+    also: LOOPBACK,
+    async look(world) {
+      for (let count = 0; count < 10; count++) await register(world, NOWHERE);
+      // Over midnight, and less than a day.
+      await world.emulator.control.advance({ hours: 5 });
+      return refusal(await register(world, NOWHERE));
+    },
+    byDefault: { status: 201, code: undefined },
+    switched: { status: 429, code: "REGISTRATIONS_EXCEEDED" },
+  },
+  {
+    name: "longestRetryAfterSeconds",
+    to: 0,
+    also: LOOPBACK,
+    look: (world) => attemptsAfter(world, 11, "600"),
+    byDefault: 1,
+    switched: 2,
+  },
+  {
+    name: "redeliversOldSignals",
+    to: true,
+    also: LOOPBACK,
+    async look(world) {
+      const { control, signals, publish, registrationId } = await subscribed(world);
+      await publish();
+      await control.settle();
+      await control.advance({ hours: 25 });
+      const { items } = await control.listDeliveries({ registration_id: registrationId });
+      const delivery = items.find(({ event_id }) => event_id.startsWith("sig_"));
+      await control.redeliver({ delivery_id: delivery?.delivery_id ?? 0 }).catch(() => undefined);
+      await control.settle();
+      return signals.length;
+    },
+    byDefault: 1,
+    switched: 2,
+  },
+  {
+    name: "signatureClock",
+    to: "machine",
+    also: LOOPBACK,
+    async look(world) {
+      const { control, signals, publish } = await subscribed(world);
+      await control.advance({ hours: 3 });
+      await publish();
+      const { now } = await control.settle();
+      const signed = /^t=(\d+),/.exec(String(signals[0]?.headers["x-service-signature"]))?.[1];
+      return Number(signed) * 1000 === Date.parse(now);
+    },
+    byDefault: true,
+    switched: false,
+  },
+  {
+    name: "firstSignalId",
+    to: 7,
+    async look(world) {
+      const signal = { signal_type: "new_model", slug: await anySlug(world) } as const;
+      const { control } = world.emulator;
+      return [(await control.publishSignal(signal)).signal_id, (await control.publishSignal(signal)).signal_id];
+    },
+    byDefault: [880_001, 880_002],
+    switched: [7, 8],
+  },
+  {
+    name: "monthObservedOnDay",
+    to: 5,
+    async look(world) {
+      await world.emulator.control.advance({ to: "2026-11-02T06:00:00Z" });
+      return (await rows(world, `${RANKINGS}?limit=1`))[0]?.["latest_month"];
+    },
+    byDefault: "2026-10",
+    switched: "2026-09",
+  },
+];
