@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { createAccess, type Access } from "../../../../src/emulator/access/create-access.js";
+import type { AccountView } from "../../../../src/emulator/access/account-view.js";
+import { ServiceError } from "../../../../src/emulator/service-error.js";
+import type { Tier } from "../../../../src/api/tiers.js";
+import { openAccess } from "./open-access.js";
+
+const NEW_YEAR = Date.UTC(2027, 0, 1);
+
+/** The code of a refusal, and how long to wait; null when it goes well. */
+function refused(work: () => unknown): { code: string; wait?: string | undefined } | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { code: error.code, wait: error.headers["Retry-After"] };
+  }
+}
+
+function accountOf({ accounts }: Access, tier: Tier): AccountView {
+  const view = accounts.view(accounts.create({ name: tier, tier }).account_id);
+  if (view === null) throw new Error("no account");
+  return view;
+}
+
+const times = (count: number, work: () => unknown): void => {
+  for (let done = 0; done < count; done++) work();
+};
+
+test("the month of the quota turns at midnight UTC, also that of a year", () => {
+  const { access, base } = openAccess(NEW_YEAR - 1);
+  const account = accountOf(access, "developer");
+  const { quota } = access;
+  times(50, () => quota.take(account));
+  expect(refused(() => quota.take(account))?.code).toBe("PRO_API_QUOTA_EXHAUSTED");
+  expect(quota.headers(account)).toMatchObject({
+    "X-Quota-Remaining": "0",
+    "X-Quota-Reset": "2027-01-01T00:00:00.000Z",
+  });
+  base.setNow(NEW_YEAR);
+  expect(quota.headers(account)).toMatchObject({
+    "X-Quota-Remaining": "50",
+    "X-Quota-Reset": "2027-02-01T00:00:00.000Z",
+  });
+  expect(refused(() => quota.take(account))).toBeNull();
+});
+
+test("what is given back after the turn of a month goes to the month that it was taken from", () => {
+  const { access, base } = openAccess(NEW_YEAR - 1);
+  const account = accountOf(access, "developer");
+  const taken = access.quota.take(account);
+  base.setNow(NEW_YEAR);
+  taken.refund();
+  expect(access.quota.used(account.accountId)).toBe(0);
+  base.setNow(NEW_YEAR - 1);
+  expect(access.quota.used(account.accountId)).toBe(0);
+});
+
+test("the quota is the account's own, survives a restart, and is none for Pro and Enterprise", () => {
+  const { access, core } = openAccess(NEW_YEAR);
+  const [first, second] = [accountOf(access, "developer"), accountOf(access, "developer")];
+  times(50, () => access.quota.take(first));
+  const again = createAccess(core);
+  expect(refused(() => again.quota.take(first))?.code).toBe("PRO_API_QUOTA_EXHAUSTED");
+  expect(refused(() => again.quota.take(second))).toBeNull();
+  for (const tier of ["pro", "enterprise"] as const) {
+    const account = accountOf(access, tier);
+    times(60, () => access.quota.take(account).refund());
+    expect([access.quota.used(account.accountId), access.quota.headers(account)]).toEqual([0, {}]);
+  }
+});
+
+test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
+  const { access, base } = openAccess(NEW_YEAR);
+  const admit = () => refused(() => access.rateLimiter.admit("key_a"));
+  times(119, admit);
+  base.setNow(NEW_YEAR + 30_000);
+  expect(admit()).toBeNull();
+  // Neither this one nor the next is counted: they put nothing off.
+  expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "30" });
+  base.setNow(NEW_YEAR + 59_999);
+  expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "1" });
+  base.setNow(NEW_YEAR + 60_000);
+  expect(Array.from({ length: 120 }, admit).filter((each) => each === null)).toHaveLength(119);
+  // The one of the middle is still within the window.
+  base.setNow(NEW_YEAR + 89_999);
+  expect(admit()?.code).toBe("RATE_LIMITED");
+  base.setNow(NEW_YEAR + 90_000);
+  expect([admit(), admit()?.code]).toEqual([null, "RATE_LIMITED"]);
+});
+
+test("a fixed window begins with each minute", () => {
+  const { access, base } = openAccess(NEW_YEAR + 59_999, { rateWindow: "fixed" });
+  const admit = () => refused(() => access.rateLimiter.admit("key_a"));
+  times(120, admit);
+  expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "1" });
+  base.setNow(NEW_YEAR + 60_000);
+  expect(Array.from({ length: 121 }, admit).filter((each) => each === null)).toHaveLength(120);
+  expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "60" });
+});
+
+test("each holder has a window of its own, also among thousands, of which none is forgotten within its window", () => {
+  const { access, base } = openAccess(NEW_YEAR);
+  const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder));
+  times(120, () => admit("key_a"));
+  base.setNow(NEW_YEAR + 59_999);
+  for (let other = 0; other < 3000; other++) expect(admit(`key_${other}`)).toBeNull();
+  expect(admit("key_a")?.code).toBe("RATE_LIMITED");
+});
+
+test("a session holds until its last millisecond and not at its end, also after a restart, and elsewhere never", () => {
+  const { access, base, core } = openAccess(NEW_YEAR);
+  const { accountId } = accountOf(access, "pro");
+  const { token, expires_at } = access.sessions.create(accountId, 60);
+  expect(expires_at).toBe("2027-01-01T00:01:00.000Z");
+  base.setNow(NEW_YEAR + 59_999);
+  expect(access.sessions.find(token)).toMatchObject({ accountId });
+  expect(createAccess(core).sessions.find(token)).toMatchObject({ accountId });
+  // Another service signs with another secret.
+  expect(openAccess(NEW_YEAR).access.sessions.find(token)).toBeNull();
+  base.setNow(NEW_YEAR + 60_000);
+  expect(access.sessions.find(token)).toBeNull();
+});
+
+test("each session has a rate of its own", () => {
+  const { access } = openAccess(NEW_YEAR);
+  const { accountId } = accountOf(access, "pro");
+  const ids = [1, 2].map(() => access.sessions.find(access.sessions.create(accountId, 60).token)?.sessionId);
+  expect(new Set(ids).size).toBe(2);
+});

@@ -1,0 +1,21 @@
+import { createAccess } from "../../../../src/emulator/access/create-access.js";
+import type { Assumptions } from "../../../../src/emulator/assumptions.js";
+import { EMULATOR_SCHEMA } from "../../../../src/emulator/database/emulator-schema.js";
+import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
+import { systemRandom } from "../../../../src/emulator/random-source.js";
+import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
+import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
+import { createManualClock } from "../../../../src/testing/manual-clock.js";
+import { defaultAssumptions } from "../research/default-assumptions.js";
+
+/** Who may call, on a database of its own and a clock that a test sets. */
+export function openAccess(startMs: number, changed: Partial<Assumptions> = {}) {
+  const database = openSqlite(":memory:");
+  database.exec(EMULATOR_SCHEMA);
+  const base = createManualClock(startMs);
+  const clock = createEmulatorClock(base);
+  const scheduler = createScheduler(clock, base);
+  const assumptions = { ...defaultAssumptions(), ...changed };
+  const core = { database, clock, scheduler, random: systemRandom, assumptions };
+  return { base, core, access: createAccess(core) };
+}
