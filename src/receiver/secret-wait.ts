@@ -58,7 +58,9 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
   const waiting = new Set<Waiting>();
   const timeouts = createTimeoutQueue<Waiting>(clock, waitMs, (delivery) => delivery.end(soFar(delivery.tried)));
   let timer: ClockTimer | null = null;
-  let isLooking = false;
+  /** The look under way; null also when it took so long that another may begin. */
+  let looking: object | null = null;
+  let limit: ClockTimer | null = null;
   let isClosed = false;
 
   function wait(tried: Waiting["tried"], verify: Waiting["verify"]): LateVerification | Wait {
@@ -82,7 +84,8 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
   }
 
   function arm(): void {
-    if (timer === null && !isLooking && waiting.size > 0) timer = clock.setTimeout(() => void look(), LOOK_EVERY_MS);
+    if (timer === null && looking === null && waiting.size > 0)
+      timer = clock.setTimeout(() => void look(), LOOK_EVERY_MS);
   }
 
   function stop(): void {
@@ -93,7 +96,8 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
   /** Never rejects. */
   async function look(): Promise<void> {
     timer = null;
-    isLooking = true;
+    const own = {};
+    looking = own;
     // Who comes while a slow source is asked may have come after what it will say.
     const deliveries = [...waiting];
     const each = (tell: (delivery: Waiting) => void): void =>
@@ -101,12 +105,21 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
     try {
       // In this order: who does not announce a secret any more has stored it.
       const isMoreComing = expectsMore?.() ?? false;
-      const found = await lookUp();
+      const answer = lookUp();
+      // A source that never answers would be asked no more, for whoever comes.
+      if (answer instanceof Promise) limit = clock.setTimeout(() => end(own), waitMs);
+      const found = await answer;
       each((delivery) => tryAgain(delivery, found, isMoreComing));
     } catch (error) {
       each(({ fail }) => fail(error));
     }
-    isLooking = false;
+    end(own);
+  }
+
+  function end(ended: object): void {
+    if (looking !== ended) return;
+    limit?.cancel();
+    looking = null;
     arm();
   }
 
@@ -133,8 +146,9 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
     },
     close() {
       isClosed = true;
-      for (const { end } of waiting) end(CLOSING);
+      for (const delivery of waiting) delivery.end(CLOSING);
       timeouts.close();
+      limit?.cancel();
     },
   };
 }

@@ -158,6 +158,47 @@ test("a source that takes its time is asked by one look at a time", async () => 
   expect(codeOf(other.settled)).toBe("secret_unavailable");
 });
 
+test("a source that never answers gets 503 in the time for an answer, and holds up no closing", async () => {
+  const { send, clock, receiver } = await waitingRig({
+    secrets: () => new Promise(() => undefined),
+    ackTimeoutMs: 3000,
+  });
+  const delivery = send();
+  await clock.advance(2999);
+  expect(delivery.settled).toBeNull();
+  await clock.advance(1);
+  expect([delivery.settled?.status, codeOf(delivery.settled)]).toEqual([503, "ack_timeout"]);
+  await receiver.close();
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test("one look that never comes back ends nobody else's wait", async () => {
+  const answers: ((secret: string | undefined) => void)[] = [];
+  const { send, clock, receiver } = await waitingRig({
+    secrets: () => new Promise((resolve) => answers.push(resolve)),
+  });
+  send();
+  await clock.advance(0);
+  answers[0]?.(undefined);
+  // The look that hangs.
+  await clock.advance(LOOK_EVERY_MS);
+  expect(answers).toHaveLength(2);
+  await clock.advance(WAIT_MS);
+  const other = send();
+  await clock.advance(0);
+  answers[2]?.(undefined);
+  await clock.advance(LOOK_EVERY_MS);
+  answers[3]?.("whsec_new");
+  await clock.advance(0);
+  expect(other.settled?.status).toBe(200);
+  send();
+  await clock.advance(0);
+  answers[4]?.(undefined);
+  await clock.advance(LOOK_EVERY_MS);
+  await receiver.close({ graceMs: 0 });
+  expect(clock.pendingTimers()).toBe(0);
+});
+
 test("who comes while a slow source is asked waits for the next look, and starts none beside it", async () => {
   const answers: ((secret: string | undefined) => void)[] = [];
   const { send, clock } = await waitingRig({ secrets: () => new Promise((resolve) => answers.push(resolve)) });
