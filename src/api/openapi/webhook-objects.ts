@@ -73,7 +73,18 @@ function delivery({ event, example, answer, ...text }: DeliveryText): { post: Js
         required: true,
         content: { "application/json": { schema: componentRef(event), example } },
       },
-      responses: { "2XX": answer, "4XX": { description: "Not taken: the signature does not fit, or is too old." } },
+      responses: {
+        "2XX": answer,
+        "3XX": { description: "Not taken: a redirect is not followed. It may be sent again, as for 5XX." },
+        "4XX": {
+          description: "Not taken: the signature does not fit, or is too old. It may be sent again, as for 5XX.",
+        },
+        "5XX": {
+          description:
+            "Not taken now, such as while the receiver knows no secret or cannot store. It may be sent again, with the same " +
+            "bytes and a new signature, within 24 hours; when and how often is not shown.",
+        },
+      },
     },
   };
 }

@@ -206,6 +206,14 @@ test("every fixture of an event fits the schema of its delivery", () => {
   }
 });
 
+test("every answer that a receiver may give is described", () => {
+  for (const [type, { post }] of Object.entries(openApiDocument().webhooks)) {
+    const responses = post["responses"] as Record<string, { description: string }>;
+    expect(Object.keys(responses), type).toEqual(["2XX", "3XX", "4XX", "5XX"]);
+    expect(responses["5XX"]?.description).toMatch(/sent again, .* within 24 hours/);
+  }
+});
+
 test("the signature header is described as it is made", () => {
   const document = openApiDocument();
   const { faultsOf } = createDocumentValidator(document);
