@@ -115,7 +115,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     const from = livingRowOf(id).status;
     const isPossible = status === "deleted" || (status === "paused" ? from === "active" : from === "paused");
     if (!isPossible) {
-      throw new ServiceError("INVALID_PARAMETERS", `A registration that is ${from} cannot become ${status}.`);
+      throw new ServiceError("STATE_CONFLICT", `A registration that is ${from} cannot become ${status}.`);
     }
     change.run({ id, status, now: clock.now() });
     if (status === "active") forgive.run(id);
@@ -154,7 +154,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     sendTest(registrationId, message) {
       const row = livingRowOf(registrationId);
       if (row.status !== "active") {
-        throw new ServiceError("INVALID_PARAMETERS", "Only an active registration gets a test event.");
+        throw new ServiceError("STATE_CONFLICT", "Only an active registration gets a test event.");
       }
       const eventId = `evt_${randomUuid(random)}`;
       const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
@@ -163,7 +163,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     verifyAgain(registrationId) {
       const row = livingRowOf(registrationId);
       if (row.status !== "pending") {
-        throw new ServiceError("INVALID_PARAMETERS", "Only a registration that is pending can be verified again.");
+        throw new ServiceError("STATE_CONFLICT", "Only a registration that is pending can be verified again.");
       }
       return woken(sendVerification(row));
     },

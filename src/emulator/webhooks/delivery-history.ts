@@ -110,12 +110,16 @@ export function createDeliveryHistory(
     redeliver(deliveryId) {
       const row = rowOf(deliveryId);
       if (statusOf.get(row.registration_id) !== "active") {
-        throw new ServiceError("INVALID_PARAMETERS", "Only to an active registration something is sent again.");
+        throw new ServiceError("STATE_CONFLICT", "Only to an active registration something is sent again.");
       }
       const isSignal = row.event_type === "signal.published" && !assumptions.redeliversOldSignals;
       const expiresAt = isSignal ? row.expires_at : clock.now() + EVENT_LIFE_MS;
       if (expiresAt < clock.now()) {
-        throw new ServiceError("INVALID_PARAMETERS", "A signal is not sent any more 24 hours after it was published.");
+        throw new ServiceError(
+          "STATE_CONFLICT",
+          "The signal was published more than 24 hours ago, and is not sent any more: the service never does. To send it all " +
+            "the same, start the emulator with the assumption redeliversOldSignals.",
+        );
       }
       const id = outbox.addAgain(row, expiresAt);
       scheduler.wake();

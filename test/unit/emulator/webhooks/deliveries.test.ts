@@ -241,9 +241,12 @@ test("what is 24 hours old, deleted or unknown is not sent again", async () => {
   await world.scheduler.advanceTo(START + 24 * HOUR_MS + 1);
   const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
   const redeliver = (): number => world.webhooks.deliveries.redeliver(delivery?.delivery_id ?? 0);
-  expect(redeliver).toThrow("24 hours");
+  const refused = (says: string): Error =>
+    expect.objectContaining({ code: "STATE_CONFLICT", status: 409, message: expect.stringContaining(says) }) as Error;
+  expect(redeliver).toThrow(refused("24 hours"));
+  expect(redeliver).toThrow(refused("redeliversOldSignals"));
   world.webhooks.registrations.setStatus(id, "deleted");
-  expect(redeliver).toThrow("active");
+  expect(redeliver).toThrow(refused("active"));
   expect(() => world.webhooks.deliveries.redeliver(999)).toThrow("no delivery");
   expect(signals).toHaveLength(1);
 });

@@ -111,7 +111,7 @@ test("pending, active, paused, active, deleted: nothing else", async () => {
   const { url } = await serveEndpoint();
   const { id } = webhooks.register(ACCOUNT, { ...BODY, url });
   const { setStatus, read } = webhooks.registrations;
-  const refused = expect.objectContaining({ code: "INVALID_PARAMETERS" }) as Error;
+  const refused = expect.objectContaining({ code: "STATE_CONFLICT", status: 409 }) as Error;
   expect(() => setStatus(id, "paused")).toThrow(refused);
   expect(() => setStatus(id, "active")).toThrow(refused);
   await world.scheduler.idle();
