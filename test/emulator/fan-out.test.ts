@@ -76,9 +76,18 @@ async function fanOut(world: WebhookWorld, good: readonly Endpoint[]): Promise<{
 
 const takers = (count: number): Promise<Endpoint[]> => Promise.all(Array.from({ length: count }, () => serveTaker()));
 
-test("500 signals go to 20 registrations, and one that is dead and one that is slow delay no other [operations/deliveries]", async () => {
+/** An address that refuses every connection. */
+async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}/hook`;
+}
+
+test("500 signals go to 20 registrations, and dead, silent and slow ones delay no other [operations/deliveries]", async () => {
   const alone = openWebhooks();
-  const reference = await takers(18);
+  const reference = await takers(17);
   await register(
     alone,
     reference.map(({ url }) => url),
@@ -87,26 +96,36 @@ test("500 signals go to 20 registrations, and one that is dead and one that is s
   await alone.webhooks.close();
 
   const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 60_000 } });
-  const good = await takers(18);
+  const good = await takers(17);
   const slow = await serveTaker(500);
-  const dead = await serveSilence();
+  const silent = await serveSilence();
+  const dead = await closedPort();
   const urls = good.map(({ url }) => url);
   // The first of each account, so that all others come after them.
-  await register(world, [slow.url, ...urls.slice(0, 9)]);
+  await register(world, [slow.url, dead, ...urls.slice(0, 8)]);
   world.database
     .prepare(
-      "INSERT INTO registration SELECT 'wh_dead', 2, ?, 'active', locale, signal_types, 0, secret, challenge, created_at, updated_at FROM registration LIMIT 1",
+      "INSERT INTO registration SELECT 'wh_silent', 2, ?, 'active', locale, signal_types, 0, secret, challenge, created_at, updated_at FROM registration LIMIT 1",
     )
-    .run(dead.url);
+    .run(silent.url);
   world.webhooks.follows.follow(2, ["larkvoice"]);
-  for (const url of urls.slice(9)) world.webhooks.register(2, { url, signal_types: ["traffic_breakout"] });
+  for (const url of urls.slice(8)) world.webhooks.register(2, { url, signal_types: ["traffic_breakout"] });
   await world.scheduler.idle();
 
   const within = await fanOut(world, good);
   const taken = slow.taken();
-  // All of the others have everything while these two have hardly begun.
+  // All of the others have everything while these have hardly begun.
   expect(taken).toBeLessThan(SIGNALS);
-  expect(dead.requests).toHaveLength(world.assumptions.deliveriesInFlight);
+  expect(silent.requests).toHaveLength(world.assumptions.deliveriesInFlight);
+  const { failed, left } = world.database
+    .prepare(
+      `SELECT sum(attempts > 0) AS failed, sum(state = 'waiting') AS left FROM delivery
+       JOIN registration USING (registration_id) WHERE url = ? AND event_type = 'signal.published'`,
+    )
+    .get(dead) as { failed: number; left: number };
+  // It was tried in its turn, until it was paused: all of it waits for its retries.
+  expect(failed).toBeGreaterThanOrEqual(world.assumptions.pauseAfterFailures - 1);
+  expect(left).toBe(SIGNALS);
   await until(() => slow.taken() >= taken);
   await world.webhooks.close();
   expect(within.allMs).toBeLessThan(without.allMs * 2 + 1000);
