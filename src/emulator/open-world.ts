@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { createAccess } from "./access/create-access.js";
 import { createCatalog } from "./catalog/create-catalog.js";
 import { accessControl } from "./control/access-control.js";
-import { clockControl } from "./control/clock-control.js";
+import { clockControl, type ClockMove } from "./control/clock-control.js";
 import type { ControlTable } from "./control/control-operation.js";
 import { gatedControl } from "./control/gated-control.js";
 import { createOperationFaults } from "./control/operation-faults.js";
@@ -20,6 +20,8 @@ import { DEFAULT_SEED, readOrigin, seedWorld } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
 import { deliveriesControl } from "./webhooks/deliveries-control.js";
 import { webhooksControl } from "./webhooks/webhooks-control.js";
+import { createBeginSending } from "./webhooks/sending-totals.js";
+import type { RegistrationTrouble } from "./webhooks/watch-settlements.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
 
@@ -44,6 +46,9 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
   const onFailure = (error: unknown): void => logger.error({ err: error }, "work that was due failed");
+  const onTrouble = ({ kind, ...facts }: RegistrationTrouble): void =>
+    logger.warn({ event: `registration_${kind}`, ...facts }, "a registration needs somebody to look at it");
+  const onMoved = (move: ClockMove): void => logger.info({ event: "clock_moved", ...move }, "the clock was moved");
   const scheduler = createScheduler(clock, config.clock, onFailure);
   const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
 
@@ -54,7 +59,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
 
   const catalog = createCatalog(core, { seed: origin.seed });
   const investigations = createInvestigations(core);
-  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, onFailure });
+  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, onFailure, onTrouble });
   catalog.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
   scheduler.add(catalog.work);
 
@@ -62,7 +67,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
   const control = gatedControl(
     {
       ...accessControl(access),
-      ...clockControl(core),
+      ...clockControl(core, createBeginSending(core), onMoved),
       ...operationFaultsControl(faults),
       ...investigationsControl(investigations),
       ...webhooksControl(core, webhooks, (accountId) => void access.accounts.read(accountId)),

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { isoTime, readAssumptions } from "../../src/cli/emulator/emulator-settin
 import { callCli } from "./call-cli.js";
 import { outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
+import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 
 interface Started {
   url: string;
@@ -16,7 +18,7 @@ interface Started {
 }
 
 /** Starts it on a free port; killed when the test is over. */
-async function start(...args: string[]): Promise<{ told: Started; stop(): Promise<CliRun> }> {
+async function start(...args: string[]): Promise<{ told: Started; child: ChildProcess; stop(): Promise<CliRun> }> {
   const child = startCli(["emulator", "--port", "0", "--json", ...args]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const outcome = outcomeOf(child);
@@ -27,6 +29,7 @@ async function start(...args: string[]): Promise<{ told: Started; stop(): Promis
   ])) as [string];
   return {
     told: JSON.parse(line) as Started,
+    child,
     stop() {
       child.kill("SIGINT");
       return outcome;
@@ -51,6 +54,7 @@ test("the emulator starts with two accounts whose keys work, and Ctrl-C ends it"
 test("a receiver on this machine gets what is signed by its clock, unless the service's is asked for", async () => {
   expect(await readAssumptions([], true)).toEqual({ allowLoopbackHttp: true, signatureClock: "machine" });
   expect(await readAssumptions(["signatureClock=service"], true)).toMatchObject({ signatureClock: "service" });
+  expect(await readAssumptions(["allowLoopbackHttp=true"], false)).toMatchObject({ signatureClock: "machine" });
   expect(await readAssumptions([], false)).toEqual({});
   await expect(readAssumptions(["signatureClock=x"], true)).rejects.toThrow("signatureClock");
 });
@@ -113,6 +117,23 @@ test("registrations in a file that get nothing without the switch they were made
   expect((await again.stop()).stderr).toBe("");
 });
 
+test("a file that was not there is said to be made", async () => {
+  const db = join(tempFiles(), "new", "emulator.db");
+  const shown = async (): Promise<string> => {
+    const child = startCli(["emulator", "--port", "0", "--db", db]);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const outcome = outcomeOf(child);
+    for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+      if (String(chunk).includes("clock/advance")) break;
+    }
+    child.stdout?.resume();
+    child.kill("SIGINT");
+    return (await outcome).stdout;
+  };
+  expect(await shown()).toContain(`${db} (made now)`);
+  expect(await shown()).not.toContain("made now");
+});
+
 test("its clock begins where it is told to, and assumptions hold", async () => {
   const { told, stop } = await start("--now", "2026-03-04", "--assume", "wrongMethodStatus=405");
   expect(told.now.slice(0, 16)).toBe("2026-03-04T00:00");
@@ -126,6 +147,97 @@ test.each([
   ["2026-11-01T01:30:00.5+02:00", "2026-10-31T23:30:00.500Z"],
 ])("a day or a moment is read as it stands: %s", (text, time) => {
   expect(isoTime(text)).toBe(time);
+});
+
+const post = async (url: string, body?: object, key?: string): Promise<Record<string, unknown>> => {
+  const headers = {
+    ...(body !== undefined && { "Content-Type": "application/json" }),
+    ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+  };
+  const response = await fetch(url, {
+    method: "POST",
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+};
+
+/** Has a registration whose receiver answers 500 to a signal, which pauses it. */
+async function pauseOne({ url, baseUrl, accounts }: Started): Promise<string> {
+  const key = accounts[0]?.key ?? "";
+  const ranked = (await (await ask(`${baseUrl}/research/rankings?limit=1`, key)).json()) as {
+    items: { slug: string }[];
+  };
+  const slug = ranked.items[0]?.slug ?? "";
+  const endpoint = await serveEndpoint((_request, response) => void response.writeHead(500).end());
+  const hook = { url: `${endpoint.url}?token=hush`, signal_types: ["traffic_breakout"] };
+  const { id } = await post(`${baseUrl}/alerts/webhooks`, hook, key);
+  await post(`${url}/_emulator/clock/settle`);
+  await post(`${url}/_emulator/accounts/1/follows?slugs=${slug}`);
+  await post(`${url}/_emulator/signals?signal_type=traffic_breakout&slug=${slug}`);
+  await post(`${url}/_emulator/clock/settle`);
+  return String(id);
+}
+
+const PAUSING = ["--allow-loopback-http", "--assume", "pauseAfterFailures=1"];
+
+test("what happens while it runs is a line of NDJSON each: a moved clock, a paused registration", async () => {
+  const { told, stop } = await start(...PAUSING);
+  const id = await pauseOne(told);
+  const moved = await post(`${told.url}/_emulator/clock/advance?seconds=1`);
+  const { lines, stdout } = await stop();
+  const [paused, move] = lines.slice(-2).map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(paused).toMatchObject({
+    event: "registration_paused",
+    registration_id: id,
+    failure_count: 1,
+    last: 500,
+    help: expect.stringContaining(`${told.url}/_emulator/registrations/${id}/resume`),
+  });
+  expect(move).toEqual({ event: "clock_moved", ...moved });
+  expect(stdout).not.toContain("hush");
+});
+
+test("to a person the same is said in words, with what to type", async () => {
+  const child = startCli(["emulator", "--port", "0", ...PAUSING]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const outcome = outcomeOf(child);
+  let seen = "";
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    seen += String(chunk);
+    if (seen.includes("clock/advance")) break;
+  }
+  child.stdout?.resume();
+  const url = /Control +(\S+)\/_emulator/.exec(seen)?.[1] ?? "";
+  const key = /KEY=(\S+)/.exec(seen)?.[1] ?? "";
+  const id = await pauseOne({ url, baseUrl: `${url}/v1`, now: "", accounts: [{ name: "", tier: "", key }] });
+  await post(`${url}/_emulator/clock/advance?seconds=1`);
+  child.kill("SIGINT");
+  const { stdout, stderr } = await outcome;
+  expect(stderr).toMatch(
+    new RegExp(
+      `^warning: ${id} .* is paused at a failure count of 1, the last: 500\\. Mend its receiver, then: curl .*${id}/resume\n$`,
+    ),
+  );
+  expect(stdout).toMatch(/^\S+Z {2}0 signals published, 0 delivered, 0 failed, 1 waiting$/m);
+});
+
+test("it goes on when nobody reads its output any more, and Ctrl-C ends it", async () => {
+  const { told, child, stop } = await start();
+  child.stdout?.destroy();
+  for (let lines = 0; lines < 3; lines++) {
+    expect(await post(`${told.url}/_emulator/clock/advance?seconds=1`)).toHaveProperty("now");
+  }
+  expect(await stop()).toMatchObject({ exitCode: 130, stderr: "" });
+});
+
+test("what somebody may not have meant is said at the start: a time that receivers refuse, an open address", async () => {
+  const past = await start("--now", "2026-03-04", "--host", "0.0.0.0");
+  const { stderr } = await past.stop();
+  expect(stderr).toMatch(/^note: The clock is \d+ s behind this machine's.*--assume signatureClock=machine/m);
+  expect(stderr).toMatch(/^note: others on the network can reach 0\.0\.0\.0/m);
+  const signedNow = await start("--now", "2026-03-04", "--allow-loopback-http");
+  expect((await signedNow.stop()).stderr).toBe("");
 });
 
 test("--openapi prints the document and ends", async () => {
@@ -154,11 +266,9 @@ test.each([
   ["--now=2026-02-28T24:00:00Z", "2026-11-01"],
   ["--now=2026-02-28T10:00:00+24:00", "2026-11-01"],
   ["--assume=rateWindow", "name=value"],
-  ["--assume=rateWindw=fixed", 'Did you mean "rateWindow"?'],
-  [
-    "--assume=rateWindow=sliding",
-    '"assumptions.rateWindow" of signalbox emulator is invalid: expected one of rolling, fixed.',
-  ],
+  ["--assume=rateWindw=fixed", 'emulator: --assume knows no "rateWindw". Did you mean "rateWindow"?'],
+  ["--assume=constructor=1", '--assume knows no "constructor"'],
+  ["--assume=rateWindow=sliding", "emulator: --assume rateWindow: expected one of rolling, fixed"],
   ["--assume=gatedRankingSorts=ai,payd", 'Did you mean "paid"?'],
   ["--assume=retrySeconds=10;60", "seconds from 0 to 86400, with commas between them"],
   ["--seed=-1", "seed"],

@@ -1,5 +1,9 @@
 import { request } from "node:http";
+import { networkInterfaces } from "node:os";
+import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listen } from "../cli/serve-requests.js";
+import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 import {
   askAt,
   BEGINNING,
@@ -184,6 +188,84 @@ test("the clock goes forward by spans and to moments, and never back", async () 
   expect((await now()).now).toBe("2027-01-01T00:00:00.000Z");
   await own.clock.advance(5000);
   expect((await now()).now).toBe("2027-01-01T00:00:05.000Z");
+});
+
+test("a moved clock tells what was sent on the way, and what it paused", async () => {
+  const own = await startEmulator({
+    assumptions: { allowLoopbackHttp: true, pauseAfterFailures: 3, retrySeconds: "60,60,60" },
+  });
+  const { key, accountId } = await own.account("pro");
+  const { body } = await own.ask("/research/rankings?limit=1", { key });
+  const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
+  await own.emulator.control.follow({ account_id: accountId, slugs: [slug] });
+  const register = async (status: number): Promise<string> => {
+    const { url } = await serveEndpoint((_request, response) => void response.writeHead(status).end());
+    const hook = { url, signal_types: ["price_increased"] };
+    return (await own.ask("/alerts/webhooks", { key, body: hook })).body["id"] as string;
+  };
+  await register(200);
+  const failing = await register(500);
+  const { advance, publishSignal } = own.emulator.control;
+  expect(await advance({ seconds: 1 })).toMatchObject({
+    signals_published: 0,
+    deliveries: { created: 0, delivered: 2, failed: 0, expired: 0, waiting: 0 },
+    registrations_paused: [],
+  });
+  await publishSignal({ signal_type: "price_increased", slug });
+  expect(await advance({ seconds: 1 })).toMatchObject({
+    deliveries: { created: 0, delivered: 1, failed: 0, expired: 0, waiting: 1 },
+    registrations_paused: [],
+  });
+  expect(await advance({ minutes: 10 })).toMatchObject({
+    deliveries: { delivered: 0, failed: 0, expired: 0, waiting: 1 },
+    registrations_paused: [failing],
+  });
+  const { signals_published, deliveries } = await advance({ days: 2 });
+  expect([signals_published > 100, deliveries.expired, deliveries.waiting]).toEqual([true, 1, 0]);
+});
+
+test("an endpoint that refuses the time of a signature is told of once, and what was paused", async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const own = await startEmulator({
+    assumptions: { allowLoopbackHttp: true },
+    startAt: "2026-12-01T00:00:00Z",
+    logger,
+  });
+  const { key } = await own.account("pro");
+  const url = await listen((_request, response) => void response.writeHead(401).end());
+  const { body } = await own.ask("/alerts/webhooks", {
+    key,
+    body: { url: `${url}/hook?token=hush`, signal_types: ["price_increased"] },
+  });
+  await own.emulator.control.advance({ minutes: 10 });
+  const told = lines.filter(({ event }) => event !== "clock_moved");
+  expect(told).toMatchObject([
+    { event: "registration_time_refused", registration_id: body["id"], endpoint: `${url}/hook`, last: 401 },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain("hush");
+});
+
+const elsewhere = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each?.internal === false && each.family === "IPv4")?.address;
+
+test.skipIf(elsewhere === undefined)("the control API answers nobody from the network, under no name", async () => {
+  const own = await startEmulator({ host: "0.0.0.0" });
+  const { port } = new URL(own.emulator.url);
+  expect((await fetch(`http://${elsewhere ?? ""}:${port}/openapi.json`)).status).toBe(200);
+  for (const host of [`${elsewhere ?? ""}:${port}`, `localhost:${port}`]) {
+    const status = await new Promise((resolve, reject) => {
+      const path = "/_emulator/accounts";
+      const asked = request({ host: elsewhere, port, path, headers: { Host: host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on("error", reject);
+      asked.end();
+    });
+    expect([host, status]).toEqual([host, 403]);
+  }
 });
 
 test("with the clock a new month is observed, and rankings show it", async () => {

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../exit.js";
 import { collect, wholeNumber } from "../parse-option.js";
 import { demoAccounts } from "./demo-accounts.js";
+import { emulatorLogger } from "./emulator-logger.js";
 import { isoTime, readAssumptions } from "./emulator-settings.js";
 import { reportStart } from "./report-start.js";
 
@@ -36,7 +38,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
   withExamples(command, [
     ["signalbox emulator", "In memory, with an account of Pro and one of Developer Access"],
     ["signalbox emulator --db emulator.db --allow-loopback-http", "Kept, and sending to a receiver on this machine"],
-    ["signalbox emulator --port 0 --json | head -1", "On a free port, for a script"],
+    ["signalbox emulator --port 0 --json > emulator.ndjson &", "On a free port, for a script: the first line tells"],
     ["signalbox emulator --openapi > openapi.json", "The OpenAPI document"],
   ]);
   runs(command, context, (options: EmulatorCommandOptions) => runEmulator(options, context));
@@ -51,14 +53,18 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
     return EXIT.ok;
   }
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
-  const { createEmulator, noteUnreachable } = await loadEmulator();
+  const { createEmulator } = await loadEmulator();
   const accounts = demoAccounts();
   const { port, host, db, seed, now: startAt } = options;
-  const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions });
+  const isJson = options.json ?? false;
+  const logger = await emulatorLogger(terminal, { isJson, url: () => emulator.url });
+  const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions, logger });
+  const isNewFile = db !== undefined && !existsSync(db);
   try {
     await emulator.start();
-    await reportStart(emulator, { accounts, db, isJson: options.json ?? false }, terminal);
-    await noteUnreachable(emulator, assumptions, terminal);
+    await reportStart(emulator, { accounts, db, isNewFile, isJson }, terminal);
+    const { startNotes } = await import("./start-notes.js");
+    for (const line of await startNotes(emulator, { host, assumptions })) terminal.note(line);
     await untilAborted(signal);
   } finally {
     await emulator.close();
@@ -69,9 +75,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
 /** No other command needs it, and all start faster without. */
 async function loadEmulator() {
   try {
-    const { createEmulator } = await import("../../emulator/create-emulator.js");
-    const { noteUnreachable } = await import("./note-unreachable.js");
-    return { createEmulator, noteUnreachable };
+    return await import("../../emulator/create-emulator.js");
   } catch (error) {
     if (!String(error).includes("'express'")) throw error;
     throw environmentError("the emulator needs Express: run `npm install express`");

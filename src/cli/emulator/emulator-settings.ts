@@ -1,6 +1,9 @@
 import { InvalidArgumentError } from "commander";
 import type { AssumptionOptions } from "../../emulator/assumption-options.js";
+import { isSignalboxError } from "../../errors.js";
+import { nearMiss } from "../../near-miss.js";
 import { usageError } from "../exit.js";
+import { echoed } from "../printable.js";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -30,14 +33,37 @@ export async function readAssumptions(
   allowLoopbackHttp: boolean,
 ): Promise<AssumptionOptions> {
   const { parseAssumption } = await import("../../emulator/assumption-options.js");
+  const { ASSUMPTIONS } = await import("../../emulator/assumptions.js");
+  const known = Object.keys(ASSUMPTIONS);
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");
     if (equals === -1) throw usageError("--assume wants name=value, such as --assume rateWindow=fixed");
     const name = text.slice(0, equals);
-    return [name, parseAssumption(name, text.slice(equals + 1), "signalbox emulator")] as const;
+    if (!known.includes(name)) throw usageError(unknownName(name, known));
+    return [name, inWordsOfTheFlag(name, () => parseAssumption(name, text.slice(equals + 1), COMMAND))] as const;
   });
   // Each value was held against the type of its assumption.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
   // A receiver on this machine goes by its clock: it would refuse what is signed in a time that was moved.
-  return allowLoopbackHttp ? { signatureClock: "machine", ...assumptions, allowLoopbackHttp } : assumptions;
+  if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
+  return { signatureClock: "machine", allowLoopbackHttp: true, ...assumptions };
+}
+
+const COMMAND = "signalbox emulator";
+
+function unknownName(name: string, known: readonly string[]): string {
+  const meant = nearMiss(name, known);
+  const help = meant === undefined ? "The README lists all of them." : `Did you mean "${meant}"?`;
+  return `--assume knows no "${echoed(name)}". ${help}`;
+}
+
+/** The same refusal, of what was typed instead of an option of ours. */
+function inWordsOfTheFlag<Value>(name: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    if (!isSignalboxError(error)) throw error;
+    const ours = `The option "assumptions.${name}" of ${COMMAND} is invalid: `;
+    throw usageError(error.message.replace(ours, `--assume ${name}: `));
+  }
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Emulator } from "../../emulator/create-emulator.js";
 import { shellQuote } from "../shell-quote.js";
 import { formatTable } from "../table.js";
@@ -8,6 +9,8 @@ interface Start {
   /** Those of a new database; one that goes on has its own. */
   accounts: readonly DemoAccount[];
   db: string | undefined;
+  /** The file was not there before. */
+  isNewFile: boolean;
   isJson: boolean;
 }
 
@@ -27,7 +30,7 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
     ["Control", controlUrl],
     ["OpenAPI", `${url}/openapi.json`],
     ["Clock", now],
-    ["Data", start.db === undefined ? "in memory: gone at the end (--db FILE keeps it)" : start.db],
+    ["Data", dataWords(start)],
   ];
   terminal.print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C ends it.")}`);
   terminal.print("");
@@ -41,6 +44,11 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
 }
 
 const WIDTH = 18;
+
+function dataWords({ db, isNewFile }: Start): string {
+  if (db === undefined) return "in memory: gone at the end (--db FILE keeps it)";
+  return isNewFile ? `${resolve(db)} (made now)` : resolve(db);
+}
 
 function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Terminal): string[] {
   if (accounts.length === 0) {

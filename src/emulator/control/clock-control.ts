@@ -3,6 +3,7 @@ import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import { ServiceError } from "../service-error.js";
 import { addMonths } from "../time/add-months.js";
+import type { BeginSending, SendingSummary } from "../webhooks/sending-totals.js";
 import { controlOperation } from "./control-operation.js";
 
 const amount = z.int().min(0);
@@ -20,8 +21,22 @@ const advanceSchema = z.strictObject({
   ms: amount.default(0),
 });
 
-/** The service's time. */
-export function clockControl({ clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">) {
+/** What moving the clock came to. */
+export interface ClockMove extends SendingSummary {
+  /** Where it is now, a date-time. */
+  now: string;
+}
+
+/**
+ * The service's time.
+ *
+ * @param onMoved told of each time that somebody moves it
+ */
+export function clockControl(
+  { clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">,
+  beginSending: BeginSending,
+  onMoved: (move: ClockMove) => void,
+) {
   const told = (): { now: string } => ({ now: new Date(clock.now()).toISOString() });
   return {
     now: controlOperation({
@@ -34,15 +49,23 @@ export function clockControl({ clock, scheduler }: Pick<EmulatorCore, "clock" | 
     advance: controlOperation({
       method: "POST",
       path: "/clock/advance",
-      about: "Moves the clock forward, to a moment or by a span; all that is due on the way is done before it answers.",
+      about:
+        "Moves the clock forward, to a moment or by a span; all that is due on the way is done before it answers with what was sent.",
       input: advanceSchema,
-      async run(input) {
+      async run(input): Promise<ClockMove> {
         let target = 0;
-        await scheduler.advanceTo((now) => (target = targetOf(input, now)));
+        let endSending = beginSending();
+        await scheduler.advanceTo((now) => {
+          target = targetOf(input, now);
+          endSending = beginSending();
+          return target;
+        });
         if (clock.now() < target) {
           throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed before the clock got there.");
         }
-        return told();
+        const move = { ...told(), ...endSending() };
+        onMoved(move);
+        return move;
       },
     }),
     settle: controlOperation({

@@ -11,6 +11,7 @@ import { createPublishSignal, type PublishSignal } from "./publish-signal.js";
 import type { ResolveName } from "./resolve-name.js";
 import { createRequestSender, type SendRequest } from "./send-request.js";
 import { createSettleDelivery } from "./settle-delivery.js";
+import { watchSettlements, type RegistrationTrouble } from "./watch-settlements.js";
 import { createWebhookFaults, type WebhookFaults } from "./webhook-faults.js";
 
 /** What the outside is made of. */
@@ -25,6 +26,8 @@ export interface WebhooksOptions {
   machineNow?: (() => number) | undefined;
   /** Told of what goes wrong within the service itself, such as a full disk. @default nobody is */
   onFailure?: ((error: unknown) => void) | undefined;
+  /** Told of a registration that a person has to do something about. @default nobody is */
+  onTrouble?: ((trouble: RegistrationTrouble) => void) | undefined;
 }
 
 /** The service's side of signals: who gets them, and how they get there. */
@@ -42,17 +45,19 @@ export interface Webhooks {
 
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}): Webhooks {
   const { assumptions, clock, scheduler } = core;
-  const { resolve, ca, machineNow = systemClock.now, onFailure = () => undefined } = options;
+  const { resolve, ca, machineNow = systemClock.now, onFailure = () => undefined, onTrouble } = options;
   const sender = createRequestSender({ assumptions, resolve, ca });
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
   const faults = createWebhookFaults(core);
+  const signingTime = assumptions.signatureClock === "machine" ? machineNow : clock.now;
+  const settle = createSettleDelivery(core);
   const dispatcher = createDeliveryDispatcher(core, {
     carry: createCarryRequest(options.send ?? sender.send),
-    settle: createSettleDelivery(core),
+    settle: onTrouble ? watchSettlements(core, settle, { signingTime, machineNow, onTrouble }) : settle,
     faults,
     onFailure,
-    signingTime: assumptions.signatureClock === "machine" ? machineNow : clock.now,
+    signingTime,
   });
   scheduler.add(dispatcher);
 
