@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { pino, type Logger } from "pino";
 
 /**
- * Runs until SIGTERM or SIGINT, then closes and ends with 0. A mistake in the environment ends it at once, and is told in
- * plain words.
+ * Runs until SIGTERM or SIGINT, then closes and ends with 0. What keeps it from running ends it with 1, and is told twice:
+ * in the log, and on stderr in plain words.
  *
  * @param readConfig throws when the environment is not right
  * @param start starts the work and gives back how to stop it
@@ -12,16 +12,15 @@ export async function runProcess<Config extends { LOG_LEVEL: string }>(
   readConfig: (env: NodeJS.ProcessEnv) => Config,
   start: (config: Config, logger: Logger) => Promise<() => Promise<void>>,
 ): Promise<void> {
+  let logger = pino();
   let config: Config;
   try {
     if (existsSync(".env")) process.loadEnvFile(".env");
     config = readConfig(process.env);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-    return;
+    return giveUp(error, logger);
   }
-  const logger = pino({ level: config.LOG_LEVEL });
+  logger = pino({ level: config.LOG_LEVEL });
   const stop = new Promise<NodeJS.Signals>((resolve) => {
     // For good, and not once: npm passes a Ctrl-C on, so that it comes twice.
     for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, resolve);
@@ -32,7 +31,12 @@ export async function runProcess<Config extends { LOG_LEVEL: string }>(
     await close();
     process.exit(0);
   } catch (error) {
-    logger.fatal({ err: error }, "cannot go on");
-    process.exit(1);
+    giveUp(error, logger);
   }
+}
+
+function giveUp(error: unknown, logger: Logger): never {
+  logger.fatal({ err: error }, "cannot go on");
+  process.stderr.write(`cannot go on: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }

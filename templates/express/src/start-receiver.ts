@@ -29,6 +29,11 @@ export async function startReceiver(
     await once(server, "listening");
   } catch (error) {
     await close();
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") {
+      const mend = "end the program that has it, or set PORT to another";
+      throw new Error(`port ${config.PORT} is in use: ${mend}`, { cause: error });
+    }
     throw error;
   }
   const { port } = server.address() as AddressInfo;
