@@ -1,9 +1,5 @@
 import { DUE_SIGNAL_SCHEMA } from "./due-signals.js";
 
-/** Made after the rows when a whole catalog is: that takes half the time. */
-export const KEYWORD_PRODUCT_INDEX =
-  "CREATE INDEX keyword_product_by_product ON keyword_product_month (month, tool_id)";
-
 /**
  * The tables of what the service has observed. Months are a `MonthIndex`, traffic is in visits of that month. Names of the
  * document are used where it has one. All of it comes from a seed (`generate-catalog.ts`), month after month. Columns refer
@@ -165,21 +161,29 @@ CREATE TABLE keyword_month (
   search_volume INTEGER NOT NULL,
   sample_version INTEGER NOT NULL,
   is_verified INTEGER NOT NULL,
-  -- Sums over keyword_product_month, kept beside it since every list sorts by them.
+  -- A JSON array of visits: those of the receiver of place 0 first. 0: none in this month.
+  traffic_by_place TEXT NOT NULL DEFAULT '[]',
+  -- Sums over them, kept beside them since every list sorts by them.
   observed_products INTEGER NOT NULL,
   observed_traffic INTEGER NOT NULL,
   PRIMARY KEY (month, keyword_id)
 ) STRICT, WITHOUT ROWID;
 
--- The tracked products that receive a keyword's traffic.
-CREATE TABLE keyword_product_month (
-  month INTEGER NOT NULL,
+-- The tracked products that receive a keyword's traffic, in some month or other.
+CREATE TABLE keyword_receiver (
   keyword_id INTEGER NOT NULL,
+  place INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
-  traffic INTEGER NOT NULL,
-  PRIMARY KEY (month, keyword_id, tool_id)
+  PRIMARY KEY (keyword_id, place)
 ) STRICT, WITHOUT ROWID;
-${KEYWORD_PRODUCT_INDEX};
+CREATE INDEX keyword_receiver_by_product ON keyword_receiver (tool_id);
+
+-- What each of them received in a month. A view, since it would be by far the largest table: it and its index would take
+-- a quarter of the time in which the emulator starts. Whoever asks for a keyword or a product finds it by the receivers.
+CREATE VIEW keyword_product_month AS
+  SELECT m.month, m.keyword_id, r.tool_id, m.traffic_by_place ->> r.place AS traffic
+  FROM keyword_receiver r CROSS JOIN keyword_month m USING (keyword_id)
+  WHERE m.traffic_by_place ->> r.place > 0;
 
 -- Searched by what fts-query.ts makes of a text; rowid is tool_id and keyword_id. Chinese characters stand apart in it, so
 -- that one or two of them are found: a trigram index would need three.

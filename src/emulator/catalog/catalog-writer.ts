@@ -18,8 +18,9 @@ const COLUMNS = {
   keyword_cluster: "cluster_id name_en name_zh",
   keyword: "keyword_id keyword brand_type cluster_id sector_id",
   keyword_fts: "rowid keyword",
-  keyword_month: "month keyword_id search_volume sample_version is_verified observed_products observed_traffic",
-  keyword_product_month: "month keyword_id tool_id traffic",
+  keyword_receiver: "keyword_id place tool_id",
+  keyword_month:
+    "month keyword_id search_volume sample_version is_verified traffic_by_place observed_products observed_traffic",
   observed_month: "month captured_at",
 } as const;
 

@@ -1,6 +1,5 @@
 import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../month.js";
-import { KEYWORD_PRODUCT_INDEX } from "./catalog-schema.js";
 import { createCatalogWriter } from "./catalog-writer.js";
 import { observedAt, OBSERVED_ON_DAY } from "./observed-at.js";
 import { createWorld, createWorldAt, type World } from "./world/world.js";
@@ -31,14 +30,12 @@ export function generateCatalog(
     database
       .prepare("INSERT INTO catalog_origin (origin_id, seed, first_month) VALUES (1, ?, ?)")
       .run(seed, firstMonth);
-    database.exec("DROP INDEX keyword_product_by_product");
     const writer = createCatalogWriter(database);
     while (world.nextMonth <= lastMonth) {
       writer.rows.observed_month.add(world.nextMonth, observedAt(world.nextMonth, observedOnDay));
       world.advance(writer);
     }
     writer.finish();
-    database.exec(KEYWORD_PRODUCT_INDEX);
   });
   fill();
   return world;

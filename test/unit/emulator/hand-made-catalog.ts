@@ -11,11 +11,13 @@ type Row = Record<string, string | number | null>;
 export function handMadeCatalog(tables: Record<string, readonly Row[]>): Database {
   const database = openSqlite(":memory:");
   database.exec(CATALOG_SCHEMA);
-  // A view in the catalog, over shares: by hand each row is given.
+  // Views in the catalog: by hand each row is given.
   database.exec(
     `DROP VIEW product_country_month;
      CREATE TABLE product_country_month (month INTEGER, country TEXT, tool_id INTEGER,
-       organic INTEGER, paid INTEGER, ai_referral INTEGER, direct INTEGER) STRICT`,
+       organic INTEGER, paid INTEGER, ai_referral INTEGER, direct INTEGER) STRICT;
+     DROP VIEW keyword_product_month;
+     CREATE TABLE keyword_product_month (month INTEGER, keyword_id INTEGER, tool_id INTEGER, traffic INTEGER) STRICT`,
   );
   for (const [table, rows] of Object.entries(tables)) {
     for (const row of rows) {

@@ -68,10 +68,7 @@ export function createKeywordMarket(dice: Dice, firstTurn: number): KeywordMarke
       if (texts.has(idea.text)) continue;
       texts.add(idea.text);
       const keywordId = keywords.length + 1;
-      // Rows in the order of their key are appended, which takes a fifth less time.
-      const receivers = chooseReceivers(dice, keywordId, idea, bySector).sort(
-        (a, b) => a.product.toolId - b.product.toolId,
-      );
+      const receivers = chooseReceivers(dice, keywordId, idea, bySector);
       keywords.push({ keywordId, idea, receivers, baseVolume: 0, trend: 1, sampleVersion: 1 });
     }
     const added = keywords.slice(from);
@@ -111,7 +108,7 @@ function firstVolume(dice: Dice, { keywordId, receivers }: Keyword): number {
   return visits / (0.2 + 0.5 * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + unseen;
 }
 
-function writeKeyword({ rows }: CatalogWriter, { keywordId, idea }: Keyword, clusters: Set<string>): void {
+function writeKeyword({ rows }: CatalogWriter, { keywordId, idea, receivers }: Keyword, clusters: Set<string>): void {
   const { text, brandType, cluster, sectorIndex } = idea;
   if (cluster !== null && !clusters.has(cluster.id)) {
     clusters.add(cluster.id);
@@ -119,6 +116,7 @@ function writeKeyword({ rows }: CatalogWriter, { keywordId, idea }: Keyword, clu
   }
   rows.keyword.add(keywordId, text, brandType, cluster?.id ?? null, sectorIndex === null ? null : sectorIndex + 1);
   rows.keyword_fts.add(keywordId, ftsText(text));
+  for (const [place, { product }] of receivers.entries()) rows.keyword_receiver.add(keywordId, place, product.toolId);
 }
 
 function stepKeyword(dice: Dice, { rows }: CatalogWriter, keyword: Keyword, turn: number, month: number): void {
@@ -135,15 +133,16 @@ function stepKeyword(dice: Dice, { rows }: CatalogWriter, keyword: Keyword, turn
 
   let observedProducts = 0;
   let observedTraffic = 0;
+  let trafficByPlace = "";
   for (const receiver of receivers) {
     const noise = dice.fraction(TOPIC.slotNoise, receiver.number, turn);
     if (noise < CHANCE.receiverBreakout && receiver.share < SMALL_SHARE) receiver.share *= 2.5 + noise * 500;
-    if (isMissing || !receiver.product.isOffered || (turn + receiver.offset) % receiver.period < receiver.gap) continue;
-    const traffic = Math.round(receiver.product.visits.organic * receiver.share * keyword.trend * (0.9 + 0.2 * noise));
-    if (traffic === 0) continue;
-    observedProducts += 1;
+    const isAbsent = !receiver.product.isOffered || (turn + receiver.offset) % receiver.period < receiver.gap;
+    const { organic } = receiver.product.visits;
+    const traffic = isAbsent ? 0 : Math.round(organic * receiver.share * keyword.trend * (0.9 + 0.2 * noise));
+    if (traffic > 0) observedProducts += 1;
     observedTraffic += traffic;
-    rows.keyword_product_month.add(month, keywordId, receiver.product.toolId, traffic);
+    trafficByPlace += trafficByPlace === "" ? String(traffic) : `,${traffic}`;
   }
   if (isMissing) return;
   const strength = idea.sectorIndex === null ? 1 : (SECTORS[idea.sectorIndex]?.season ?? 1);
@@ -155,6 +154,7 @@ function stepKeyword(dice: Dice, { rows }: CatalogWriter, keyword: Keyword, turn
     volume,
     keyword.sampleVersion,
     isVerified ? 1 : 0,
+    `[${trafficByPlace}]`,
     observedProducts,
     observedTraffic,
   );
