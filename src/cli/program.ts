@@ -1,20 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command, type CommanderError } from "commander";
-import { addCheckCommand } from "./check/check-command.js";
 import type { Cli, Outcome } from "./cli.js";
-import { byNpx, commandPath, firstExampleOf } from "./define-command.js";
-import { addDemoCommand } from "./demo/demo-command.js";
-import { addDoctorCommand } from "./doctor/doctor-command.js";
-import { addEmulatorCommand } from "./emulator/emulator-command.js";
+import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./define-command.js";
 import { EXIT, usageError } from "./exit.js";
-import { addInboxCommand } from "./inbox/inbox-command.js";
-import { addInitCommand } from "./init/init-command.js";
 import { echoed } from "./printable.js";
-import { addRegisterCommand } from "./register/register-command.js";
-import { addReplayCommand } from "./replay-command.js";
-import { addSendCommand } from "./send-command.js";
-import { addSignCommand } from "./sign-command.js";
-import { addVerifyCommand } from "./verify-command.js";
 
 const EXAMPLES = `
 Start here:
@@ -32,7 +21,26 @@ Start here:
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
 
-export function createProgram(cli: Cli): { program: Command; outcome: Outcome } {
+/** In the order of the help. Each is loaded when it is typed: all of them take longer to load than most take to run. */
+const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
+  ["init", async () => (await import("./init/init-command.js")).addInitCommand],
+  ["demo", async () => (await import("./demo/demo-command.js")).addDemoCommand],
+  ["sign", async () => (await import("./sign-command.js")).addSignCommand],
+  ["verify", async () => (await import("./verify-command.js")).addVerifyCommand],
+  ["send", async () => (await import("./send-command.js")).addSendCommand],
+  ["replay", async () => (await import("./replay-command.js")).addReplayCommand],
+  ["check", async () => (await import("./check/check-command.js")).addCheckCommand],
+  ["doctor", async () => (await import("./doctor/doctor-command.js")).addDoctorCommand],
+  ["register", async () => (await import("./register/register-command.js")).addRegisterCommand],
+  ["inbox", async () => (await import("./inbox/inbox-command.js")).addInboxCommand],
+  ["emulator", async () => (await import("./emulator/emulator-command.js")).addEmulatorCommand],
+]);
+
+/** @param args what was typed: a command's name comes first, or help, an option or a slip of the pen */
+export async function createProgram(
+  cli: Cli,
+  args: readonly string[],
+): Promise<{ program: Command; outcome: Outcome }> {
   const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
   const program = new Command("signalbox")
     .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
@@ -45,18 +53,8 @@ export function createProgram(cli: Cli): { program: Command; outcome: Outcome } 
       writeErr: () => undefined,
     })
     .addHelpText("after", EXAMPLES);
-  const add = { cli, outcome };
-  addInitCommand(program, add);
-  addDemoCommand(program, add);
-  addSignCommand(program, add);
-  addVerifyCommand(program, add);
-  addSendCommand(program, add);
-  addReplayCommand(program, add);
-  addCheckCommand(program, add);
-  addDoctorCommand(program, add);
-  addRegisterCommand(program, add);
-  addInboxCommand(program, add);
-  addEmulatorCommand(program, add);
+  const typed = COMMANDS.get(args[0] ?? "");
+  for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
   explainWrongUsage(program, outcome);
   return { program, outcome };
 }

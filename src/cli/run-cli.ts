@@ -8,7 +8,7 @@ import { createProgram } from "./program.js";
 
 /** Runs one command line. Never rejects: whatever goes wrong is a line on stderr and an exit code. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
-  const { program, outcome } = createProgram(cli);
+  const { program, outcome } = await createProgram(cli, args);
   try {
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
     await cli.terminal.flush();
