@@ -1,4 +1,4 @@
-import type { Database } from "../database/database.js";
+import type { Database, Statement } from "../database/database.js";
 import { createBulkInsert, type BulkInsert } from "./bulk-insert.js";
 
 const COLUMNS = {
@@ -50,14 +50,16 @@ export function createCatalogWriter(database: Database): CatalogWriter {
     ([table, columns]) => [table, createBulkInsert(database, table, columns.split(" "))] as const,
   );
   const updates: [Update, (number | string)[]][] = [];
+  const statements = Object.fromEntries(
+    Object.entries(UPDATES).map(([update, sql]) => [update, database.prepare<(number | string)[]>(sql)]),
+  ) as Record<Update, Statement<(number | string)[]>>;
   return {
     rows: Object.fromEntries(tables) as Record<Table, BulkInsert>,
     update: (update, ...values) => void updates.push([update, values]),
     finish() {
       // In the order of COLUMNS, in which no row refers to a later one.
       for (const [, insert] of tables) insert.flush();
-      for (const [update, values] of updates.splice(0))
-        database.prepare<(number | string)[]>(UPDATES[update]).run(...values);
+      for (const [update, values] of updates.splice(0)) statements[update].run(...values);
     },
   };
 }

@@ -2,13 +2,15 @@
 const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]";
 const PARTS = new RegExp(`${UNSPACED}+|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}\\p{Co}])+`, "gu");
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "u");
+const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
+const IS_ASCII = /^[\x20-\x7e]*$/;
 
 /** More words than any text within the operations' limits has; FTS5 refuses expressions of more than 256 parts. */
 const MOST_WORDS = 100;
 
-/** A text as the full-text tables index it: words, and Chinese characters one by one. */
+/** A text as the full-text tables index it: words, and Chinese characters one by one. What is no word they leave out. */
 export function ftsText(text: string): string {
-  return parts(text).join(" ");
+  return IS_ASCII.test(text) ? text : text.replaceAll(EACH_UNSPACED, " $& ");
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
-import { openApiDocument } from "../../api/openapi.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
 import { assertLocal } from "../control/assert-local.js";
 import { callControl } from "../control/call-control.js";
@@ -102,7 +101,15 @@ function controlRoutes({ control }: AppParts): Route[] {
   return [list, ...routes];
 }
 
-const openApi: Route = { method: "GET", path: "/openapi.json", respond: () => ok(openApiDocument()) };
+const openApi: Route = {
+  method: "GET",
+  path: "/openapi.json",
+  async respond() {
+    // Here: the service is ready sooner without it.
+    const { openApiDocument } = await import("../../api/openapi.js");
+    return ok(openApiDocument());
+  },
+};
 
 /** `/tools/{slug}` as Express writes it. */
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

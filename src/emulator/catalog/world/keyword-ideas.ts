@@ -2,7 +2,7 @@ import { TOPIC, type Dice } from "./dice.js";
 import type { KeywordIdea } from "./keyword.js";
 import type { Product } from "./product.js";
 import { pick } from "./product-texts.js";
-import { SECTORS, type Bilingual } from "./sectors.js";
+import { SECTORS, type Bilingual, type Sector } from "./sectors.js";
 import { BEGINNINGS, BRAND_INTENTS, INTENTS, UNCLEAR_TERMS } from "./words.js";
 
 /** Of the possible keywords of a sector, how many are observed from the beginning; the others turn up month by month. */
@@ -12,18 +12,15 @@ const LATER_MONTHS = 60;
 const UNCLEAR_COUNT = 160;
 const NO_CLUSTER_SHARE = 0.06;
 
+type Intent = (typeof INTENTS)[number];
+
 /** The keywords that name no product. */
 export function sectorIdeas(dice: Dice, firstTurn: number): KeywordIdea[] {
   const ideas: KeywordIdea[] = [];
-  const add = (text: string, place: number, intent: (typeof INTENTS)[number], language: "en" | "zh"): void => {
-    const sector = pick(SECTORS, place);
+  const add = (text: string, place: number, intent: Intent, cluster: KeywordIdea["cluster"], language: "en" | "zh") => {
     const number = ideas.length;
     const isHead = intent === INTENTS[0];
     const isAtOnce = isHead || dice.fraction(TOPIC.keywordPick, number) < AT_ONCE[language];
-    const cluster = {
-      id: `${sector.slug}-${intent.cluster}`,
-      name: { en: `${sector.name.en}: ${intent.name.en}`, zh: `${sector.name.zh}：${intent.name.zh}` },
-    };
     ideas.push({
       text,
       brandType: "generic",
@@ -35,15 +32,23 @@ export function sectorIdeas(dice: Dice, firstTurn: number): KeywordIdea[] {
     });
   };
   for (const [place, sector] of SECTORS.entries()) {
+    const clusters = INTENTS.map((intent) => [intent, clusterOf(sector, intent)] as const);
     for (const term of sector.terms) {
-      for (const intent of INTENTS) {
-        for (const template of intent.en) add(template.replace("{}", term.en), place, intent, "en");
-        for (const template of intent.zh) add(template.replace("{}", term.zh), place, intent, "zh");
+      for (const [intent, cluster] of clusters) {
+        for (const template of intent.en) add(template.replace("{}", term.en), place, intent, cluster, "en");
+        for (const template of intent.zh) add(template.replace("{}", term.zh), place, intent, cluster, "zh");
       }
     }
   }
   for (let number = 0; number < UNCLEAR_COUNT; number++) ideas.push(unclearIdea(dice, number, firstTurn));
   return ideas;
+}
+
+function clusterOf(sector: Sector, intent: Intent): KeywordIdea["cluster"] {
+  return {
+    id: `${sector.slug}-${intent.cluster}`,
+    name: { en: `${sector.name.en}: ${intent.name.en}`, zh: `${sector.name.zh}：${intent.name.zh}` },
+  };
 }
 
 function unclearIdea(dice: Dice, number: number, bornAt: number): KeywordIdea {

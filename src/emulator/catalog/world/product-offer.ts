@@ -9,6 +9,7 @@ const PAID_NAMES = ["Starter", "Pro", "Team"] as const;
 
 /** Chances that something of the offer changes in a month. */
 const CHANCE = { price: 0.014, freePlan: 0.006, trial: 0.004, enterprise: 0.006, pricingModel: 0.002 } as const;
+const CHANCE_OF_ANY = Object.values(CHANCE).reduce((sum, chance) => sum + chance, 0);
 
 type Offer = Pick<Product, "pricingModel" | "plans">;
 
@@ -67,6 +68,7 @@ export interface OfferChange {
 /** Changes the product's offer; null when it stays, as in most months. */
 export function changeOffer(dice: Dice, product: Product, turn: number, nextPlanId: () => number): OfferChange | null {
   let draw = dice.fraction(TOPIC.offerChange, product.index, turn);
+  if (draw >= CHANCE_OF_ANY) return null;
   const falls = (chance: number): boolean => (draw -= chance) < 0;
   const replace = (
     ended: Plan[],
