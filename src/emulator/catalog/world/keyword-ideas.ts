@@ -25,6 +25,7 @@ export function sectorIdeas(dice: Dice, firstTurn: number): KeywordIdea[] {
       text,
       brandType: "generic",
       cluster: dice.fraction(TOPIC.keywordPick, number, 1) < NO_CLUSTER_SHARE ? null : cluster,
+      isHead,
       sectorIndex: place,
       owner: null,
       ownerShare: 0,
@@ -61,6 +62,7 @@ function unclearIdea(dice: Dice, number: number, bornAt: number): KeywordIdea {
     text: template.replace("{}", beginning.toLowerCase()),
     brandType: "unknown",
     cluster: null,
+    isHead: false,
     sectorIndex:
       dice.fraction(TOPIC.keywordPick, number, 4) < 0.5
         ? null
@@ -83,11 +85,11 @@ export function brandIdeas(dice: Dice, owner: Product, rival: Product | null, bo
     const template = isChinese || dice.fraction(TOPIC.keywordPick, index, 20 + place) < 0.12 ? intent.zh : intent.en;
     const share = place === 0 ? 0.3 : 0.02 + 0.06 * dice.fraction(TOPIC.keywordPick, index, 40 + place);
     const text = template.replace("{}", name.toLowerCase());
-    return { text, brandType: intent.kind, cluster, sectorIndex, owner, ownerShare: share, bornAt };
+    return { text, brandType: intent.kind, cluster, isHead: false, sectorIndex, owner, ownerShare: share, bornAt };
   });
   if (rival !== null && dice.fraction(TOPIC.keywordPick, index, 7) < 0.4) {
     const text = `${name.toLowerCase()} vs ${rival.name.toLowerCase()}`;
-    ideas.push({ text, brandType: "mixed", cluster, sectorIndex, owner, ownerShare: 0.02, bornAt });
+    ideas.push({ text, brandType: "mixed", cluster, isHead: false, sectorIndex, owner, ownerShare: 0.02, bornAt });
   }
   return ideas;
 }

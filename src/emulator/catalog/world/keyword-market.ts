@@ -10,6 +10,8 @@ import { SECTORS } from "./sectors.js";
 
 /** All keywords together bring a product at most this part of its organic visits in a usual month. */
 const MOST_OF_ORGANIC = 0.3;
+/** Of a keyword's searches those that end at a tracked product, from and by how much more: most that name it, few that everybody types. */
+const GO_ON = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
 /** How far searches for a keyword move from a usual month. */
 const LEAST_TREND = 0.4;
 const MOST_TREND = 2.5;
@@ -102,10 +104,11 @@ function limitShares(keywords: readonly Keyword[]): void {
 }
 
 /** Only a part of those who search go on to a tracked product. */
-function firstVolume(dice: Dice, { keywordId, receivers }: Keyword): number {
+function firstVolume(dice: Dice, { keywordId, idea, receivers }: Keyword): number {
   const visits = receivers.reduce((sum, { product, share }) => sum + product.visits.organic * share, 0);
   const unseen = 20 + 900 * dice.fraction(TOPIC.keywordSize, keywordId, 1);
-  return visits / (0.2 + 0.5 * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + unseen;
+  const [least, spread] = idea.owner !== null ? GO_ON.brand : idea.isHead ? GO_ON.head : GO_ON.other;
+  return visits / (least + spread * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + unseen;
 }
 
 function writeKeyword({ rows }: CatalogWriter, { keywordId, idea, receivers }: Keyword, clusters: Set<string>): void {

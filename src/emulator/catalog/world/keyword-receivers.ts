@@ -11,6 +11,15 @@ const SHAPES = [
   { weight: 0.22, products: [4, 5], ratio: 0.72 },
   { weight: 0.15, products: [6, 7], ratio: 0.92 },
 ] as const;
+/** How many products receive visits of a sector's head keywords: its largest. */
+const HEAD_PRODUCTS = [5, 7] as const;
+/** Of them these receive some in every month. */
+const STEADY_PLACES = 3;
+/** How many receivers have months without a visit. */
+const GAPS = { first: 0.15, other: 0.4 } as const;
+/** Visits of a usual month, at most, by a keyword that leads to few: what many search for many products answer. */
+const MOST_OF_FEW = 2500;
+const FEW = 2;
 
 /** The largest part of a product's organic visits that one keyword brings which does not name it. */
 const MOST_SHARE = 0.05;
@@ -28,6 +37,7 @@ export function chooseReceivers(
   const rivals = bySector[sectorIndex] ?? [];
   if (idea.owner !== null) return ownerReceivers(dice, keywordId, idea.owner, idea.ownerShare, rivals);
 
+  if (idea.isHead) return headReceivers(dice, keywordId, rivals);
   let draw = dice.fraction(TOPIC.keywordShape, keywordId);
   const shape = SHAPES.find(({ weight }) => (draw -= weight) < 0) ?? SHAPES[1];
   const count = dice.between(shape.products[0], shape.products[1], TOPIC.keywordShape, keywordId, 1);
@@ -45,10 +55,27 @@ export function chooseReceivers(
   const weights = [...products].map((_, place) => power(shape.ratio, place));
   const size = 0.08 + 0.92 * dice.fraction(TOPIC.keywordSize, keywordId);
   const bearable = [...products].map(({ visits }, place) => (visits.organic * MOST_SHARE) / (weights[place] ?? 1));
-  const largest = Math.min(...bearable) * size * size;
+  const largest = Math.min(...bearable, products.size <= FEW ? MOST_OF_FEW : Infinity) * size * size;
   return [...products].map((product, place) =>
     receiver(dice, keywordId, product, (largest * (weights[place] ?? 0)) / Math.max(1, product.visits.organic), place),
   );
+}
+
+/**
+ * Each in proportion to its size, more or less: a few large ones receive most. The first no more than the second could, or a
+ * giant would have all that its sector is searched for.
+ */
+function headReceivers(dice: Dice, keywordId: number, rivals: readonly Product[]): Receiver[] {
+  const count = dice.between(HEAD_PRODUCTS[0], HEAD_PRODUCTS[1], TOPIC.keywordShape, keywordId, 1);
+  const size = 0.25 + 0.75 * dice.fraction(TOPIC.keywordSize, keywordId);
+  const most = rivals[1]?.visits.organic ?? Infinity;
+  return rivals.slice(0, count).map((product, place) => {
+    const { organic } = product.visits;
+    const bearable = (MOST_SHARE * Math.min(organic, most)) / Math.max(1, organic);
+    const part = 0.4 + 0.6 * dice.fraction(TOPIC.keywordSlots, keywordId, 10 + place);
+    const gaps = place < STEADY_PLACES ? 0 : GAPS.other;
+    return receiver(dice, keywordId, product, bearable * size * part, place, gaps);
+  });
 }
 
 /** The product that a keyword names, and at times some that wait for those who look for it. */
@@ -79,8 +106,14 @@ function ownerReceivers(
   return receivers;
 }
 
-function receiver(dice: Dice, keywordId: number, product: Product, share: number, place: number): Receiver {
-  const gaps = place === 0 ? 0.15 : 0.4;
+function receiver(
+  dice: Dice,
+  keywordId: number,
+  product: Product,
+  share: number,
+  place: number,
+  gaps: number = place === 0 ? GAPS.first : GAPS.other,
+): Receiver {
   const gap =
     dice.fraction(TOPIC.keywordSlots, keywordId, 40 + place) < gaps
       ? dice.between(1, 4, TOPIC.keywordSlots, keywordId, 60 + place)

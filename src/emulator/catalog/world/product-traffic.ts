@@ -27,7 +27,7 @@ export function stepTraffic(dice: Dice, product: Product, turn: number, calendar
   stepChannels(dice, product, turn);
   stepLinks(dice, product, turn);
   const season = seasonFactor(calendarMonth, product.sector.season);
-  const noise = 0.96 + 0.08 * dice.fraction(TOPIC.visitsNoise, product.index, turn);
+  const noise = 0.93 + 0.14 * dice.fraction(TOPIC.visitsNoise, product.index, turn);
   const visits = Math.max(40, Math.round(product.level * season * noise));
   const aiReferral = Math.round(visits * product.aiShare);
   const paid = Math.round(visits * product.paidShare);

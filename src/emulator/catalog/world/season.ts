@@ -1,5 +1,8 @@
-/** What the calendar does to traffic, January first, as a ratio: summers are quiet, autumn is busy. */
-const SEASON = [-0.02, -0.03, 0.02, 0.015, 0.01, -0.035, -0.055, -0.045, 0.03, 0.05, 0.045, -0.015] as const;
+/**
+ * What the calendar does to traffic, January first, as a ratio: summers are quiet, autumn is busy. From one month to the next
+ * it is less than what products gain and lose by themselves.
+ */
+const SEASON = [-0.006, -0.01, -0.001, 0.004, 0.002, -0.007, -0.014, -0.013, 0.001, 0.011, 0.013, 0.002] as const;
 
 /**
  * The factor of a calendar month.

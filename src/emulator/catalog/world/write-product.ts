@@ -54,9 +54,13 @@ export function writeNewProduct(dice: Dice, { rows }: CatalogWriter, product: Pr
     rows.product_sector.add(toolId, other + 1);
   }
   for (const [place, introduction] of firstIntroductions(product).entries()) {
-    const since = isNew ? month : month - dice.between(1, 12, TOPIC.features, index, -10 - place);
+    // Not before it was listed: that is when one began to look.
+    const since = isNew
+      ? month
+      : Math.max(listedMonth, month - dice.between(1, 12, TOPIC.features, index, -10 - place));
     rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
   }
+  // They sent visitors before anybody looked, to a product that was not listed yet too.
   for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
   for (const [country, permille] of product.countries) rows.product_country.add(toolId, country, permille);
   for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);
