@@ -26,6 +26,8 @@ CREATE TABLE product (
   verification_status TEXT NOT NULL,
   staleness_status TEXT NOT NULL,
   listed_at INTEGER NOT NULL,
+  -- In which its maker announced its launch; of a product that is newly listed, a month that is still to come.
+  launched_month INTEGER NOT NULL,
   domain_registered_month INTEGER NOT NULL,
   discontinued_month INTEGER
 ) STRICT;

@@ -4,7 +4,7 @@ import { createBulkInsert, type BulkInsert } from "./bulk-insert.js";
 const COLUMNS = {
   sector: "sector_id slug name_en name_zh",
   product:
-    "tool_id slug name domain sector_id tagline_en tagline_zh short_description_en short_description_zh long_description_en long_description_zh pricing_model verification_status staleness_status listed_at domain_registered_month",
+    "tool_id slug name domain sector_id tagline_en tagline_zh short_description_en short_description_zh long_description_en long_description_zh pricing_model verification_status staleness_status listed_at launched_month domain_registered_month",
   product_fts: "rowid name domain tagline_en tagline_zh",
   product_sector: "tool_id sector_id",
   plan: "plan_id tool_id name kind region monthly_price_cents unit_price_mills trial_days trial_needs_card from_month",

@@ -44,6 +44,7 @@ export function product(toolId: number, slug: string, more: Row = {}): Row {
     verification_status: "verified",
     staleness_status: "fresh",
     listed_at: 0,
+    launched_month: LATEST - 40,
     domain_registered_month: LATEST - 40,
     ...more,
   };

@@ -86,11 +86,12 @@ export const PRODUCT_RULES: readonly SignalRule[] = [
   }),
   defineRule({
     signalType: "product_launch",
-    sql: `SELECT tool_id, 0 AS before_value, 1 AS after_value FROM product WHERE listed_at >= @monthStart AND listed_at < @monthEnd`,
+    sql: `SELECT tool_id, 0 AS before_value, 1 AS after_value FROM product
+      WHERE launched_month = @month AND (discontinued_month IS NULL OR discontinued_month > @month)`,
     unit: "products",
     words: (row, { now }) => ({
       en: [
-        `${row.name} is open to everyone`,
+        `${row.name} has launched`,
         `The maker of ${row.name}, a product of ${row.sector_en}, announced its launch in ${now.en}.`,
         `Announcement on ${row.domain}; sign-up works without an invitation.`,
       ],

@@ -12,6 +12,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NO_TEXT_SHARE = 0.03;
 const PENDING_SHARE = 0.15;
 const SECOND_SECTOR_SHARE = 0.3;
+/** The catalog lists a product some months before its maker announces the launch: one can follow it until then. */
+const MONTHS_TO_LAUNCH = [1, 3] as const;
 /** Prices are those of one region. */
 const REGION = "US";
 
@@ -26,6 +28,7 @@ export function writeNewProduct(dice: Dice, { rows }: CatalogWriter, product: Pr
     dice.between(0, 27, TOPIC.listing, index, 2) * DAY_MS +
     dice.below(DAY_MS / 1000, TOPIC.listing, index, 3) * 1000;
   const registered = listedMonth - dice.between(0, isNew ? 14 : 40, TOPIC.listing, index, 4);
+  const monthsToLaunch = isNew ? dice.between(...MONTHS_TO_LAUNCH, TOPIC.listing, index, 7) : 0;
   const hasText = dice.fraction(TOPIC.text, index, 3) >= NO_TEXT_SHARE;
   const text = (value: string): string | null => (hasText ? value : null);
   const verification = isNew || dice.fraction(TOPIC.listing, index, 5) < PENDING_SHARE ? "pending" : "verified";
@@ -46,6 +49,7 @@ export function writeNewProduct(dice: Dice, { rows }: CatalogWriter, product: Pr
     verification,
     staleness,
     listedAt,
+    listedMonth + monthsToLaunch,
     registered,
   );
   rows.product_fts.add(toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));

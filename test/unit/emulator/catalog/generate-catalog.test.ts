@@ -20,7 +20,7 @@ test("the data of a seed is what it was, table by table", () => {
       "keyword_receiver": "b4264e01e71f8ad9",
       "observed_month": "209a3b264ead50a5",
       "plan": "03e055c462d845cf",
-      "product": "ba8e2ff3271733d1",
+      "product": "b9f9686b8a5e13f1",
       "product_change": "316890b389ad5942",
       "product_country": "041387db544af930",
       "product_country_month": "cb70970baf698ce4",
