@@ -4,17 +4,19 @@ import type { InvestigationReport } from "../../api/report.js";
 import { formatMonth } from "../month.js";
 import { readContextLeads } from "./context-leads.js";
 import { readPromotionActions } from "./promotion-actions.js";
+import { sectionsOf, type ReportChannel } from "./report-sections.js";
+import { actorAttribution, coverageLevel, createSources } from "./report-sources.js";
 import { findSubject } from "./report-subject.js";
 import { REPORT_TEXTS, type ReportTexts } from "./report-texts.js";
-import { sourcesOf, strategiesOf, timelineItem } from "./report-timeline.js";
+import { cameWithGrowth, strategiesOf, timelineItem } from "./report-timeline.js";
 import { CHANNELS, readTrafficSeries, trafficPhases, type Channel, type TrafficMonth } from "./traffic-series.js";
 
 /** How many actions the timeline shows; older ones are counted as omitted. */
 const TIMELINE_ACTIONS = 30;
 
 /**
- * The report of a finished investigation (service document, Report), out of what was observed of its product. Every item
- * of the timeline cites a source of the list, and the counters count what is listed.
+ * The report of a finished investigation (service document, Report), out of what was observed of its product. What is
+ * said cites sources of the list, each of which is cited, and the counters count what is listed.
  *
  * @returns null when fewer than two months were observed: there is nothing to compare
  */
@@ -33,9 +35,10 @@ export function buildReport(
   const name = subject.name[locale];
   const actions = readPromotionActions(database, toolIds);
   const shown = actions.slice(-TIMELINE_ACTIONS);
-  const sources = sourcesOf(shown, subject);
-  const timeline = shown.map((action, index) => timelineItem(action, index, { subject, sources, series, texts }));
-  const unresolved = timeline.filter(({ traffic_change }) => traffic_change === null || traffic_change <= 0);
+  const sources = createSources(subject, texts);
+  const traffic = toolIds.map((toolId) => sources.cite("traffic", toolId, last.month));
+  const timeline = shown.map((action, index) => timelineItem(action, index, { sources, series, texts }));
+  const unresolved = timeline.filter((item) => !cameWithGrowth(item));
   const phases = trafficPhases(series).map(({ direction, from, to }) => ({
     direction,
     start_month: formatMonth(from.month),
@@ -43,9 +46,10 @@ export function buildReport(
     start_visits: from.visits,
     end_visits: to.visits,
     text: texts.phase(direction, formatMonth(from.month), formatMonth(to.month), changeOf(from.visits, to.visits)),
+    citations: traffic,
   }));
-  const channels = channelsOf(first, last, texts);
-  const leads = readContextLeads(database, toolIds, last.month, texts);
+  const channels = channelsOf(first, last, traffic, texts);
+  const leads = readContextLeads(database, toolIds, { month: last.month, sources, texts });
   const strategies = strategiesOf(timeline, texts);
   const overview = texts.overview(name, formatMonth(first.month), formatMonth(last.month), first.visits, last.visits);
 
@@ -54,35 +58,35 @@ export function buildReport(
     generated_at: new Date(generatedAtMs).toISOString(),
     narrative: {
       title: texts.title(name),
-      summary: { text: overview, citations: sources.map(({ id }) => id) },
-      sections: strategies.map(({ title, action_ids, citations }) => ({ title, action_ids, citations })),
-      limitations: texts.limitations.join(" "),
+      summary: { text: overview, citations: traffic },
+      sections: sectionsOf({ overview, channels, strategies, leads: leads.shown }, texts),
+      limitations: texts.limitations.join(texts.betweenSentences),
     },
     summary: {
       actionEvidenceCount: timeline.length,
       channelCount: channels.length,
       contextLeadCount: leads.shown.length,
-      sourceCount: sources.length,
+      sourceCount: sources.list.length,
       unresolvedActionCount: unresolved.length,
     },
     analysis: {
       overview,
       method: texts.method,
-      observations: phases.map(({ text }) => text),
+      observations: phases.map(({ text, citations }) => ({ text, citations })),
       phases,
       channels,
       openQuestions: unresolved.map(({ title, month }) => texts.unresolved(title, month)),
     },
     timeline,
     strategies,
-    sources,
+    sources: [...sources.list],
     context_leads: leads.shown,
     conclusion: texts.conclusion(name, timeline.length, phases.length),
     limitations: [...texts.limitations],
     caveat: texts.caveat,
     reliability: {
-      actorAttribution: "observed",
-      coverageLevel: series.length >= 12 ? "high" : "partial",
+      actorAttribution: actorAttribution(timeline.map(({ kind }) => kind)),
+      coverageLevel: coverageLevel(sources.list, series.length),
       growthCausality: "not_established",
       growthImpact: unresolved.length === timeline.length ? "unclear" : "correlated",
     },
@@ -92,12 +96,12 @@ export function buildReport(
 }
 
 /** The channels that visits came by, with their shares in the first and the last month. */
-function channelsOf(first: TrafficMonth, last: TrafficMonth, texts: ReportTexts): Record<string, unknown>[] {
+function channelsOf(first: TrafficMonth, last: TrafficMonth, citations: string[], texts: ReportTexts): ReportChannel[] {
   return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => {
     const before = shareOf(first, channel);
     const now = shareOf(last, channel);
     const text = texts.channelShare(texts.channel[channel], percent(before), percent(now));
-    return { channel, visits: last[channel], share: now, share_before: before, text };
+    return { channel, visits: last[channel], share: now, share_before: before, text, citations };
   });
 }
 

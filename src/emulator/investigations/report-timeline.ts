@@ -1,41 +1,8 @@
 import { formatMonth } from "../month.js";
 import type { PromotionAction } from "./promotion-actions.js";
-import type { ReportSubject } from "./report-subject.js";
+import { namesActor, type Sources } from "./report-sources.js";
 import { STRATEGY_OF, type ReportTexts, type StrategyKind } from "./report-texts.js";
 import type { TrafficMonth } from "./traffic-series.js";
-
-export type Source = {
-  id: string;
-  url: string;
-  title: string;
-};
-
-const PAGE_OF: Record<StrategyKind, string> = {
-  product: "changelog",
-  pricing: "pricing",
-  ai_visibility: "integrations",
-  paid_acquisition: "",
-};
-
-/** The public pages that the actions were seen on, each once. */
-export function sourcesOf(actions: readonly PromotionAction[], subject: ReportSubject): Source[] {
-  const urls = new Map<string, string>();
-  for (const action of actions) {
-    const product = productOf(action, subject);
-    urls.set(sourceUrl(action, product.domain), product.name);
-  }
-  return [...urls].map(([url, title], index) => ({ id: `source_${index + 1}`, url, title }));
-}
-
-function sourceUrl({ kind }: PromotionAction, domain: string): string {
-  return `https://${domain}/${PAGE_OF[STRATEGY_OF[kind]]}`;
-}
-
-function productOf({ tool_id }: PromotionAction, subject: ReportSubject): ReportSubject["products"][number] {
-  const product = subject.products.find((each) => each.tool_id === tool_id);
-  if (product === undefined) throw new Error("An action is of a product that was not asked for.");
-  return product;
-}
 
 export type TimelineItem = {
   id: string;
@@ -43,7 +10,11 @@ export type TimelineItem = {
   kind: PromotionAction["kind"];
   product_id: number;
   title: string;
+  text: string;
+  actor: "maker" | "not_established";
   citations: string[];
+  /** Of what is counted: how much there was in the month before and in this one. */
+  change: { before: number | null; after: number } | null;
   /** Visits in the action's month, over all products that are looked at; null where it was not observed. */
   visits: number | null;
   /** Against the month before. */
@@ -53,31 +24,36 @@ export type TimelineItem = {
 export function timelineItem(
   action: PromotionAction,
   index: number,
-  {
-    subject,
-    sources,
-    series,
-    texts,
-  }: { subject: ReportSubject; sources: Source[]; series: TrafficMonth[]; texts: ReportTexts },
+  { sources, series, texts }: { sources: Sources; series: TrafficMonth[]; texts: ReportTexts },
 ): TimelineItem {
   const now = series.find(({ month }) => month === action.month);
   const before = series.find(({ month }) => month === action.month - 1);
-  const url = sourceUrl(action, productOf(action, subject).domain);
+  const visits = now?.visits ?? null;
+  const traffic_change = now === undefined || before === undefined ? null : now.visits - before.visits;
   return {
     id: `action_${index + 1}`,
     month: formatMonth(action.month),
     kind: action.kind,
     product_id: action.tool_id,
     title: texts.action(action),
-    citations: sources.filter((source) => source.url === url).map(({ id }) => id),
-    visits: now?.visits ?? null,
-    traffic_change: now === undefined || before === undefined ? null : now.visits - before.visits,
+    text: texts.visitsThen(visits, traffic_change),
+    actor: namesActor(action.kind) ? "maker" : "not_established",
+    citations: [sources.citeAction(action)],
+    change: action.after === null ? null : { before: action.before, after: action.after },
+    visits,
+    traffic_change,
   };
 }
+
+/** What came with more visits than the month before had; that it caused them is not said. */
+export const cameWithGrowth = ({ traffic_change }: TimelineItem): boolean =>
+  traffic_change !== null && traffic_change > 0;
 
 export type Strategy = {
   kind: StrategyKind;
   title: string;
+  text: string;
+  advice: string;
   action_ids: string[];
   citations: string[];
 };
@@ -93,8 +69,17 @@ export function strategiesOf(timeline: readonly TimelineItem[], texts: ReportTex
     .map(([kind, items]) => ({
       kind,
       title: texts.strategy[kind],
+      text: texts.strategyText(items, items.filter(cameWithGrowth).length),
+      advice: texts.strategyAdvice(kind, bestOf(items)),
       action_ids: items.map(({ id }) => id),
       citations: [...new Set(items.flatMap(({ citations }) => citations))],
     }))
     .sort((a, b) => b.action_ids.length - a.action_ids.length);
+}
+
+/** The action whose month gained most visits; null when none came with growth. */
+function bestOf(items: readonly TimelineItem[]): TimelineItem | null {
+  const gain = ({ traffic_change }: TimelineItem): number => traffic_change ?? 0;
+  const best = items.filter(cameWithGrowth).sort((a, b) => gain(b) - gain(a))[0];
+  return best ?? null;
 }

@@ -14,7 +14,8 @@ export function readTrafficSeries(database: Database, toolIds: readonly number[]
     .prepare<[string], TrafficMonth>(
       `SELECT month, sum(organic) AS organic, sum(paid) AS paid, sum(ai_referral) AS ai_referral, sum(direct) AS direct,
          sum(organic + paid + ai_referral + direct) AS visits
-       FROM product_month WHERE tool_id IN (SELECT value FROM json_each(?)) GROUP BY month ORDER BY month`,
+       FROM observed_month CROSS JOIN json_each(?) chosen CROSS JOIN product_month USING (month)
+       WHERE tool_id = chosen.value GROUP BY month ORDER BY month`,
     )
     .all(JSON.stringify(toolIds));
 }

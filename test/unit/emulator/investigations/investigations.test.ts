@@ -218,8 +218,13 @@ test("a report's timeline, sources and counters agree with the data and with one
       { month: "2026-10", kind: "api", title: "Offered an API: Speech API", visits: 300, traffic_change: 0 },
       { month: "2026-10", kind: "search_ads", title: "Started search ads", visits: 300, traffic_change: 0 },
     ],
-    summary: { actionEvidenceCount: 3, channelCount: 4, contextLeadCount: 1, sourceCount: 2, unresolvedActionCount: 2 },
-    context_leads: [{ keyword: "clone a voice", traffic: 60 }],
+    summary: { actionEvidenceCount: 3, channelCount: 4, contextLeadCount: 1, sourceCount: 5, unresolvedActionCount: 2 },
+    sources: ["traffic", "changelog", "docs", "ads", "searches"].map((kind, index) => ({
+      id: `source_${index + 1}`,
+      kind,
+    })),
+    context_leads: [{ keyword: "clone a voice", traffic: 60, citations: ["source_5"] }],
+    reliability: { actorAttribution: "observed", coverageLevel: "partial" },
     omitted_action_count: 0,
     omitted_context_count: 0,
   });
