@@ -28,7 +28,10 @@ const UPDATES = {
   endPlan: "UPDATE plan SET until_month = ? WHERE plan_id = ?",
   setPricingModel: "UPDATE product SET pricing_model = ? WHERE tool_id = ?",
   setDomain: "UPDATE product SET domain = ? WHERE tool_id = ?",
-  setTagline: "UPDATE product SET tagline_en = ?, tagline_zh = ? WHERE tool_id = ?",
+  // A product without a long description stays without.
+  setPositioning: `UPDATE product SET tagline_en = ?, tagline_zh = ?, short_description_en = ?, short_description_zh = ?,
+    long_description_en = iif(long_description_en IS NULL, NULL, ?), long_description_zh = iif(long_description_zh IS NULL, NULL, ?)
+    WHERE tool_id = ?`,
   discontinue: "UPDATE product SET discontinued_month = ? WHERE tool_id = ?",
   setStaleness: "UPDATE product SET staleness_status = ? WHERE tool_id = ?",
   forgetSearchText: "DELETE FROM product_fts WHERE rowid = ?",

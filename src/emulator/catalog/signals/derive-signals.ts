@@ -3,12 +3,12 @@ import type { Assumptions } from "../../assumptions.js";
 import { formatMonth, monthStart, type MonthIndex } from "../../month.js";
 import type { SignalDraft } from "../../webhooks/signal-draft.js";
 import { AI_RULES } from "./ai-rules.js";
-import { monthNames } from "./format-values.js";
+import { monthNames, spacedChinese } from "./format-values.js";
 import { KEYWORD_RULES } from "./keyword-rules.js";
 import { OFFER_RULES } from "./offer-rules.js";
 import { PRESENCE_RULES } from "./presence-rules.js";
 import { PRODUCT_RULES } from "./product-rules.js";
-import { changeOf, type SignalRow, type SignalRule, type Wording } from "./signal-rule.js";
+import { changeOf, type SignalRow, type SignalRule } from "./signal-rule.js";
 import type { SIGNAL_THRESHOLDS } from "./signal-thresholds.js";
 import { TRAFFIC_RULES } from "./traffic-rules.js";
 
@@ -57,12 +57,12 @@ export function deriveSignals(
           observed_at: observedAt,
           period: { start: `${formatMonth(month)}-01`, end },
           change: changeOf(rule, row.before_value, row.after_value),
-          text: { en: textOf(en), "zh-CN": textOf(zh) },
+          text: { en: textOf(en), "zh-CN": textOf(zh.map(spacedChinese)) },
         };
       }),
   );
 }
 
-function textOf([title, summary, evidence]: Wording): SignalDraft["text"]["en"] {
+function textOf([title = "", summary = "", evidence = ""]: readonly string[]): SignalDraft["text"]["en"] {
   return { title, summary, evidence_summary: evidence };
 }

@@ -64,7 +64,7 @@ export const OFFER_RULES: readonly SignalRule[] = [
     unit: "free_plans",
     words: (row, { now }) => ({
       en: [
-        `${row.name} can now be used free of charge`,
+        `${row.name} added a free plan`,
         `${row.name} lists a Free plan beside its paid ones since ${now.en}.`,
         "The plan stands on the pricing page; the capture of the month before has none.",
       ],
@@ -104,7 +104,7 @@ export const OFFER_RULES: readonly SignalRule[] = [
     direction: "changed",
     words: (row, { now }) => ({
       en: [
-        `${row.name} charges by use instead of by the month`,
+        `${row.name} moved from monthly to usage-based pricing`,
         `Since ${now.en} ${row.name} costs ${dollars(row.after_value)} a use; its cheapest paid plan was ${dollars(row.before_value)} a month.`,
         "Pricing page of two consecutive months.",
       ],
@@ -151,7 +151,7 @@ export const OFFER_RULES: readonly SignalRule[] = [
     unit: "enterprise_plans",
     words: (row, { now }) => ({
       en: [
-        `${row.name} now has an enterprise plan`,
+        `${row.name} introduced an enterprise plan`,
         `${row.name} offers an Enterprise plan since ${now.en}, its first; the price is on request.`,
         "A new column on the pricing page and a contact form for sales.",
       ],

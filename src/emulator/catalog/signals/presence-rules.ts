@@ -36,7 +36,7 @@ export const PRESENCE_RULES: readonly SignalRule[] = [
     unit: "directories",
     words: (row, { now, before }) => ({
       en: [
-        `${row.name} turned up in ${count(row.after_value - row.before_value)} more AI directories`,
+        `${row.name} was listed in ${count(row.after_value - row.before_value)} more AI directories`,
         `${row.name} was listed by ${count(row.before_value)} verified AI directories in ${before.en} and by ${count(row.after_value)} in ${now.en}.`,
         "Directory pages checked one by one; copies of another directory are not counted.",
       ],
@@ -72,7 +72,7 @@ export const PRESENCE_RULES: readonly SignalRule[] = [
     unit: "ads",
     words: (row, { now }) => ({
       en: [
-        `${row.name} began to run search ads`,
+        `${row.name} started running search ads`,
         `No search ads of ${row.name} were seen in the three months before; ${count(row.after_value)} were seen in ${now.en}.`,
         "Ads library of one search engine, brand and non-brand terms.",
       ],
@@ -127,7 +127,7 @@ export const PRESENCE_RULES: readonly SignalRule[] = [
     unit: "urls",
     words: (row, { now }) => ({
       en: [
-        `${row.name} took ${percent((row.before_value - row.after_value) / row.before_value)} of its pages out of the sitemap`,
+        `${row.name} cut its sitemap by ${percent((row.before_value - row.after_value) / row.before_value)}`,
         `Of ${count(row.before_value)} indexable addresses of ${row.domain}, ${count(row.after_value)} are left in ${now.en}.`,
         "Sitemaps of two consecutive months.",
       ],
@@ -144,12 +144,12 @@ export const PRESENCE_RULES: readonly SignalRule[] = [
     unit: "urls",
     words: (row, { now }) => ({
       en: [
-        `${row.name} published ${count(row.after_value - row.before_value)} more pages of one pattern`,
+        `${row.name} published ${count(row.after_value - row.before_value)} more pages from one template`,
         `Similarly structured sitemap addresses of ${row.domain} went from ${count(row.before_value)} to ${count(row.after_value)} in ${now.en}. Whether they are indexed or visited is not known.`,
         "Net count of sitemap addresses that share a path pattern and a page structure.",
       ],
       zh: [
-        `${row.name}新增${count(row.after_value - row.before_value)}个同一模式的页面`,
+        `${row.name}新增${count(row.after_value - row.before_value)}个模板页面`,
         `${now.zh}，${row.domain}结构相似的站点地图网址从${count(row.before_value)}个增至${count(row.after_value)}个；是否被收录或访问尚不清楚。`,
         "按路径模式与页面结构相同的网址净增计算。",
       ],

@@ -44,7 +44,7 @@ export const PRODUCT_RULES: readonly SignalRule[] = [
   })),
   introduction("new_model", "model", "models", (name, item, now) => ({
     en: [
-      `${name} introduced the model ${item.item_en}`,
+      `${name} released the model ${item.item_en}`,
       `${item.item_en} is available to users of ${name} since ${now.en}.`,
       "Announcement and model card on the maker's own site.",
     ],
@@ -52,7 +52,7 @@ export const PRODUCT_RULES: readonly SignalRule[] = [
   })),
   introduction("api_added", "api", "apis", (name, _item, now) => ({
     en: [
-      `${name} opened a public API`,
+      `${name} launched a public API`,
       `${name} documents a public API with keys and limits since ${now.en}.`,
       "Documentation that the capture of the month before does not have.",
     ],
@@ -60,7 +60,7 @@ export const PRODUCT_RULES: readonly SignalRule[] = [
   })),
   introduction("mcp_added", "mcp", "mcp_servers", (name, _item, now) => ({
     en: [
-      `${name} speaks MCP`,
+      `${name} now supports MCP`,
       `The help centre of ${name} describes a remote MCP server since ${now.en}.`,
       "Help article and an address that answers the handshake.",
     ],
@@ -73,7 +73,7 @@ export const PRODUCT_RULES: readonly SignalRule[] = [
     direction: "changed",
     words: (row, { now }) => ({
       en: [
-        `${row.name} presents itself in new words`,
+        `${row.name} changed its positioning`,
         `The homepage said "${row.before_text}" and says "${row.after_text}" in ${now.en}: ${percent(row.after_value)} of its wording is as it was.`,
         "Headline and benefit blocks of the homepage in two captures.",
       ],

@@ -87,7 +87,7 @@ export const TRAFFIC_RULES: readonly SignalRule[] = [
     unit: "visits_added",
     words: (row, { now, before }) => ({
       en: [
-        `${row.name} added visits faster in ${now.en}`,
+        `${row.name}'s growth sped up in ${now.en}`,
         `${row.name} gained ${count(row.after_value)} visits in ${now.en}; in ${before.en} it had gained ${count(row.before_value)}, the month before ${count(row.gain_first)}.`,
         `Four monthly samples of ${row.domain}, all from the same source and method.`,
       ],
@@ -106,7 +106,7 @@ export const TRAFFIC_RULES: readonly SignalRule[] = [
     unit: "visits_added",
     words: (row, { now, before }) => ({
       en: [
-        `${row.name} keeps growing, but by less each month`,
+        `${row.name}'s growth is slowing down`,
         `${row.name} still gained visits in ${now.en}: ${count(row.after_value)} of them, against ${count(row.before_value)} in ${before.en}.`,
         `Monthly gains of ${count(row.gain_first)}, ${count(row.before_value)} and ${count(row.after_value)} visits up to ${now.en}.`,
       ],

@@ -1,5 +1,5 @@
 import { TOPIC, type Dice } from "./dice.js";
-import type { Product, ProductOrigin } from "./product.js";
+import type { ProductOrigin } from "./product.js";
 import type { Bilingual } from "./sectors.js";
 import { AUDIENCES, PROMISES } from "./words.js";
 
@@ -9,36 +9,46 @@ export function pick<Item>(items: readonly Item[], index: number): Item {
   return item;
 }
 
-/** @param turn another one makes another tagline */
-export function makeTagline(
-  dice: Dice,
-  { index, sector, audience }: Pick<ProductOrigin, "index" | "sector" | "audience">,
-  turn: number,
-): Bilingual {
-  const promise = pick(PROMISES, dice.below(PROMISES.length, TOPIC.text, index, 100 + turn));
-  const reader = turn === 0 ? audience : pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index, 200 + turn));
+type Origin = Pick<ProductOrigin, "index" | "sector" | "audience">;
+
+/** For whom a product says that it is, and what it promises. */
+function position(dice: Dice, { index, audience }: Origin, turn: number) {
   return {
-    en: `The ${sector.noun.en} for ${reader.en} ${promise.en}`,
-    zh: `面向${reader.zh}的${sector.noun.zh}，${promise.zh}`,
+    promise: pick(PROMISES, dice.below(PROMISES.length, TOPIC.text, index, 100 + turn)),
+    reader: turn === 0 ? audience : pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index, 200 + turn)),
   };
 }
 
-/** The two descriptions of a profile. */
-export function describe(dice: Dice, product: Product): { short: Bilingual; long: Bilingual } {
-  const { index, name, sector, audience } = product;
+/** @param turn another one makes another tagline */
+export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual {
+  const { promise, reader } = position(dice, origin, turn);
+  const { noun } = origin.sector;
+  return {
+    en: `The ${noun.en} for ${reader.en}: ${promise.short.en}`,
+    zh: `面向${reader.zh}的${noun.zh}，${promise.short.zh}`,
+  };
+}
+
+/** The two descriptions of a profile; they say what the tagline of the same turn says. */
+export function describe(
+  dice: Dice,
+  origin: Origin & Pick<ProductOrigin, "name">,
+  turn: number,
+): { short: Bilingual; long: Bilingual } {
+  const { index, name, sector } = origin;
+  const { promise, reader } = position(dice, origin, turn);
   const first = pick(sector.features, dice.below(sector.features.length, TOPIC.text, index, 1));
   const second = pick(sector.features, dice.below(sector.features.length, TOPIC.text, index, 1) + 1);
-  const promise = pick(PROMISES, dice.below(PROMISES.length, TOPIC.text, index, 2));
   const article = /^[aeiou]/i.test(sector.noun.en) ? "an" : "a";
   const short = {
-    en: `${name} is ${article} ${sector.noun.en} for ${audience.en}.`,
-    zh: `${name}是面向${audience.zh}的${sector.noun.zh}。`,
+    en: `${name} is ${article} ${sector.noun.en} for ${reader.en}.`,
+    zh: `${name}是面向${reader.zh}的${sector.noun.zh}。`,
   };
   return {
     short,
     long: {
-      en: `${short.en} It offers ${first.en} and ${second.en}, ${promise.en}.`,
-      zh: `${short.zh}提供${first.zh}与${second.zh}，${promise.zh}。`,
+      en: `${short.en} Among its features are ${first.en} and ${second.en}. ${promise.sentence.en}`,
+      zh: `${short.zh}主要功能有${first.zh}与${second.zh}，${promise.sentence.zh}`,
     },
   };
 }

@@ -34,16 +34,40 @@ export const AUDIENCES: readonly Bilingual[] = [
   { en: "creators", zh: "内容创作者" },
 ];
 
-/** What a product promises. */
-export const PROMISES: readonly Bilingual[] = [
-  { en: "in minutes", zh: "几分钟即可完成" },
-  { en: "without a steep learning curve", zh: "上手简单" },
-  { en: "that keeps your data private", zh: "保护数据隐私" },
-  { en: "that works in the browser", zh: "浏览器中即可使用" },
-  { en: "with people in the loop", zh: "人工把关" },
-  { en: "at a fair price", zh: "价格合理" },
-  { en: "that learns your style", zh: "学习你的风格" },
-  { en: "made for daily work", zh: "为日常工作而生" },
+/** What a product promises: behind the colon of a tagline, and as a sentence. */
+export const PROMISES: readonly { short: Bilingual; sentence: Bilingual }[] = [
+  {
+    short: { en: "results in minutes", zh: "几分钟出结果" },
+    sentence: { en: "It delivers results in minutes.", zh: "几分钟即可得到结果。" },
+  },
+  {
+    short: { en: "easy to learn", zh: "上手简单" },
+    sentence: { en: "It is easy to learn.", zh: "上手简单，无需培训。" },
+  },
+  {
+    short: { en: "your data stays private", zh: "保护数据隐私" },
+    sentence: { en: "It keeps your data private.", zh: "注重保护数据隐私。" },
+  },
+  {
+    short: { en: "right in the browser", zh: "浏览器中即可使用" },
+    sentence: { en: "It works in the browser, with nothing to install.", zh: "无需安装，浏览器中即可使用。" },
+  },
+  {
+    short: { en: "people have the last word", zh: "人工把关" },
+    sentence: { en: "It leaves the last word to people.", zh: "结果由人工把关。" },
+  },
+  {
+    short: { en: "powerful at a fair price", zh: "价格合理" },
+    sentence: { en: "It comes at a fair price.", zh: "价格合理。" },
+  },
+  {
+    short: { en: "it learns your style", zh: "懂你的风格" },
+    sentence: { en: "It learns your style.", zh: "会学习你的风格。" },
+  },
+  {
+    short: { en: "made for daily work", zh: "为日常工作而生" },
+    sentence: { en: "It is made for daily work.", zh: "专为日常工作打造。" },
+  },
 ];
 
 /** Features that any product may introduce. */

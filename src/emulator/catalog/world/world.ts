@@ -8,7 +8,7 @@ import type { Product } from "./product.js";
 import { changeOffer } from "./product-offer.js";
 import { stepPresence } from "./product-presence.js";
 import { introduce, newSource } from "./product-progress.js";
-import { makeTagline } from "./product-texts.js";
+import { describe, makeTagline } from "./product-texts.js";
 import { stepTraffic } from "./product-traffic.js";
 import { SECTORS } from "./sectors.js";
 import { writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
@@ -109,7 +109,9 @@ export function createWorld(seed: number, firstMonth: MonthIndex): World {
     product.tagline = makeTagline(dice, product, turn);
     const kept = dice.between(22, 48, TOPIC.positioning, product.index, -turn - 1);
     writer.rows.product_change.add(month, product.toolId, "tagline", before, product.tagline.en, kept);
-    writer.update("setTagline", product.tagline.en, product.tagline.zh, product.toolId);
+    const { short, long } = describe(dice, product, turn);
+    const texts = [product.tagline, short, long].flatMap(({ en, zh }) => [en, zh]);
+    writer.update("setPositioning", ...texts, product.toolId);
   }
 
   return {

@@ -20,7 +20,7 @@ const REGION = "US";
 /** @param month the month in which the catalog first sees it */
 export function writeNewProduct(dice: Dice, { rows }: CatalogWriter, product: Product, month: number): void {
   const { index, toolId, slug, name, domain, sectorIndex, tagline, bornAt } = product;
-  const { short, long } = describe(dice, product);
+  const { short, long } = describe(dice, product, 0);
   const isNew = bornAt > 0;
   const listedMonth = isNew ? month : month - dice.between(1, 60, TOPIC.listing, index, 1);
   const listedAt =

@@ -278,6 +278,12 @@ test("every signal has the shape of the document, in both languages, with its nu
   }
   const texts = all.flatMap(({ text }) => [...Object.values(text.en), ...Object.values(text["zh-CN"])]);
   expect(texts.filter((text) => /undefined|NaN|null|Infinity|\{\}/.test(text))).toEqual([]);
+  expect(texts.filter((text) => / {2}|^ | $/.test(text))).toEqual([]);
+  const unquoted = all.flatMap(({ text }) =>
+    Object.values(text["zh-CN"]).map((each) => each.replaceAll(/“[^”]*”/g, "")),
+  );
+  const isTight = /[A-Za-z]\p{Script=Han}|\p{Script=Han}[A-Za-z]|[A-Za-z]\d+月/u;
+  expect(unquoted.filter((text) => isTight.test(text))).toEqual([]);
   const untranslated = all.filter(({ text }) => !/\p{Script=Han}/u.test(text["zh-CN"].summary));
   expect(untranslated).toEqual([]);
 });

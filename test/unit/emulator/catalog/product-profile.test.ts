@@ -78,3 +78,21 @@ test("Chinese in any spelling is zh-CN, everything else en", () => {
     expect(resolveLocale(text), text).toBe("zh-CN");
   for (const text of ["en", "", "de", "zhuang", "cn", "x-zh", "🀄"]) expect(resolveLocale(text), text).toBe("en");
 });
+
+test("the texts of a profile read well, and say of whom it is for what the tagline says", () => {
+  // Some say something else since they were first seen.
+  expect(rowsOf(catalog, "SELECT 1 FROM product_change WHERE kind = 'tagline'").length).toBeGreaterThan(3);
+  for (const { slug } of products) {
+    const { tagline, short_description, long_description } = readProductProfile(catalog, slug, "en") ?? {};
+    expect(tagline).toMatch(/^The [^:]+ for [^:]+: [a-z][^.]+$/);
+    const audience = / for ([^:]+):/.exec(tagline ?? "")?.[1];
+    expect(short_description).toMatch(new RegExp(`^\\S.* is an? .* for ${audience}\\.$`));
+    const long = long_description ?? `${short_description} It.`;
+    expect(long.startsWith(`${short_description} `), slug).toBe(true);
+    expect(long).toMatch(/\.$/);
+    const chinese = readProductProfile(catalog, slug, "zh-CN");
+    expect(chinese?.long_description ?? "。").toMatch(/。$/);
+    const all = [tagline, short_description, long, chinese?.tagline, chinese?.short_description].join("\n");
+    expect(all).not.toMatch(/, (?:that|in|at|without) | {2}|undefined|\.\.|，。/);
+  }
+});
