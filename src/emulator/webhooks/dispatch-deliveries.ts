@@ -162,6 +162,8 @@ export function createDeliveryDispatcher(
   }
 
   function drained(): Promise<void> {
+    // The function below would be done before its promise is kept, which then stood for all that is sent later.
+    if (running.size === 0) return Promise.resolve();
     draining ??= (async () => {
       while (running.size > 0) await Promise.all(running);
       draining = null;

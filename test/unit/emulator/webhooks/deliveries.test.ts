@@ -13,14 +13,16 @@ import {
   webhookDatabase,
 } from "./webhook-world.js";
 
+/** Seconds after the first attempt, by the default of `retrySeconds`. */
+const DUES = [0, 10, 70, 370, 2170, 9370, 30_970, 74_170];
+
 test("retries come when they are due, each with a fresh t over the same bytes", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(500).end());
   const { signing_secret = "", id } = await activeRegistration(world, url);
   const { event_id } = world.webhooks.publish(draft());
   await world.scheduler.idle();
-  const dues = [0, 10, 70, 370, 2170, 9370, 30_970, 74_170];
-  for (const [index, due] of dues.entries()) {
+  for (const [index, due] of DUES.entries()) {
     if (index > 0) {
       await world.scheduler.advanceTo(START + due * 1000 - 1);
       expect(signals).toHaveLength(index);
@@ -39,10 +41,10 @@ test("retries come when they are due, each with a fresh t over the same bytes", 
     });
     return timestamp - START / 1000;
   });
-  expect(times).toEqual(dues);
+  expect(times).toEqual(DUES);
   const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
   expect(delivery).toMatchObject({ state: "failed", next_attempt_at: null });
-  expect(delivery?.attempts.map(({ answer }) => answer?.status)).toEqual(dues.map(() => 500));
+  expect(delivery?.attempts.map(({ answer }) => answer?.status)).toEqual(DUES.map(() => 500));
   expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 8 });
 });
 
@@ -99,6 +101,29 @@ test("what waits for a paused registration goes on when it is resumed, and expir
   world.webhooks.registrations.setStatus(id, "active");
   await world.scheduler.idle();
   expect(signals).toHaveLength(3);
+});
+
+test("after a signal that expired while nothing was sent, deliveries are waited for as before", async () => {
+  const world = openWebhooks();
+  let status = 500;
+  const { url } = await serveEndpoint((_request, response) => void response.writeHead(status).end());
+  const { id } = await activeRegistration(world, url);
+  world.webhooks.publish(draft());
+  world.webhooks.registrations.setStatus(id, "paused");
+  await world.scheduler.advanceTo(START + 25 * HOUR_MS);
+  world.webhooks.registrations.setStatus(id, "active");
+  const deliveryOf = (event_id: string) => world.webhooks.deliveries.list({ event_id, limit: 1 })[0];
+
+  status = 200;
+  const taken = world.webhooks.publish(draft());
+  await world.scheduler.idle();
+  expect(deliveryOf(taken.event_id)?.state).toBe("delivered");
+
+  status = 500;
+  const refused = world.webhooks.publish(draft());
+  await world.scheduler.advanceTo(START + 48 * HOUR_MS);
+  const started = deliveryOf(refused.event_id)?.attempts.map(({ started_at }) => Date.parse(started_at)) ?? [];
+  expect(started.map((time) => (time - START) / 1000 - 25 * 3600)).toEqual(DUES);
 });
 
 test("twenty failures in a row pause a registration, and a success forgives", async () => {
