@@ -7,6 +7,7 @@ import type { ClientError, ClientErrorFields } from "./client-error.js";
 import { failedCall, helpWhenUnknown, isRepeatable, quoted, type AttemptOf } from "./failed-call.js";
 import type { RawAnswer } from "./raw-answer.js";
 import { readQuota, type Quota } from "./quota.js";
+import { readHttpDate } from "./read-http-date.js";
 import { readRetryAfter } from "./read-retry-after.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
@@ -35,17 +36,22 @@ export function judgeRefusal(of: AttemptOf, answer: RawAnswer, key: string | nul
     envelope === null
       ? `was answered ${status}, without the service's own error${asked}`
       : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${asked}`;
-  const reason = reasonOf(
-    of.call.operation,
-    status,
-    code,
-    told.quota,
-    readRetryAfter(headers.get("retry-after"), nowMs),
-    nowMs,
-  );
+  const reason = reasonOf(of.call.operation, status, code, told.quota, {
+    askedMs: readRetryAfter(headers.get("retry-after"), nowMs),
+    untilMs: untilOf(headers, nowMs),
+  });
   const { retryAfterMs } = reason;
   const resetAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
   return failedCall(of, problem, { resetAt, ...told, ...reason });
+}
+
+/**
+ * How long it is until a moment that the service named, by its own clock, which the `Date` of its answer tells, or else by
+ * ours; undefined when it is past by both, and yet nothing began anew: nobody knows how long to wait.
+ */
+function untilOf(headers: RawAnswer["headers"], nowMs: number): (moment: Date) => number | undefined {
+  const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
+  return (moment) => [sentMs, nowMs].map((ms) => moment.getTime() - ms).find((restMs) => restMs > 0);
 }
 
 type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "resetAt" | "help">;
@@ -55,14 +61,13 @@ function reasonOf(
   status: number,
   code: string | undefined,
   quota: Quota | undefined,
-  askedMs: number | null,
-  nowMs: number,
+  { askedMs, untilMs }: { askedMs: number | null; untilMs: (moment: Date) => number | undefined },
 ): Reason {
   const retryAfterMs = askedMs ?? undefined;
   // The code alone tells it: a reader of an investigation may be rate limited while its quota is used up.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
-    const untilResetMs = resetAt === undefined ? retryAfterMs : Math.max(0, resetAt.getTime() - nowMs);
+    const untilResetMs = resetAt === undefined ? retryAfterMs : untilMs(resetAt);
     const help =
       resetAt === undefined ? "It is counted by the UTC month." : `It begins anew at ${resetAt.toISOString()}.`;
     return { kind: "quota", retryable: untilResetMs !== undefined, retryAfterMs: untilResetMs, resetAt, help };

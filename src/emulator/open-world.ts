@@ -80,6 +80,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
     bindings: bindOperations({ database, assumptions, investigations, webhooks }),
     control: { ...control, ...hostControl },
     random,
+    clock,
   });
 
   return {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Tier } from "../../src/api/tiers.js";
-import type { Client } from "../../src/client/index.js";
+import { createClient, type Client } from "../../src/client/index.js";
 import { createEmulator, type Emulator } from "../../src/emulator/create-emulator.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { clientOn, failureOf } from "../unit/client/client-on.js";
@@ -115,6 +115,22 @@ test("an exhausted quota is told with its reset, and free calls go on", async ()
   expect(error.details).toEqual({ limit: 50, remaining: 0 });
   const missing = client.readInvestigation("task_00000000-0000-4000-8000-000000000000");
   expect(await failureOf(missing)).toMatchObject({ status: 404 });
+});
+
+test("a quota of a service whose clock is months behind is not tried again in vain", async () => {
+  const emulator = createEmulator({
+    port: 0,
+    startAt: "2020-08-01T00:00:00Z",
+    accounts: [{ name: "The client", tier: "developer", key: KEY }],
+  });
+  onTestFinished(() => emulator.close());
+  await emulator.start();
+  const client = createClient({ baseUrl: emulator.baseUrl, apiKey: KEY });
+  for (let call = 0; call < 50; call++) await client.searchDemand({ limit: 1 });
+  const error = await failureOf(client.searchDemand());
+  expect(error).toMatchObject({ kind: "quota", attempts: 1, resetAt: new Date("2020-09-01T00:00:00Z") });
+  const fromNow = error.retryAfterMs ?? 0;
+  expect(fromNow / 86_400_000).toBeCloseTo(31, 1);
 });
 
 test("data that are not available for the moment are asked for again", async () => {

@@ -12,7 +12,7 @@ export interface Answer {
 export function sendAnswer(
   response: ServerResponse,
   { status, headers, body }: Answer,
-  { requestId, hasBody }: { requestId: string; hasBody: boolean },
+  { requestId, hasBody, nowMs }: { requestId: string; hasBody: boolean; nowMs: number },
 ): void {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
   response.writeHead(status, {
@@ -21,6 +21,8 @@ export function sendAnswer(
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestId,
+    // By the service's clock, like the times that it tells: a client measures those against it.
+    Date: new Date(nowMs).toUTCString(),
     ...headers,
   });
   response.end(hasBody ? bytes : undefined);

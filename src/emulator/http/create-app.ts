@@ -7,6 +7,7 @@ import type { ControlOperation, ControlTable } from "../control/control-operatio
 import { CONTROL_PREFIX, describeControl } from "../control/describe-control.js";
 import { randomUuid, type RandomSource } from "../random-source.js";
 import { ServiceError } from "../service-error.js";
+import type { EmulatorClock } from "../time/emulator-clock.js";
 import { sendAnswer, type Answer } from "./answer.js";
 import { callOperation, type CallServices } from "./call-operation.js";
 import { errorAnswer } from "./error-answer.js";
@@ -18,6 +19,7 @@ export interface AppParts {
   bindings: OperationBindings;
   control: ControlTable;
   random: RandomSource;
+  clock: EmulatorClock;
 }
 
 /** Listens to a request of `node:http`. */
@@ -33,7 +35,7 @@ interface Route {
 
 /** The service over HTTP, and the control API beside it. Whatever is asked, the answer is JSON with a request id. */
 export function createApp(parts: AppParts): RequestListener {
-  const { services, random } = parts;
+  const { services, random, clock } = parts;
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser");
   app.enable("case sensitive routing").enable("strict routing");
@@ -48,7 +50,7 @@ export function createApp(parts: AppParts): RequestListener {
       } catch (error) {
         given = errorAnswer(error, requestId, services.logger);
       }
-      sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD" });
+      sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: clock.now() });
     };
 
   const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];

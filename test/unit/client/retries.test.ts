@@ -101,6 +101,30 @@ test("an exhausted quota is waited for when it begins anew within maxWaitMs", as
   expect(pauses[0]).toBe(40_000);
 });
 
+test.each([
+  ["behind", -30 * 86_400_000],
+  ["ahead", 30 * 86_400_000],
+])("a quota's reset is measured by the service's clock, when that is %s of the client's", async (_name, ahead) => {
+  const resetAt = new Date(NOW + ahead + 40_000);
+  const headers = { ...quotaHeaders(resetAt.toISOString()), Date: new Date(NOW + ahead).toUTCString() };
+  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers });
+  const { result, pauses } = await outcomeOf([exhausted, PAGE], rankings, { random: () => 0 });
+  await expect(result).resolves.toBeDefined();
+  expect(pauses).toEqual([40_000]);
+});
+
+test("an exhausted quota whose reset is past is not tried again", async () => {
+  for (const told of [{}, { Date: "Sat, 21 Nov 2026 12:00:00 GMT" }]) {
+    const headers = { ...quotaHeaders("2026-11-01T00:00:00Z"), ...told };
+    const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers });
+    const { result, seen } = await outcomeOf([exhausted, PAGE], rankings);
+    const error = await failureOf(result);
+    expect(error).toMatchObject({ kind: "quota", retryable: false, retryAfterMs: null, attempts: 1 });
+    expect(error.resetAt).toEqual(new Date("2026-11-01T00:00:00Z"));
+    expect(seen).toHaveLength(1);
+  }
+});
+
 test("an exhausted quota whose headers a gateway dropped is told all the same, and not waited for", async () => {
   const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { details: { limit: 50, remaining: 0 } });
   const error = await failureOf((await outcomeOf([exhausted, PAGE], rankings)).result);

@@ -51,6 +51,8 @@ export async function serve(answerOf: (index: number, seen: SeenRequest) => Answ
         return;
       }
       const body = answer.body ?? (answer.json === undefined ? "" : JSON.stringify(answer.json));
+      // The machine's: the client has a clock of its own in tests, and the answers of those that want one bring their own.
+      response.sendDate = false;
       response.writeHead(answer.status ?? 200, { "Content-Type": "application/json", ...answer.headers });
       response.end(body);
     });
