@@ -70,7 +70,7 @@ export function createPublishSignal(
         if (mayReceive.get(accountId) !== true) continue;
         outbox.add(
           registration,
-          () => signalEvent(draft, { signalId, eventId, slug, locale, publishedAt, now }),
+          () => signalEvent(draft, { signalId, eventId, slug, locale, publishedAt }),
           eventId,
           publishedAt,
         );
@@ -88,14 +88,16 @@ export function createPublishSignal(
 
 function signalEvent(
   draft: SignalDraft,
-  facts: { signalId: number; eventId: string; slug: string; locale: ServiceLocale; publishedAt: number; now: number },
+  facts: { signalId: number; eventId: string; slug: string; locale: ServiceLocale; publishedAt: number },
 ): SignalEvent {
   const { title, summary, evidence_summary } = draft.text[facts.locale];
+  const publishedAt = new Date(facts.publishedAt).toISOString();
   return {
     id: facts.eventId,
     version: "1",
     type: "signal.published",
-    created_at: new Date(facts.now).toISOString(),
+    // Not the present, which is some milliseconds later: the same signal has the same bytes in every run.
+    created_at: publishedAt,
     data: {
       signal_id: facts.signalId,
       signal_type: draft.signal_type,
@@ -105,7 +107,7 @@ function signalEvent(
       change: draft.change,
       observed_at: new Date(draft.observed_at).toISOString(),
       period: draft.period,
-      published_at: new Date(facts.publishedAt).toISOString(),
+      published_at: publishedAt,
       evidence_summary,
       url: `https://catalog.example/${facts.locale}/tools/${facts.slug}`,
     },
