@@ -5,6 +5,9 @@ export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic
 /** What products are ranked by. */
 export type RankingSort = (typeof RANKING_SORTS)[number];
 
+/** The last page that may be asked for. */
+export const LAST_RANKINGS_PAGE = 200;
+
 /** The parameters of operation 6; unknown ones are refused. */
 export const rankingsQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
@@ -26,7 +29,7 @@ export const rankingsQuerySchema = z.strictObject({
   min_dr_gain: z.number().min(0).max(100).default(0),
   /** 0 means any age. */
   max_domain_age_months: z.int().min(0).max(120).default(0),
-  page: z.int().min(1).max(200).default(1),
+  page: z.int().min(1).max(LAST_RANKINGS_PAGE).default(1),
   limit: z.int().min(1).max(50).default(25),
 });
 

@@ -16,6 +16,9 @@ export const CONCENTRATIONS = ["unknown", "single", "concentrated", "balanced", 
 
 const threshold = z.int().min(0).max(10_000_000_000).default(0);
 
+/** The last page that may be asked for. */
+export const LAST_DEMAND_PAGE = 1000;
+
 /** The parameters of operation 5; unknown ones are refused, the retired `view` too. */
 export const searchDemandQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
@@ -27,7 +30,7 @@ export const searchDemandQuerySchema = z.strictObject({
   min_traffic: threshold,
   min_volume: threshold,
   sort: z.enum(DEMAND_SORTS).default("traffic"),
-  page: z.int().min(1).max(1000).default(1),
+  page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1),
   limit: z.int().min(1).max(50).default(25),
   /** Asks for the detail of this keyword; 0 asks for none. */
   keyword_id: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),

@@ -2,9 +2,9 @@ import { OPERATIONS } from "../api/operations.js";
 import type { InvestigationTask } from "../api/investigation.js";
 import type { ProductProfile } from "../api/product-profile.js";
 import type { RankingItem, RankingsQuery, RankingsResponse } from "../api/rankings.js";
-import { rankingsQuerySchema } from "../api/rankings.js";
+import { LAST_RANKINGS_PAGE } from "../api/rankings.js";
 import type { KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
-import { searchDemandQuerySchema } from "../api/search-demand.js";
+import { LAST_DEMAND_PAGE } from "../api/search-demand.js";
 import type { RegisterWebhookBody } from "../api/webhook-registration.js";
 import { operationCaller } from "./call-operation.js";
 import { checkInput, checkPathParameter } from "./check-input.js";
@@ -71,9 +71,6 @@ export interface Client {
   /** The monthly quota as the last answer told it; null before, and for accounts without one. */
   quota(): Quota | null;
 }
-
-const LAST_DEMAND_PAGE = searchDemandQuerySchema.shape.page.unwrap().maxValue ?? 1;
-const LAST_RANKINGS_PAGE = rankingsQuerySchema.shape.page.unwrap().maxValue ?? 1;
 
 /**
  * A client of the service's REST API over `fetch`. It holds no connection and no timer when no call is under way.

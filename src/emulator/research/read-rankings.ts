@@ -1,5 +1,10 @@
 import type { Database } from "../database/database.js";
-import type { RankingItem, RankingsParameters, RankingsResponse } from "../../api/rankings.js";
+import {
+  LAST_RANKINGS_PAGE,
+  type RankingItem,
+  type RankingsParameters,
+  type RankingsResponse,
+} from "../../api/rankings.js";
 import type { Assumptions } from "../assumptions.js";
 import { resolveLocale } from "../locale.js";
 import { formatMonth } from "../month.js";
@@ -43,7 +48,7 @@ export function readRankings(
   const locale = resolveLocale(parameters.locale);
   const category = findSector(database, parameters.category, { parameter: "category", locale, assumptions });
   const { month, capturedAt } = readLatestMonth(database);
-  const window = pageWindow(parameters, view);
+  const window = pageWindow(parameters, view, LAST_RANKINGS_PAGE);
   const selection = rankingsSelection({ parameters, category, month, locale, assumptions });
 
   const counts = database

@@ -1,7 +1,12 @@
 import type { Database } from "../database/database.js";
 import { LIMITS } from "../../api/limits.js";
 import type { ServiceLocale } from "../../api/locale.js";
-import type { KeywordDetail, SearchDemandParameters, SearchDemandResponse } from "../../api/search-demand.js";
+import {
+  LAST_DEMAND_PAGE,
+  type KeywordDetail,
+  type SearchDemandParameters,
+  type SearchDemandResponse,
+} from "../../api/search-demand.js";
 import type { Assumptions } from "../assumptions.js";
 import { resolveLocale } from "../locale.js";
 import { formatMonth } from "../month.js";
@@ -30,7 +35,7 @@ export function readSearchDemand(
   const market = findSector(database, parameters.market, { parameter: "market", locale, assumptions });
   const { month, capturedAt } = readLatestMonth(database);
   const context: KeywordContext = { database, month, locale, view, assumptions };
-  const window = pageWindow(parameters, view);
+  const window = pageWindow(parameters, view, LAST_DEMAND_PAGE);
   const selection = keywordSelection(parameters, market, month, assumptions);
   const found = database.prepare<[object], { found: number }>(selection.countSql).get(selection.values)?.found ?? 0;
   const ids = database

@@ -34,7 +34,8 @@ export function expectSameDemand(
     limit,
     total,
     total_pages: Math.ceil(total / limit),
-    has_more: page * limit < total,
+    // There is no page 1001.
+    has_more: page < 1000 && page * limit < total,
     has_previous: page > 1,
   });
   for (const item of answer.items) agree(item, plain.row(item.keyword_id));

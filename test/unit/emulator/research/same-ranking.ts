@@ -20,6 +20,8 @@ export function expectSameRanking({ database, raw }: RawCatalog, query: unknown,
   const limit = isLimited ? Math.min(10, parameters.limit) : parameters.limit;
   const page = isLimited ? 1 : parameters.page;
   const total = isLimited ? Math.min(limit, chosen.length) : chosen.length;
+  // There is no page 201.
+  const hasMore = page < 200 && page * limit < total;
   const first = (page - 1) * limit;
   expect(answer.items.map((item) => itemFacts(item))).toEqual(
     chosen.slice(first, first + limit).map((facts, index) => ({ rank: first + index + 1, ...facts })),
@@ -30,9 +32,9 @@ export function expectSameRanking({ database, raw }: RawCatalog, query: unknown,
     limit,
     total,
     total_pages: Math.ceil(total / limit),
-    has_more: page * limit < total,
+    has_more: hasMore,
     has_previous: page > 1,
-    next_page: page * limit < total ? page + 1 : null,
+    next_page: hasMore ? page + 1 : null,
     previous_page: page > 1 ? page - 1 : null,
   });
   return answer.items.length;
