@@ -13,6 +13,10 @@ export type TaskStage = (typeof TASK_STAGES)[number];
 
 export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/, "must be task_ and 36 characters of a UUID");
 
+/** As RFC 9562 has it, in either case; `z.uuid()` takes the one of all f in small letters alone. */
+const UUID =
+  /^([\da-fA-F]{8}-[\da-fA-F]{4}-[1-8][\da-fA-F]{3}-[89abAB][\da-fA-F]{3}-[\da-fA-F]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12})$/;
+
 /** The body of operation 1; unknown keys are refused. */
 export const startInvestigationBodySchema = z.strictObject({
   /** A canonical product or category slug. */
@@ -23,7 +27,7 @@ export const startInvestigationBodySchema = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, and no hyphen first"),
   locale: localeSchema.default("en"),
   /** Reuse it only to retry the same product and language. */
-  idempotency_key: z.uuid(),
+  idempotency_key: z.stringFormat("uuid", UUID),
   confirm_usage: z.literal(true),
 });
 
