@@ -213,10 +213,13 @@ test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])(
   },
 );
 
-test("HEAD is GET without its body", async () => {
-  const { status, text, headers } = await running.ask("/research/rankings?limit=1", { method: "HEAD", key });
-  expect([status, text]).toEqual([200, ""]);
-  expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
+test("HEAD is no operation of the document: refused without a body, and no call of the quota", async () => {
+  const { key: limited } = await running.account("developer");
+  const head = await running.ask("/research/rankings?limit=1", { method: "HEAD", key: limited });
+  expect([head.status, head.text]).toEqual([404, ""]);
+  expect(Number(head.headers.get("content-length"))).toBeGreaterThan(50);
+  const { headers } = await running.ask("/research/rankings?limit=1", { key: limited });
+  expect(headers.get("x-quota-remaining")).toBe("49");
 });
 
 test("every answer has a request id of its own, and tells nothing of what made it", async () => {

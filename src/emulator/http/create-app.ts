@@ -54,10 +54,13 @@ export function createApp(parts: AppParts): RequestListener {
     };
 
   const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
-  for (const { method, path, respond } of routes) app[VERBS[method]](expressPath(path), answer(respond));
   for (const path of new Set(routes.map((route) => route.path))) {
-    const methods = routes.filter((route) => route.path === path).map(({ method }) => method);
-    app.all(expressPath(path), answer(wrongMethod(methods, services.assumptions)));
+    const own = routes.filter((route) => route.path === path);
+    const refuse = answer(wrongMethod(own, services.assumptions));
+    // Before the others: Express answers HEAD by what answers GET, which would take a call of the quota.
+    app.head(expressPath(path), refuse);
+    for (const { method, respond } of own) app[VERBS[method]](expressPath(path), answer(respond));
+    app.all(expressPath(path), refuse);
   }
   app.use(answer(notFound));
   // Express takes a function of four parameters for one that handles errors: here, a path that it could not decode.
@@ -120,9 +123,9 @@ const notFound: Respond = () => {
   throw new ServiceError("RESOURCE_NOT_FOUND", "There is nothing at this path.");
 };
 
-function wrongMethod(methods: readonly string[], { wrongMethodStatus }: CallServices["assumptions"]): Respond {
+function wrongMethod(routes: readonly Route[], { wrongMethodStatus }: CallServices["assumptions"]): Respond {
   if (wrongMethodStatus === 404) return notFound;
-  const headers = { Allow: methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ") };
+  const headers = { Allow: routes.map(({ method }) => method).join(", ") };
   return () => {
     throw new ServiceError("METHOD_NOT_ALLOWED", "This path has not this method.", { headers });
   };
