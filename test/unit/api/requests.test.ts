@@ -19,8 +19,29 @@ const SLUG: FieldKind = {
   refuses: ["", "-a", "A", "a_b", "a b", "a/b", "é", "a\n", "a".repeat(201), null, 1],
 };
 const URL_KIND: FieldKind = {
-  takes: ["https://hooks.example", "https://hooks.example:8443/a?b=c", longUrl(2048)],
-  refuses: [longUrl(2049), "", "hooks.example/signals", "not an address", null, 1],
+  takes: [
+    "https://hooks.example",
+    "https://hooks.example:8443/a?b=%C3%A9&c=~!$'()*+,;=:@",
+    "https://[::1]/",
+    longUrl(2048),
+  ],
+  refuses: [
+    ...[longUrl(2049), "", "hooks.example/signals", "not an address", null, 1],
+    // What a parser of URLs mends is no URI yet.
+    ...["\u0000", "\u007f", "\n", " ", "\u00a0", "\\", "é", "<", '"', "`", "{", "^", "|", "%", "%4g"].flatMap((odd) => [
+      `https://hooks.example${odd}`,
+      `https://hooks.example/a${odd}b`,
+    ]),
+    ...[
+      "https:hooks.example",
+      "https:/hooks.example",
+      "https:///hooks.example",
+      "https://hooks.example/[a]",
+      String.raw`https:\\hooks.example`,
+      "https://ho\noks.example",
+    ],
+    ...[" https://hooks.example", "https://例え.jp"],
+  ],
 };
 const SUBSCRIBED: FieldKind = {
   takes: [[SIGNAL_TYPES[0]], SIGNAL_TYPES.slice(0, 30), SIGNAL_TYPES.slice(-8)],
@@ -39,6 +60,7 @@ test.each<[row: string, kind: FieldKind]>([
         UUID.toUpperCase(),
         "00000000-0000-0000-0000-000000000000",
         "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
       ],
       refuses: [
         ...["0", "9", "a", "f"].map((version) => `9b2f6c1e-4d7a-${version}f3b-8e5c-1a6d0b7f2c94`),

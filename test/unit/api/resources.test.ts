@@ -109,7 +109,7 @@ test("the version of a report is any text [versioning/report-version]", () => {
 
 test.each<[row: string, kind: FieldKind]>([
   ["[webhook-resource/id]", text],
-  ["[webhook-resource/url]", text],
+  ["[webhook-resource/url]", { takes: ["https://hooks.example/signals"], refuses: ["", "a text", null, 1] }],
   ["[webhook-resource/status]", oneOf("pending", "active", "paused", "deleted")],
   ["[webhook-resource/locale]", oneOf("en", "zh-CN")],
   // Open where it is read: the service may add signal types.
