@@ -67,6 +67,7 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["The emulator", "npx signalbox emulator", "test/cli/emulator.test.ts"],
   ["The emulator", "createEmulator", "test/package/emulator-example.test.ts"],
   ["A receiver and the emulator", "npx signalbox register", "test/package/emulator-walk-through.test.ts"],
+  ["An investigation in a test", "waitForInvestigation", "test/package/emulator-example.test.ts"],
 ];
 
 const isRow = (heading: string, code: string) => (row: readonly string[]) =>
