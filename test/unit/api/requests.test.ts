@@ -18,6 +18,7 @@ const SLUG: FieldKind = {
   takes: ["a", "7", "a-", "a--b", "gpt-4o", "a".repeat(200)],
   refuses: ["", "-a", "A", "a_b", "a b", "a/b", "é", "a\n", "a".repeat(201), null, 1],
 };
+const ODD = ["\u0000", "\u007f", "\n", " ", "\u00a0", "\\", "é", "<", '"', "`", "{", "^", "|", "%", "%4g"];
 const URL_KIND: FieldKind = {
   takes: [
     "https://hooks.example",
@@ -26,21 +27,22 @@ const URL_KIND: FieldKind = {
     longUrl(2048),
   ],
   refuses: [
-    ...[longUrl(2049), "", "hooks.example/signals", "not an address", null, 1],
+    longUrl(2049),
+    "",
+    "hooks.example/signals",
+    "not an address",
+    null,
+    1,
     // What a parser of URLs mends is no URI yet.
-    ...["\u0000", "\u007f", "\n", " ", "\u00a0", "\\", "é", "<", '"', "`", "{", "^", "|", "%", "%4g"].flatMap((odd) => [
-      `https://hooks.example${odd}`,
-      `https://hooks.example/a${odd}b`,
-    ]),
-    ...[
-      "https:hooks.example",
-      "https:/hooks.example",
-      "https:///hooks.example",
-      "https://hooks.example/[a]",
-      String.raw`https:\\hooks.example`,
-      "https://ho\noks.example",
-    ],
-    ...[" https://hooks.example", "https://例え.jp"],
+    ...ODD.flatMap((odd) => [`https://hooks.example${odd}`, `https://hooks.example/a${odd}b`]),
+    "https:hooks.example",
+    "https:/hooks.example",
+    "https:///hooks.example",
+    "https://hooks.example/[a]",
+    String.raw`https:\\hooks.example`,
+    "https://ho\noks.example",
+    " https://hooks.example",
+    "https://例え.jp",
   ],
 };
 const SUBSCRIBED: FieldKind = {
