@@ -3,8 +3,12 @@ import type { Delivery } from "./delivery-schema.js";
 import { printable } from "./printable.js";
 import type { DeliveryResult } from "./run-deliveries.js";
 import type { Answer } from "./send-delivery.js";
+import { someNames } from "./some-names.js";
 import { formatTable, type Cell } from "./table.js";
 import type { Terminal } from "./terminal.js";
+
+/** So many have one cause, and not each its own. */
+const MANY = 6;
 
 /** Prints results as they come, and counts them. */
 export interface ResultReport {
@@ -47,21 +51,13 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       terminal.note(
         failed.length === 0
           ? green(`all ${total} answers as expected, in ${seconds} s`)
-          : red(`${failed.length} of ${total} answers not as expected: ${someOf(failed)}`),
+          : red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`),
       );
-      if (failed.length > SHOWN_NAMES && failed.length > total / 2) {
+      if (failed.length >= MANY && failed.length > total / 2) {
         terminal.note("most of them: `npx signalbox doctor --url` with the same address says what is wrong");
       }
     },
   };
-}
-
-/** Each has a line of its own above. */
-const SHOWN_NAMES = 5;
-
-function someOf(names: readonly string[]): string {
-  const others = names.length - SHOWN_NAMES;
-  return others <= 0 ? names.join(", ") : `${names.slice(0, SHOWN_NAMES).join(", ")} and ${others} more`;
 }
 
 function rowOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult, { paint }: Terminal): Cell[] {

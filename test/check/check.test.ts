@@ -21,6 +21,16 @@ async function passOn(url: string, from: IncomingHttpHeaders, body: Buffer, resp
   response.writeHead(answer.status).end(await answer.text());
 }
 
+/** Of what comes first, which is authentic: what takes nothing is not checked. */
+function takingTheFirst(others: (response: ServerResponse) => void): Parameters<typeof serveRecorder>[0] {
+  let isFirst = true;
+  return (_request, response) => {
+    if (isFirst) response.end("{}");
+    else others(response);
+    isFirst = false;
+  };
+}
+
 const fetching = (url: string): string =>
   `"${process.execPath}" -e 'fetch("${url}").then(async (answer) => console.log(await answer.text()))'`;
 
@@ -192,14 +202,20 @@ test("the NDJSON has an object for each check and a summary, and nothing else is
   });
 });
 
-// A 4xx to whatever is authentic ends the run at once, with the answer on stderr.
-test.each([500, 418])("no secret is printed, even where the receiver quotes it with a %i", async (status) => {
-  const { url } = await serveRecorder((_request, response) => {
-    response.statusCode = status;
-    response.end(`wanted a digest made with ${SECRET}`);
-  });
+// What it says to all that is authentic ends the run at once, with the answer on stderr.
+test.each([
+  ["to all", 500],
+  ["to all", 418],
+  ["to all but one", 500],
+] as const)("no secret is printed, even where the receiver quotes it %s with a %i", async (to, status) => {
+  const quote = (response: ServerResponse): void => {
+    response.writeHead(status).end(`wanted a digest made with ${SECRET}`);
+  };
   const junit = join(tempFiles(), "check.xml");
   for (const args of [[], ["--json"]]) {
+    const answer =
+      to === "to all" ? (_request: unknown, response: ServerResponse) => quote(response) : takingTheFirst(quote);
+    const { url } = await serveRecorder(answer);
     const run = await callCli(["check", url, "--skip", "age.bounds", "--junit", junit, ...args]);
     expect(run.exitCode).toBe(1);
     expect(run.stdout + run.stderr).toContain(`${status} wanted a digest made with [the secret]`);
@@ -208,9 +224,10 @@ test.each([500, 418])("no secret is printed, even where the receiver quotes it w
 });
 
 test("what a receiver answers cannot steer the terminal", async () => {
-  const { url } = await serveRecorder((_request, response) => {
+  const boom = (response: ServerResponse): void => {
     response.setHeader("Content-Type", "text/\u009b31m").writeHead(500).end("\u001b[31mboom");
-  });
+  };
+  const { url } = await serveRecorder(takingTheFirst(boom));
   const run = await callCli(["check", url, "--only", "events.test", "--only", "answers.json"]);
   expect(run.stdout).toContain("500 \\u001b[31mboom");
   expect(run.stdout).toContain("Content-Type: text/\\u009b31m");
@@ -387,6 +404,39 @@ test("a receiver with another secret is told so once, and not what each check wo
   expect(run.exitCode).toBe(1);
   expect(rows).toEqual([]);
   expect(summary).toMatchObject({ ok: false, complete: false, stoppedBy: expect.stringMatching(/authentic/) });
+});
+
+const ACKNOWLEDGES_NOTHING: readonly (readonly [what: string, status: number, body: string, says: RegExp])[] = [
+  [
+    "fails",
+    500,
+    '{"error":{"code":"body_unavailable"}}',
+    /it fails on whatever is authentic \(500 body_unavailable\), so/,
+  ],
+  ["knows no POST", 501, "", /it fails on whatever is authentic \(501\), so nothing was checked: .*doctor --url/],
+  ["redirects", 308, "", /it acknowledges nothing that is authentic \(308\), so nothing was checked: .*doctor --url/],
+];
+
+test.each(ACKNOWLEDGES_NOTHING)(
+  "a receiver that %s whatever comes is told so once",
+  async (_what, status, body, says) => {
+    const { url, requests } = await serveRecorder((_request, response) => void response.writeHead(status).end(body));
+    const run = await callCli(["check", url]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(/^signalbox check: .*\n$/);
+    expect(run.stderr).not.toMatch(/secret/);
+    expect(requests).toHaveLength(3);
+  },
+);
+
+test("of many probes that failed five more are named, and the rest counted", async () => {
+  const { url } = await serveRecorder(takingTheFirst((response) => void response.writeHead(422).end()));
+  const run = await callCli(["check", url, "--only", "events.signals"]);
+  const more = run.stdout.split("\n").find((line) => line.includes(" more: ")) ?? "";
+  expect(more).toMatch(/^ {12}and (\d+) more: (\S+, ){4}\S+ and \d+ more$/);
+  const widest = Math.max(...run.stdout.split("\n").map((line) => line.length));
+  expect(widest).toBeLessThan(300);
 });
 
 test("a receiver that refuses only some of what is authentic is checked", async () => {

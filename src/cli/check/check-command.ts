@@ -111,7 +111,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     const refusal = await refusalOfAll(context);
     if (refusal !== null) {
       isRefusedAll = true;
-      throw refusedAll(refusal);
+      throw new CliError(EXIT.failed, refusal);
     }
     await runChecks(checks, context, (result) => {
       results.push(result);
@@ -133,14 +133,6 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
-}
-
-function refusedAll(answer: string): CliError {
-  return new CliError(
-    EXIT.failed,
-    `it refuses whatever is authentic (${answer}), so nothing was checked: another secret, or something changes deliveries ` +
-      "on their way; `npx signalbox doctor --url` with the same address finds out which",
-  );
 }
 
 function selectChecks({ only = ["*"], skip = [] }: CheckOptions): readonly Check[] {

@@ -1,4 +1,5 @@
 import { printable } from "../printable.js";
+import { someNames } from "../some-names.js";
 import type { Terminal } from "../terminal.js";
 import { describeTimes, type AnswerTimes } from "./answer-times.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
@@ -30,7 +31,7 @@ const HEADINGS: Readonly<Record<CheckKind, string>> = {
   required: "REQUIRED by the service's document",
   advised: "ADVISED by signalbox; the document leaves it open",
 };
-/** Of one check; the rest is named. `--json` has all. */
+/** Of one check; some of the rest are named. `--json` has all. */
 const SHOWN_PROBES = 3;
 
 export function reportAsText(terminal: Terminal, { planned, strict }: Settings): CheckReport {
@@ -98,7 +99,7 @@ function linesOf({ check, outcome, probes, note, reason, mend }: CheckResult, { 
   return [
     ...head,
     ...bad.slice(0, SHOWN_PROBES).flatMap(linesOfProbe),
-    ...(others.length === 0 ? [] : [`            and ${others.length} more: ${others.join(", ")}`]),
+    ...(others.length === 0 ? [] : [`            and ${others.length} more: ${someNames(others)}`]),
     `            ${paint.bold("mend")}      ${mend ?? check.hint}`,
   ];
 }

@@ -29,8 +29,19 @@ export async function runCases({ cases }: CaseCheck, context: CheckContext): Pro
   return { probes };
 }
 
-/** An answer for a report. A receiver may quote what it must not. */
-export function wordsOf(answer: Answer, { secret }: Pick<CheckContext, "secret">): string {
-  const body = answer.kind === "answer" ? withoutSecrets(answer.body, [secret]) : "";
-  return describeAnswer(answer.kind === "answer" ? { ...answer, body } : answer, true);
+type Secret = Pick<CheckContext, "secret">;
+
+/** An answer for a report. */
+export function wordsOf(answer: Answer, context: Secret): string {
+  return describeAnswer(withoutSecret(answer, context), true);
+}
+
+/** The same with the code of an error alone: `500 body_unavailable`. */
+export function shortWordsOf(answer: Answer, context: Secret): string {
+  return describeAnswer(withoutSecret(answer, context), false);
+}
+
+/** A receiver may quote what it must not. */
+function withoutSecret(answer: Answer, { secret }: Secret): Answer {
+  return answer.kind === "answer" ? { ...answer, body: withoutSecrets(answer.body, [secret]) } : answer;
 }
