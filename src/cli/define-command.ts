@@ -24,9 +24,9 @@ export function firstExampleOf(command: Command): string {
   return firstExamples.get(command) ?? "npx signalbox demo";
 }
 
-/** As it can be typed where the package is installed in a project, and not on the machine. */
+/** As it can be typed where the package is installed in a project, and not on the machine; also inside of `$(…)` or a pipe. */
 export function byNpx(line: string): string {
-  return line.replace(/^signalbox /, "npx signalbox ");
+  return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
 /** Makes `run` the command's action, and what it returns the exit code. */

@@ -3,6 +3,7 @@ import { Command, type CommanderError } from "commander";
 import type { Cli, Outcome } from "./cli.js";
 import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./define-command.js";
 import { EXIT, usageError } from "./exit.js";
+import { addHelpCommand, namesOfCommands } from "./help-command.js";
 import { echoed } from "./printable.js";
 
 const EXAMPLES = `
@@ -46,7 +47,6 @@ export async function createProgram(
     .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
-    .helpCommand("help [command]", "print the help of a command")
     .configureOutput({
       writeOut: (text) => cli.terminal.print(text.replace(/\n$/, "")),
       // Commander's own words are taken out of its error and said in one line.
@@ -55,6 +55,7 @@ export async function createProgram(
     .addHelpText("after", EXAMPLES);
   const typed = COMMANDS.get(args[0] ?? "");
   for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
+  addHelpCommand(program);
   explainWrongUsage(program, outcome);
   return { program, outcome };
 }
@@ -73,8 +74,7 @@ const TELLING = /Expected |It is blank|Allowed choices|Did you mean/;
 function wordsOf(error: CommanderError, command: Command): string {
   const path = commandPath(command);
   if (error.code === "commander.help") {
-    const names = command.commands.map((subcommand) => subcommand.name()).join(", ");
-    return `say what to do: ${names} (such as \`${firstExampleOf(command)}\`)`;
+    return `say what to do: ${namesOfCommands(command).join(", ")} (such as \`${firstExampleOf(command)}\`)`;
   }
   const words = error.message
     .replace(/^error: /, "")

@@ -3,6 +3,7 @@ import { isClientError } from "../client/client-error.js";
 import { isSignalboxError } from "../errors.js";
 import type { Cli } from "./cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { assertOptionValues } from "./option-values.js";
 import { printable } from "./printable.js";
 import { createProgram } from "./program.js";
 
@@ -10,6 +11,7 @@ import { createProgram } from "./program.js";
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
   const { program, outcome } = await createProgram(cli, args);
   try {
+    assertOptionValues(program, args);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
     await cli.terminal.flush();
     return cli.signal.aborted ? EXIT.interrupted : outcome.exitCode;

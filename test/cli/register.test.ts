@@ -190,7 +190,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /say which signals: --all-types, or --types price_increased/],
   [["--types", ","], /--types names no signal type/],
   [["--types", "price_increase"], /"price_increase" is no signal type; did you mean price_increased\?/],
-  [["--types", "everything-there-is"], /is no signal type; `signalbox register --help` lists them/],
+  [["--types", "everything-there-is"], /is no signal type; `npx signalbox register --help` lists them/],
   [["--all-types", "--types", "new_model"], /cannot be used with/],
   [["--all-types", "--locale", "de"], new RegExp(`Allowed choices are ${LOCALES.join(", ")};`)],
   [["--all-types", "--timeout", "60"], /Expected a whole number from 1 to 50/],

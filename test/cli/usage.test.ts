@@ -1,13 +1,27 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Command } from "commander";
 import { expect, test } from "vitest";
+import type { Cli } from "../../src/cli/cli.js";
+import { createProgram } from "../../src/cli/program.js";
 import { callCli } from "./call-cli.js";
 import { MAIN, runCli } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
 
 const URL_FLAG = ["--url", "http://127.0.0.1:1/x"];
 const DB_FLAG = ["--db", "/no/such.db"];
+
+/** Every command that does something, with the words that call it. */
+function leavesOf(command: Command, words: readonly string[] = []): { command: Command; words: readonly string[] }[] {
+  const inner = command.commands.filter((each) => each.name() !== "help");
+  return inner.length === 0 ? [{ command, words }] : inner.flatMap((each) => leavesOf(each, [...words, each.name()]));
+}
+
+const LEAVES = leavesOf(createProgram({} as Cli).program);
+const WITH_VALUE = LEAVES.flatMap(({ command, words }) =>
+  command.options.filter(({ required }) => required).map(({ long }) => [...words, long ?? ""]),
+);
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /say what to do: init, demo, sign/],
@@ -74,6 +88,11 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["inbox", "discard", ...DB_FLAG], /name the ids, or give --all-dead/],
   [["inbox", "discard", "--all-dead", ...DB_FLAG], /add --yes/],
   [["inbox", "export"], /'--db <file>' not specified/],
+  [["help", "bogus"], /unknown command 'bogus'/],
+  [["help", "sgn"], /unknown command 'sgn' \(Did you mean sign\?\)/],
+  [["help", "init", "bogus"], /unknown command 'bogus'/],
+  [["help", "inbox", "bogus"], /unknown command 'bogus'/],
+  [["inbox", "help", "lss"], /unknown command 'lss' \(Did you mean ls\?\)/],
   [["inbox", "prune", ...DB_FLAG, "--key-days", "1.9"], /at least 2/],
   [["inbox", "prune", ...DB_FLAG, "--payload-days", "31"], /more than --key-days 30/],
   [["inbox", "stats"], /'--db <file>' not specified/],
@@ -85,6 +104,30 @@ test.each(WRONG)("wrong usage is one line that says what to type: %j", async (ar
   expect(run.stderr).toMatch(says);
   expect(run.stderr).toMatch(/^signalbox[a-z ]*: .+\n$/);
   expect(run.stderr).not.toMatch(/\n.|\.;/);
+});
+
+test("of a wrong word `help` says what the command itself says", async () => {
+  expect((await callCli(["help", "bogus"])).stderr).toBe((await callCli(["bogus"])).stderr);
+  expect((await callCli(["help", "inbox", "bogus"])).stderr).toBe((await callCli(["inbox", "bogus"])).stderr);
+});
+
+test.each(WITH_VALUE)("no option takes the next one for its value: %j %s", async (...words) => {
+  const run = await callCli([...words, "--swallowed"]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toMatch(
+    /^signalbox [a-z ]+: option '(-H, )?(--[a-z-]+) <.*>' argument missing \(a value that .* as in \2=--value\); type .*\n$/,
+  );
+  expect(run.stderr).not.toContain("swallowed");
+});
+
+test("a value that begins with two dashes is one after an equals sign", async () => {
+  const body = join(tempFiles({ "event.json": "{}" }), "event.json");
+  const signed = await callCli(["sign", body, "--secret=--json", "--timestamp", "1"]);
+  expect(signed).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(signed.stdout).toMatch(/^X-Service-Signature: t=1,v1=/);
+  // A negative number, and what follows an option that takes none.
+  const others = await callCli(["send", body, "--skew", "-301", "--as-is", "--json", ...URL_FLAG]);
+  expect(others.exitCode).toBe(3);
 });
 
 test("the process exits with 2, without a stack trace", async () => {
@@ -117,6 +160,16 @@ test.each(COMMANDS)("the help of %s %s has its options and examples, on stdout",
   expect(run.stdout).not.toContain("\n\n\n");
   const tooLong = run.stdout.split("\n").filter((line) => line.length > 120);
   expect(tooLong).toEqual([]);
+});
+
+test("whatever the help says to type works where the package is installed in a project", async () => {
+  const names = createProgram({} as Cli).program.commands.map((command) => command.name());
+  const typed = new RegExp(`(?<!npx )(?<![\\w/-])signalbox (?:${names.join("|")})\\b`);
+  for (const words of [[], ["inbox"], ...LEAVES.map((leaf) => leaf.words)]) {
+    const { stdout } = await callCli([...words, "--help"]);
+    const lines = stdout.split("\n").filter((line) => !line.startsWith("Usage: "));
+    expect(lines.filter((line) => typed.test(line))).toEqual([]);
+  }
 });
 
 test("the help names every command, and `help` works too", async () => {

@@ -27,7 +27,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     .option("--verbose", "print the receiver's log on stderr");
   withExamples(command, [
     ["signalbox demo", "See it work: no set-up, nothing is left behind"],
-    ["signalbox demo --keep", "Keep the inbox, to look into it with `signalbox inbox`"],
+    ["signalbox demo --keep", "Keep the inbox, to look into it with `npx signalbox inbox`"],
     ["signalbox demo --json | grep '\"ok\":false'", "What was not as expected"],
   ]);
   runs(command, context, (options: DemoOptions) => demo(options, context));

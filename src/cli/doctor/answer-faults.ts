@@ -34,7 +34,7 @@ export const CODE_FAULTS: ReadonlyMap<string, Fault> = new Map([
     [
       "secret_unavailable",
       "the receiver has no secret: there is none in its file, or its `secrets` function throws or gives nothing",
-      "Look at the receiver's log, which names the cause. `signalbox register` puts the secret into a file.",
+      "Look at the receiver's log, which names the cause. `npx signalbox register` puts the secret into a file.",
     ],
   ],
   ["overloaded", BUSY],

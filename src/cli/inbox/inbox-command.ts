@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { withExamples, type CommandContext } from "../define-command.js";
+import { addHelpCommand } from "../help-command.js";
 import { addDiscardCommand } from "./discard-command.js";
 import { addExportCommand } from "./export-command.js";
 import { addListCommand } from "./list-command.js";
@@ -28,4 +29,5 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   addExportCommand(command, context);
   addPruneCommand(command, context);
   addStatsCommand(command, context);
+  addHelpCommand(command);
 }

@@ -36,6 +36,6 @@ function known(name: string): KnownSignalType {
   const found = SIGNAL_TYPES.find((type) => type === name);
   if (found !== undefined) return found;
   const meant = nearMiss(name, SIGNAL_TYPES);
-  const advice = meant === undefined ? "`signalbox register --help` lists them" : `did you mean ${meant}?`;
+  const advice = meant === undefined ? "`npx signalbox register --help` lists them" : `did you mean ${meant}?`;
   throw usageError(`"${echoed(name)}" is no signal type; ${advice}`);
 }
