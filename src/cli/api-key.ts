@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { readFileSync } from "node:fs";
 import type { Cli } from "./cli.js";
 import { environmentError, usageError } from "./exit.js";
+import { notBlank } from "./parse-option.js";
 
 export interface ServiceOptions {
   baseUrl?: string;
@@ -11,9 +12,13 @@ export interface ServiceOptions {
 
 export function addServiceOptions(command: Command): Command {
   return command
-    .option("--base-url <url>", "the service's API, such as https://api.example/v1 (default: SIGNALS_BASE_URL)")
-    .option("--api-key <key>", "the API key; others on this machine can see it in the process list")
-    .option("--api-key-file <file>", "a file with the API key (default: SIGNALS_API_KEY)");
+    .option(
+      "--base-url <url>",
+      "the service's API, such as https://api.example/v1 (default: SIGNALS_BASE_URL)",
+      notBlank,
+    )
+    .option("--api-key <key>", "the API key; others on this machine can see it in the process list", notBlank)
+    .option("--api-key-file <file>", "a file with the API key (default: SIGNALS_API_KEY)", notBlank);
 }
 
 /** Where the service is, and the key for it. */

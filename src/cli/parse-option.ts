@@ -19,9 +19,9 @@ export function numberOf(least: number): (text: string) => number {
   };
 }
 
-/** A parser for an option that may be given several times. */
+/** A parser for an option that may be given several times, and says something each time. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
-  return [...(before ?? []), value];
+  return [...(before ?? []), notBlank(value)];
 }
 
 export function httpUrl(text: string): URL {

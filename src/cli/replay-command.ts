@@ -41,7 +41,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       notBlank,
     );
   addSecretOptions(command)
-    .option("--only <pattern>", "names that contain this, or match it where it has a *")
+    .option("--only <pattern>", "names that contain this, or match it where it has a *", notBlank)
     .option("--skip <pattern>", "leave these names out (repeatable)", collect)
     .option("--as-is", "do not give events a new id and new times; a known id may then be answered as a duplicate")
     .option("--concurrency <n>", "cases at a time", wholeNumber(1, 256), 1)

@@ -4,7 +4,7 @@ import { secretLines } from "../receiver/secret-lines.js";
 import { isUsableSecret } from "../signature/secret.js";
 import type { Cli } from "./cli.js";
 import { environmentError, usageError } from "./exit.js";
-import { collect } from "./parse-option.js";
+import { collect, notBlank } from "./parse-option.js";
 
 export interface SecretOptions {
   secret?: string[];
@@ -14,7 +14,7 @@ export interface SecretOptions {
 export function addSecretOptions(command: Command): Command {
   return command
     .option("--secret <secret>", "the signing secret; others on this machine can see it in the process list", collect)
-    .option("--secret-file <file>", "a file with the signing secret, or several, one a line");
+    .option("--secret-file <file>", "a file with the signing secret, or several, one a line", notBlank);
 }
 
 /**

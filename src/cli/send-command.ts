@@ -17,7 +17,7 @@ import { parseAssignment, setPaths, type Assignment } from "./set-path.js";
 
 interface SendOptions extends SecretOptions {
   url: URL;
-  count: number;
+  count?: number;
   duplicate?: true;
   concurrency: number;
   skew: number;
@@ -35,7 +35,7 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     .argument("<type|file>", "a signal type, test, verification, a file, or - for stdin")
     .requiredOption("--url <url>", "where the receiver listens", httpUrl);
   addSecretOptions(command)
-    .option("--count <n>", "how many to send", wholeNumber(1, 10_000_000), 1)
+    .option("--count <n>", "how many to send (default: 1)", wholeNumber(1, 10_000_000))
     .option("--duplicate", "the same id and body each time, signed anew")
     .option("--concurrency <n>", "how many at a time", wholeNumber(1, 1024), 1)
     .option("--skew <seconds>", "added to the time of signing", wholeNumber(-999_999_999, 999_999_999), 0)
@@ -56,7 +56,8 @@ export function addSendCommand(program: Command, context: CommandContext): void 
 }
 
 async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { url, count, concurrency, json = false } = options;
+  const { url, count = 1, concurrency, json = false } = options;
+  if (options.duplicate && options.count === undefined) throw usageError("--duplicate goes with --count");
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
   const bytes = await readEventSource(source, cli);

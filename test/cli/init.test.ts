@@ -314,6 +314,18 @@ test("--force writes through no link: not into a file elsewhere, and not into a 
   expect(readFileSync(join(elsewhere, "folder", "main.ts"), "utf8")).toBe("mine");
 });
 
+test("a folder that is a link to nothing, or below one, is wrong use", async () => {
+  const folder = tempFiles();
+  const link = join(folder, "link");
+  symlinkSync(join(folder, "gone"), link);
+  for (const directory of [link, join(link, "app")]) {
+    const run = await callCli(["init", directory, ...FILES_ONLY]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toBe(`signalbox init: ${link} is a link to a place that does not exist: name another folder\n`);
+  }
+  expect(readdirSync(folder)).toEqual(["link"]);
+});
+
 test("a .env that leads to a file that is not there yet is somebody's too", async () => {
   const elsewhere = join(tempFiles(), "secrets");
   const folder = tempFiles({ "notes.txt": "mine" });

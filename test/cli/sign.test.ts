@@ -94,7 +94,7 @@ test("the secret may come from a flag, the environment or a file without its lin
 test.each([
   ["none", [], {}, 2, "set SIGNALS_SECRET, or give --secret <secret> or --secret-file <file>"],
   ["two flags", ["--secret", "a", "--secret-file", "b"], {}, 2, "not both"],
-  ["an empty one", ["--secret", ""], {}, 2, "--secret holds no secret"],
+  ["an empty one", ["--secret", ""], {}, 2, "It is blank"],
   ["a blank one", [], { SIGNALS_SECRET: "  " }, 2, "SIGNALS_SECRET holds no secret"],
   ["a file that is not there", ["--secret-file", "/no/such/file"], {}, 3, "cannot read the secret file"],
 ])("a secret that cannot be had is said in one line: %s", async (_what, args, env, exitCode, words) => {

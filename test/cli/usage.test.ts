@@ -93,6 +93,9 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["help", "init", "bogus"], /unknown command 'bogus'/],
   [["help", "inbox", "bogus"], /unknown command 'bogus'/],
   [["inbox", "help", "lss"], /unknown command 'lss' \(Did you mean ls\?\)/],
+  [["check", "http://127.0.0.1:1/x", "--restart-timeout", "5"], /--restart-timeout goes with --restart-command\n$/],
+  [["doctor", ...DB_FLAG, "--test-event"], /--test-event goes with --url\n$/],
+  [["send", "test", ...URL_FLAG, "--duplicate"], /--duplicate goes with --count\n$/],
   [["inbox", "prune", ...DB_FLAG, "--key-days", "1.9"], /at least 2/],
   [["inbox", "prune", ...DB_FLAG, "--payload-days", "31"], /more than --key-days 30/],
   [["inbox", "stats"], /'--db <file>' not specified/],
@@ -118,6 +121,19 @@ test.each(WITH_VALUE)("no option takes the next one for its value: %j %s", async
     /^signalbox [a-z ]+: option '(-H, )?(--[a-z-]+) <.*>' argument missing \(a value that .* as in \2=--value\); type .*\n$/,
   );
   expect(run.stderr).not.toContain("swallowed");
+});
+
+// An empty header is a delivery without a signature, and `verify` has a word for it.
+const WANTS_SOMETHING = WITH_VALUE.filter((words) => words.at(-1) !== "--header");
+
+test.each(WANTS_SOMETHING)("a blank value is a slip, as from an unset variable: %j %s", async (...words) => {
+  for (const blank of ["", " "]) {
+    const run = await callCli([...words, blank]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toMatch(
+      /^signalbox [a-z ]+: option '.* <.*>' argument ' ?' is invalid\. (It is blank: give it a value, or|Expected |Allowed choices).*\n$/,
+    );
+  }
 });
 
 test("a value that begins with two dashes is one after an equals sign", async () => {

@@ -23,7 +23,7 @@ interface CheckOptions extends SecretOptions {
   skip?: string[];
   strict?: true;
   restartCommand?: string;
-  restartTimeout: number;
+  restartTimeout?: number;
   acceptedCommand?: string;
   ackLimit: number;
   concurrency: number;
@@ -31,6 +31,8 @@ interface CheckOptions extends SecretOptions {
   json?: true;
   junit?: string;
 }
+
+const DEFAULT_RESTART_SECONDS = 60;
 
 export function addCheckCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -49,7 +51,11 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       "a shell command that restarts the receiver and returns: for dedupe.restart",
       notBlank,
     )
-    .option("--restart-timeout <seconds>", "for that command, and until the address answers", wholeNumber(1, 3600), 60)
+    .option(
+      "--restart-timeout <seconds>",
+      `for that command, and until the address answers (default: ${DEFAULT_RESTART_SECONDS})`,
+      wholeNumber(1, 3600),
+    )
     .option(
       "--accepted-command <command>",
       "a shell command that prints how many signals were accepted so far: for dedupe.*",
@@ -84,7 +90,10 @@ function linesOf(kind: Check["kind"]): string[] {
 }
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { strict = false, json = false, junit } = options;
+  const { strict = false, json = false, junit, restartCommand, restartTimeout = DEFAULT_RESTART_SECONDS } = options;
+  if (options.restartTimeout !== undefined && restartCommand === undefined) {
+    throw usageError("--restart-timeout goes with --restart-command");
+  }
   const [secret] = readSecrets(options, cli);
   const checks = selectChecks(options);
   if (junit !== undefined) assertWritable(junit);
@@ -97,8 +106,8 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     concurrency: options.concurrency,
     timeoutMs: options.timeout * 1000,
     ackLimitMs: options.ackLimit * 1000,
-    restartCommand: options.restartCommand,
-    restartTimeoutMs: options.restartTimeout * 1000,
+    restartCommand,
+    restartTimeoutMs: restartTimeout * 1000,
     acceptedCommand: options.acceptedCommand,
     env: cli.env,
     signal: cli.signal,

@@ -49,6 +49,7 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
   if (url === undefined && db === undefined) {
     throw usageError(`give --url <url>, --db <file>, or both; type for example \`${EXAMPLE}\``);
   }
+  if (url === undefined && testEvent) throw usageError("--test-event goes with --url");
   const whom = url === undefined ? NOBODY : { url, secrets: readSecrets(options, cli) };
   const report = reportOutcomes(cli.terminal, json);
   const input = { ...whom, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../exit.js";
-import { collect, wholeNumber } from "../parse-option.js";
+import { collect, notBlank, wholeNumber } from "../parse-option.js";
 import { demoAccounts } from "./demo-accounts.js";
 import { emulatorLogger } from "./emulator-logger.js";
 import { isoTime, readAssumptions } from "./emulator-settings.js";
@@ -27,8 +27,8 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
       "Run the service itself on this machine: its REST API, its signals, and a control API to move its time.",
     )
     .option("--port <n>", "where it listens; 0 takes a free one", wholeNumber(0, 65_535), 4010)
-    .option("--host <address>", "the address to listen on", "127.0.0.1")
-    .option("--db <file>", "keep everything in a file, and go on from it the next time")
+    .option("--host <address>", "the address to listen on", notBlank, "127.0.0.1")
+    .option("--db <file>", "keep everything in a file, and go on from it the next time", notBlank)
     .option("--seed <n>", "other data; the same number gives the same", wholeNumber(0))
     .option("--now <time>", "where its clock begins, such as 2026-11-01", isoTime)
     .option("--assume <name=value>", "what it does where the document says nothing (repeatable)", collect)

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { InboxStore } from "../../inbox/store.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../exit.js";
+import { notBlank } from "../parse-option.js";
 import { echoed } from "../printable.js";
 import type { Terminal } from "../terminal.js";
 
@@ -21,8 +22,8 @@ export interface OpenInbox {
 
 export function addInboxOptions(command: Command): Command {
   return command
-    .requiredOption("--db <file>", "the inbox's SQLite file")
-    .option("--endpoint <name>", "the receiver's endpoint", "default")
+    .requiredOption("--db <file>", "the inbox's SQLite file", notBlank)
+    .option("--endpoint <name>", "the receiver's endpoint", notBlank, "default")
     .option("--json", "print NDJSON");
 }
 

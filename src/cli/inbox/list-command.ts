@@ -3,7 +3,7 @@ import { EVENT_STATES, type EventState, type InboxEntry } from "../../inbox/stor
 import { formatAge, formatMoment } from "../age.js";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { EXIT, type ExitCode } from "../exit.js";
-import { wholeNumber } from "../parse-option.js";
+import { notBlank, wholeNumber } from "../parse-option.js";
 import { echoed, shortened } from "../printable.js";
 import { formatTable, type Cell } from "../table.js";
 import type { Terminal } from "../terminal.js";
@@ -22,7 +22,7 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
   const command = inbox.command("ls").description("List events, oldest first.");
   addInboxOptions(command)
     .addOption(new Option("--state <state>", "only those in this state").choices(EVENT_STATES))
-    .option("--type <type>", "only those of this type, such as signal.published")
+    .option("--type <type>", "only those of this type, such as signal.published", notBlank)
     .option("--limit <n>", "at most so many", wholeNumber(1, 100_000), 50)
     .option("--after <seq>", "only those after this number: the next page", wholeNumber(0));
   withExamples(command, [

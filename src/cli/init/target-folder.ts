@@ -1,4 +1,5 @@
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { environmentError, usageError } from "../exit.js";
 import { echoed } from "../printable.js";
 
@@ -8,12 +9,15 @@ const NOTHING = new Set([".git", ".DS_Store"]);
 /**
  * Whether there is something in the folder already; a folder that is not there is empty.
  *
- * @throws CliError when it is a file, or cannot be read
+ * @throws CliError when it is a file, a link to nothing or below one, or cannot be read
  */
 export function isTaken(directory: string): boolean {
   try {
     const found = statSync(directory, { throwIfNoEntry: false });
-    if (found === undefined) return false;
+    if (found === undefined) {
+      assertNoDanglingLink(directory);
+      return false;
+    }
     if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
     return readdirSync(directory).some((name) => !NOTHING.has(name));
   } catch (error) {
@@ -22,5 +26,15 @@ export function isTaken(directory: string): boolean {
     // A path that goes through a file.
     if (code === "ENOTDIR") throw usageError(`${echoed(directory)} leads through a file: name another folder`);
     throw environmentError(`cannot look into ${echoed(directory)} (${code})`);
+  }
+}
+
+/** No folder can be made in place of the link. */
+function assertNoDanglingLink(directory: string): void {
+  for (let path = directory; path !== dirname(path); path = dirname(path)) {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    if (!found.isSymbolicLink() || statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+    throw usageError(`${echoed(path)} is a link to a place that does not exist: name another folder`);
   }
 }

@@ -3,7 +3,7 @@ import type { ServiceLocale } from "../../api/locale.js";
 import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { addServiceOptions } from "../api-key.js";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
-import { collect, httpUrl, wholeNumber } from "../parse-option.js";
+import { collect, httpUrl, notBlank, wholeNumber } from "../parse-option.js";
 import type { RegisterOptions } from "./register-options.js";
 import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 
@@ -31,7 +31,12 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     )
     .option("--all-types", `all ${SIGNAL_TYPES.length} signal types`)
     .addOption(new Option("--locale <locale>", "the language of the signals").choices(LOCALES).default("en"))
-    .option("--secret-file <file>", "where the secrets are added, one a line, mode 0600", DEFAULT_SECRET_FILE);
+    .option(
+      "--secret-file <file>",
+      "where the secrets are added, one a line, mode 0600",
+      notBlank,
+      DEFAULT_SECRET_FILE,
+    );
   addServiceOptions(command)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 50), 30)
     .option("--json", "print NDJSON");
