@@ -18,7 +18,8 @@ function leavesOf(command: Command, words: readonly string[] = []): { command: C
   return inner.length === 0 ? [{ command, words }] : inner.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }
 
-const LEAVES = leavesOf(createProgram({} as Cli).program);
+const { program: PROGRAM } = await createProgram({} as Cli, []);
+const LEAVES = leavesOf(PROGRAM);
 const WITH_VALUE = LEAVES.flatMap(({ command, words }) =>
   command.options.filter(({ required }) => required).map(({ long }) => [...words, long ?? ""]),
 );
@@ -179,7 +180,7 @@ test.each(COMMANDS)("the help of %s %s has its options and examples, on stdout",
 });
 
 test("whatever the help says to type works where the package is installed in a project", async () => {
-  const names = createProgram({} as Cli).program.commands.map((command) => command.name());
+  const names = PROGRAM.commands.map((command) => command.name());
   const typed = new RegExp(`(?<!npx )(?<![\\w/-])signalbox (?:${names.join("|")})\\b`);
   for (const words of [[], ["inbox"], ...LEAVES.map((leaf) => leaf.words)]) {
     const { stdout } = await callCli([...words, "--help"]);
