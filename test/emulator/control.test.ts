@@ -67,7 +67,7 @@ test.each([
   ["POST", "/clock/advance", { to: "tomorrow" }, "to"],
   ["POST", "/clock/advance?months=1&months=1", {}, "months"],
   ["GET", "/accounts?limit=1", undefined, "limit"],
-  ["POST", "/clock/advance?to=2026-02-30T00:00:00Z", undefined, "to: must be a date-time"],
+  ["POST", "/clock/advance?to=2026-02-30T00:00:00Z", undefined, "to: must be a time"],
   ["POST", "/faults/deliveries", { registration_id: "wh_1", kind: "flood" }, "kind: must be one of status, latency, "],
   ["POST", "/faults/deliveries?registration_id=wh_1&kind=flood", undefined, "kind: must be one of status, latency, "],
   ["POST", "/faults/deliveries?kind=status&value=5", undefined, "registration_id: is required"],

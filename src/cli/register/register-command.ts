@@ -11,8 +11,8 @@ import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =
-  "Exit codes: 0 registered and the secrets kept, 2 wrong usage or refused as such (400), 3 refused otherwise (401, 403, 404,\n" +
-  "409, 429, 500, 503), no answer, or a secret file that cannot be written, 130 interrupted.";
+  "Exit codes: 0 registered and the secrets kept, 2 wrong usage or refused as such (400), 3 refused otherwise\n" +
+  "(401, 403, 404, 409, 429, 500, 503), no answer, or a secret file that cannot be written, 130 interrupted.";
 const URL = "https://hooks.example/webhooks/signals";
 
 export function addRegisterCommand(program: Command, context: CommandContext): void {
