@@ -60,7 +60,7 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [
     { startAt: "yesterday" },
     "option_invalid",
-    "expected a date-time with Z or an offset, such as 2026-11-01T09:00:00Z",
+    "expected a time with Z or an offset, such as 2026-11-01T09:00:00Z",
   ],
   [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
   [{ seed: 1.5 }, "option_invalid", '"seed"'],
