@@ -12,6 +12,7 @@ type Fault = readonly [fault: string, caught: Caught];
 
 const NODE_FAULTS: readonly Fault[] = [
   ["no-signature-check", { failed: ["signature.forged"], advice: ["signature.form"] }],
+  ["reads-no-digest", { failed: ["signature.forged"], advice: ["signature.form"] }],
   ["takes-unsigned", { failed: ["signature.missing"] }],
   [
     "signs-reserialised",
@@ -39,6 +40,8 @@ const NODE_FAULTS: readonly Fault[] = [
   ["answers-any-challenge", { failed: ["handshake.signed"] }],
   ["throws-on-unknown-type", { failed: ["events.unknown-type"] }],
   ["closed-signal-types", { failed: ["events.open-values"] }],
+  // One for the types that are known, one for all others.
+  ["handles-few-types", { failed: ["events.signals", "events.open-values"] }],
   ["lenient-header", { advice: ["signature.form"] }],
   ["silent", { advice: ["dedupe.told"] }],
 ];
@@ -61,6 +64,15 @@ test.each(NODE_FAULTS)("on node:http, %s is caught by its own check", async (fau
 test("a receiver that works before it answers is caught by the time of its answers", async () => {
   const { failed, advice } = await checkAll(await serveProcess("node", "slow"), "--ack-limit", "0.5");
   expect({ failed, advice }).toEqual({ failed: [], advice: ["answers.time"] });
+});
+
+test("a type that is refused is not blamed on the age, though that alone is checked", async () => {
+  const { url } = await serveProcess("node", "handles-few-types");
+  const { failed, skipped, rows } = await runCheck(url, "--only", "age.*");
+  expect({ failed, skipped }).toEqual({ failed: [], skipped: [] });
+  const sent = rows.flatMap(({ probes }) => probes.map((probe) => probe.sent));
+  expect(sent.filter((each) => /free_plan_added|price_decreased/.test(each))).toEqual([]);
+  expect(sent).toContainEqual(expect.stringMatching(/^POST signals\/.*, 298 s ahead$/));
 });
 
 test("a receiver whose clock is off is told so", async () => {

@@ -5,6 +5,7 @@ import type { CheckContext } from "./check-context.js";
 import { describeWanted, isWanted, type Wanted } from "./judge-answer.js";
 import { describeOffset, receiverClockOffset } from "./receiver-clock.js";
 import { wordsOf } from "./run-cases.js";
+import { learnTypes } from "./taken-types.js";
 
 export type Bound = readonly [skewSeconds: number, wanted: Wanted];
 
@@ -19,10 +20,11 @@ const TRIES = 10;
  * had, or the clocks differ, nothing is concluded.
  */
 export async function checkBounds(bounds: readonly Bound[], context: CheckContext): Promise<Observation> {
+  await learnTypes([EVENT], context);
   const probes: Probe[] = [];
   let unseen: string | undefined;
   for (const [skewSeconds, wanted] of bounds) {
-    const { answer, isExact } = await sendWithinOneSecond(skewSeconds, wanted, context);
+    const { answer, isExact, event } = await sendWithinOneSecond(skewSeconds, wanted, context);
     const offset = receiverClockOffset(context.exchanges);
     const ok = isWanted(wanted, answer, { status: 200 });
     if (!ok && offset !== 0) {
@@ -33,7 +35,7 @@ export async function checkBounds(bounds: readonly Bound[], context: CheckContex
       const side = skewSeconds < 0 ? "ago" : "ahead";
       probes.push({
         name: `${skewSeconds > 0 ? "+" : ""}${skewSeconds}`,
-        sent: `POST ${EVENT}, signed rightly, exactly ${Math.abs(skewSeconds)} s ${side}`,
+        sent: `POST ${event}, signed rightly, exactly ${Math.abs(skewSeconds)} s ${side}`,
         expected: describeWanted(wanted, { status: 200 }),
         came: wordsOf(answer, context),
         ok,
@@ -47,14 +49,16 @@ async function sendWithinOneSecond(
   skewSeconds: number,
   wanted: Wanted,
   context: CheckContext,
-): Promise<{ answer: Answer; isExact: boolean }> {
+): Promise<{ answer: Answer; isExact: boolean; event: string }> {
   const built = context.build({ name: "age", event: EVENT, skewSeconds, expect: { status: 200 } });
   for (let tried = 1; ; tried++) {
     await untilEarlyInSecond(context.signal);
     const second = Math.floor(Date.now() / 1000);
     const answer = await context.send(built, 0);
     const isExact = Math.floor(Date.now() / 1000) === second;
-    if (isExact || tried === TRIES || isWanted(wanted, answer, { status: 200 })) return { answer, isExact };
+    if (isExact || tried === TRIES || isWanted(wanted, answer, { status: 200 })) {
+      return { answer, isExact, event: built.delivery.event ?? EVENT };
+    }
   }
 }
 

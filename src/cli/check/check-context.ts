@@ -7,6 +7,7 @@ import { unreachable } from "../run-deliveries.js";
 import { sendDelivery, type Answer, type Hold } from "../send-delivery.js";
 import { isSuccess, tellsDuplicate } from "./judge-answer.js";
 import { OWN_CASES } from "./own-cases.js";
+import { withTakenType } from "./taken-types.js";
 
 /** One delivery that was sent, and what came back. Times are of this machine's clock. */
 export interface Exchange {
@@ -37,7 +38,7 @@ export interface CheckSettings {
 export interface CheckContext extends CheckSettings {
   /** All that was exchanged so far. */
   exchanges: readonly Exchange[];
-  /** A case, by its name or as it stands, on its way out. */
+  /** A case, by its name or as it stands, on its way out; about a signal that is taken, once that is known. */
   build(what: string | Delivery): BuiltDelivery & { delivery: Delivery };
   /** @throws CliError when nobody is there any more, or on Ctrl-C */
   send(built: ReturnType<CheckContext["build"]>, index: number, hold?: Hold): Promise<Answer>;
@@ -62,7 +63,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
     ...settings,
     exchanges,
     build(what) {
-      const delivery = typeof what === "string" ? caseNamed(what) : what;
+      const delivery = withTakenType(typeof what === "string" ? caseNamed(what) : what, exchanges);
       const built = buildDelivery(delivery, { events: fixtures.events, secret, otherSecret, asIs: false });
       return { ...built, delivery };
     },

@@ -78,6 +78,7 @@ export const REQUIRED_CHECKS: readonly Check[] = [
     kind: "required",
     title: "A header that holds no time or no digest is refused.",
     hint: "Match the header as a whole against t=<1 to 12 digits>,v1=<64 lowercase hex digits>, and answer 401 to all else.",
+    after: ["signature.forged"],
     cases: [
       [
         "refused",

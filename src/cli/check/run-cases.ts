@@ -5,12 +5,14 @@ import { withoutSecrets } from "../without-secrets.js";
 import type { CaseCheck, Observation, Probe } from "./check.js";
 import type { CheckContext } from "./check-context.js";
 import { describeDelivery } from "./describe-delivery.js";
-import { describeWanted, isWanted } from "./judge-answer.js";
+import { describeWanted, isWanted, type Wanted } from "./judge-answer.js";
+import { isPlain, isSignal, learnTypes } from "./taken-types.js";
 
 /** Sends the cases of a check; the sendings of one case follow each other. */
 export async function runCases({ cases }: CaseCheck, context: CheckContext): Promise<Observation> {
   const probes: Probe[] = [];
   const all = cases.flatMap(([wanted, ...names]) => names.map((name) => ({ wanted, name })));
+  await learnTypesOf(all, context);
   await inParallel(all, context.concurrency, async ({ wanted, name }) => {
     const built = context.build(name);
     const { sendings, delivery } = built;
@@ -27,6 +29,17 @@ export async function runCases({ cases }: CaseCheck, context: CheckContext): Pro
     }
   });
   return { probes };
+}
+
+/** Before a refusal is blamed on something else. */
+async function learnTypesOf(all: readonly { wanted: Wanted; name: string }[], context: CheckContext): Promise<void> {
+  const cases = all.map(({ wanted, name }) => ({ wanted, delivery: context.build(name).delivery }));
+  if (cases.some(({ delivery }) => isPlain(delivery))) return;
+  if (!cases.some(({ wanted, delivery: { event = "" } }) => wanted === "accepted" && isSignal(event))) return;
+  await learnTypes(
+    cases.map(({ delivery: { event = "" } }) => event),
+    context,
+  );
 }
 
 type Secret = Pick<CheckContext, "secret">;
