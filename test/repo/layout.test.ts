@@ -85,7 +85,15 @@ test("the root export loads no store, no database, no Express and no command lin
 });
 
 test("the client loads the contract and zod, and nothing that Node alone has", () => {
-  const beside = ["clock", "errors", "near-miss", "option-error", "events/parse-json", "events/signal-types"];
+  const beside = [
+    "clock",
+    "errors",
+    "issue-words",
+    "near-miss",
+    "option-error",
+    "events/parse-json",
+    "events/signal-types",
+  ];
   const allowed = new Set(["zod", ...beside.map((name) => `src/${name}.ts`)]);
   const loaded = [...loadedBy("src/client/index.ts")];
   expect(loaded).toContain("src/api/operations.ts");

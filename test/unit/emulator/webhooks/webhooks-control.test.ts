@@ -81,7 +81,7 @@ test("what is given for a signal is said instead, and the texts follow its figur
   });
   await world.scheduler.idle();
   expect(JSON.parse(signals[0]?.body.toString() ?? "")).toMatchObject({
-    created_at: "2026-11-05T14:00:00.000Z",
+    created_at: "2026-11-05T13:00:00.000Z",
     data: {
       title: "Look",
       summary: "Visits to larkvoice rose from 1,000 to 3,000 in a month.",
