@@ -8,7 +8,18 @@ export interface SampleSummary {
   terms: number;
 }
 
+/** What was observed in a month changes no more, and every answer tells it. */
+const summaries = new WeakMap<Database, { month: MonthIndex; summary: SampleSummary }>();
+
 export function readSampleSummary(database: Database, month: MonthIndex): SampleSummary {
+  const known = summaries.get(database);
+  if (known?.month === month) return known.summary;
+  const summary = countObserved(database, month);
+  summaries.set(database, { month, summary });
+  return summary;
+}
+
+function countObserved(database: Database, month: MonthIndex): SampleSummary {
   // By product, not by observation: there are a few hundred of the former, tens of thousands of the latter.
   const row = database
     .prepare<[{ month: number }], SampleSummary>(
