@@ -368,6 +368,40 @@ test.each([
   expect(examined.find("secret")).toBeDefined();
 });
 
+const skewedBy = (offMs: number) => ({ ...systemClock, now: () => systemClock.now() + offMs });
+
+test.each([400_000, -400_000])(
+  "a clock of its own that is %d ms off is not said to be right for its Date header",
+  async (offMs) => {
+    const { url } = await serveReceiver({ clock: skewedBy(offMs) });
+    const examined = await examine(url);
+    expect(examined.problems).toEqual(["clock_skewed"]);
+    const found = examined.find("clock_skewed")?.found;
+    expect(found).toMatch(/refuses a signature that was made now, and its Date header agrees with this machine: /);
+    expect(found).not.toContain("0 s");
+  },
+);
+
+test.each([
+  [200_000, "old: its clock is over 30 s ahead of"],
+  [-200_000, "early: its clock is over 30 s behind"],
+])(
+  "a clock of its own that is %d ms off is found by signatures that are nearly too old or early",
+  async (offMs, words) => {
+    const { url } = await serveReceiver({ clock: skewedBy(offMs) });
+    const examined = await examine(url);
+    expect([examined.problems, examined.warnings]).toEqual([[], [...LOCAL, "clock_skewed"]]);
+    expect(examined.find("clock_skewed")?.found).toContain(words);
+  },
+);
+
+test("a receiver with a small tolerance is not said to have a wrong clock", async () => {
+  const { url } = await serveReceiver({ toleranceSeconds: 60 });
+  const examined = await examine(url);
+  expect([examined.problems, examined.warnings]).toEqual([[], LOCAL]);
+  expect(examined.find("clock")?.found).toContain("tolerance is below 300 s");
+});
+
 test("a clock is told by the Date header alone where the secret is another", async () => {
   const { url } = await serveReceiver({ secrets: "another" });
   const examined = await examine(url, {}, { now: () => Date.now() - 600_000 });
