@@ -129,6 +129,18 @@ const CHANGES: readonly (readonly [id: FindingId, what: string, change: (body: B
     (body) => Buffer.from(body.toString("latin1").replaceAll("\r\n", "\n"), "latin1"),
     "CRLF become LF",
   ],
+  [
+    "line_ends_changed",
+    "to CRLF",
+    (body) => Buffer.from(body.toString("latin1").replaceAll(/\r?\n/g, "\r\n"), "latin1"),
+    "its LF become CRLF",
+  ],
+  [
+    "line_ends_changed",
+    "to CRLF, after a CR too",
+    (body) => Buffer.from(body.toString("latin1").replaceAll("\n", "\r\n"), "latin1"),
+    "each LF becomes CRLF",
+  ],
   ["text_recoded", "Latin-1", (body) => Buffer.from(body.toString("latin1"), "utf8"), "Latin-1"],
 ];
 

@@ -59,6 +59,12 @@ const SIMPLE: readonly BodyChange[] = [
     apply: onBytes((text) => text.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n")),
   },
   {
+    id: "line_ends_changed",
+    words: ["each LF becomes CRLF, behind a CR too"],
+
+    apply: onBytes((text) => text.replaceAll("\n", "\r\n")),
+  },
+  {
     id: "text_recoded",
     words: ["its UTF-8 is read as Latin-1 and encoded again"],
 
