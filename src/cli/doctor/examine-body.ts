@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describeAnswer } from "../compare-answer.js";
 import { bodyChanges, type BodyChange } from "./body-changes.js";
 import type { Subject } from "./examination.js";
-import { blocker, ok, warning, type Finding } from "./finding.js";
+import { blocker, ok, problem, warning, type Finding } from "./finding.js";
 import { verdictOf, verificationEvent, type Reply } from "./probe.js";
 import { spellings, type Spelling } from "./spellings.js";
 
@@ -106,6 +106,12 @@ export async function examineLargeBody({ send, facts }: Subject): Promise<Findin
   const body = Buffer.from(JSON.stringify(verificationEvent({ padding: "x".repeat(LARGE_BYTES) })));
   const reply = await send({ body, key: facts.key as string | Buffer });
   if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is taken")];
+  if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
+    // Small ones arrived as they were sent.
+    const found = `a body of 200 KiB does not arrive whole: it is answered ${describeAnswer(reply.answer, false)}`;
+    const cure = "Raise the limit of the proxy or parser that cuts bodies, or holds them back.";
+    return [problem("body_cut", found, cure)];
+  }
   const mend =
     'Raise the limit of the parser or proxy that answers so (express.json({ limit: "256kb" }), client_max_body_size).';
   return [warning("large_body_refused", `a body of 200 KiB is answered ${describeAnswer(reply.answer, false)}`, mend)];

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Subject } from "./examination.js";
-import { blocker, ok, warning, type Finding } from "./finding.js";
+import { blocker, ok, problem, warning, type Finding } from "./finding.js";
 import { describeAnswer } from "../compare-answer.js";
 import type { Answer } from "../send-delivery.js";
 import { isRefusal, isSuccess, verdictOf, verificationEvent } from "./probe.js";
@@ -29,7 +29,7 @@ export async function examineStaleness({ send, facts }: Subject): Promise<Findin
   if (!isSuccess(answer)) return [unexpected("a signature that is 10 minutes old", answer)];
   const mend =
     "Leave toleranceSeconds at 300, as the service's document has it: a captured delivery can be sent again.";
-  return [warning("stale_accepted", "a signature that is 10 minutes old is accepted", mend)];
+  return [problem("stale_accepted", "a signature that is 10 minutes old is accepted", mend)];
 }
 
 function unexpected(what: string, answer: Answer): Finding {
