@@ -23,9 +23,9 @@ interface Session {
 }
 
 /** Runs the command line with a terminal, which `script` of util-linux lends. */
-function onTerminal(args: readonly string[], cwd: string): Session {
+function onTerminal(args: readonly string[], cwd: string, size = "cols 100 rows 30"): Session {
   // It has no size of its own.
-  const line = `stty cols 100 rows 30; ${[process.execPath, MAIN, ...args].map(quote).join(" ")}`;
+  const line = `stty ${size}; ${[process.execPath, MAIN, ...args].map(quote).join(" ")}`;
   const env = { PATH: process.env["PATH"], TERM: "xterm", HOME: process.env["HOME"] };
   const child: ChildProcess = spawn("script", ["-qec", line, "/dev/null"], { cwd, env });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -61,6 +61,13 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
   expect(await end).toBe(0);
   expect(seen()).toContain("wrote the");
   expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
+});
+
+testOnTerminal("the questions can be read on a terminal that tells no size", async () => {
+  const { answer, end } = onTerminal(["init", ...FILES_ONLY], tempFiles(), "cols 0 rows 0");
+  await answer("Which folder shall it be in?", ENTER);
+  await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
+  expect(await end).toBe(130);
 });
 
 testOnTerminal("what is given is not asked for", async () => {

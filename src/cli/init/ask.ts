@@ -21,6 +21,7 @@ export function canAsk({ stdin, stderr }: Cli): boolean {
 export async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker> {
   // Most runs ask nothing and start faster without.
   const { confirm, isCancel, select, text } = await import("@clack/prompts");
+  assumeSize(stderr);
   const common = { input: stdin, output: stderr, signal };
   const answered = <Answer>(answer: Answer): Exclude<Answer, symbol> => {
     if (isCancel(answer)) throw new CliError(EXIT.interrupted, "interrupted; nothing was written");
@@ -40,6 +41,12 @@ export async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker
       return answered(await confirm({ ...common, message: question, initialValue: false }));
     },
   };
+}
+
+/** A terminal that tells no size has 0 columns, and the questions would stand there one character a line. */
+function assumeSize(stderr: Cli["stderr"]): void {
+  if (stderr.columns === 0) stderr.columns = 80;
+  if (stderr.rows === 0) stderr.rows = 24;
 }
 
 /** What is asked again at once: a file, or what may not be looked into. A folder with files in it is right for an add-on. */
