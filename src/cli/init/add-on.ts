@@ -12,6 +12,7 @@ import { notesFor } from "./add-on/notes.js";
 import { readApp } from "./add-on/read-app.js";
 import { renderSource, type Condition, type Rendering } from "./add-on/render-source.js";
 import { isUntouched, stamped } from "./add-on/written-by-init.js";
+import { cdCommand } from "./cd-command.js";
 import type { PackageManager } from "./package-manager.js";
 import type { Plan, PlannedFile } from "./plan.js";
 
@@ -33,7 +34,8 @@ export interface AddOnOptions {
 export interface AddOnPlan extends Plan {
   app: Pick<App, "language" | "modules" | "expressMajor" | "testRunner" | "packageManager">;
   edits: readonly LinesToAdd[];
-  commands: { install: readonly string[]; test: string | null; send: string };
+  /** From the app's folder, which `cd` goes to; `null` where that is the current one. */
+  commands: { cd: string | null; install: readonly string[]; test: string | null; send: string };
   environment: readonly { name: string; value: string; what: string }[];
   notes: readonly string[];
 }
@@ -59,6 +61,7 @@ export async function planAddOn(appDir: string, options: AddOnOptions = {}): Pro
     files,
     edits: linesToAdd(app, folder.sources, posix.join(target, "router")),
     commands: {
+      cd: cdCommand(folder.directory),
       install: installCommands(app, folder, signalbox),
       test: testCommand(app, folder, test.path),
       send: sendCommand(app, MOUNT_PATH),

@@ -1,5 +1,4 @@
-import { relative } from "node:path";
-import { shellQuote } from "../shell-quote.js";
+import { cdCommand } from "./cd-command.js";
 import { inWordsOf, type PackageManager } from "./package-manager.js";
 import type { ProjectTemplate } from "./templates.js";
 
@@ -23,12 +22,11 @@ export interface NextSteps {
 }
 
 export function nextSteps({ template, directory, packageManager, isInstalled }: Made): NextSteps {
-  const path = relative(process.cwd(), directory);
+  const cd = cdCommand(directory);
   const say = (command: string): string => inWordsOf(packageManager, command);
   return {
     commands: [
-      // A folder that begins with a dash would be an option.
-      ...(path === "" ? [] : [`cd ${path.startsWith("-") ? "./" : ""}${shellQuote(path)}`]),
+      ...(cd === null ? [] : [cd]),
       ...(isInstalled ? [] : [say("npm install")]),
       say("npm test"),
       // Yarn 2 and later run no `prestart`.

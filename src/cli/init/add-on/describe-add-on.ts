@@ -11,8 +11,9 @@ const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
 
 /** What a person does next, in lines to print. */
 export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
-  const { install, test, send } = plan.commands;
+  const { cd, install, test, send } = plan.commands;
   const steps = [
+    ...(cd === null ? [] : [["Go to the app's folder, where all of this is to be done:", ...code([cd])]]),
     ...(install.length === 0 ? [] : [["Install what the new files import:", ...code(install)]]),
     ...plan.edits.map((edit) => [`${PURPOSES[edit.purpose]}; ${whereOf(edit)}:`, ...code(edit.lines)]),
     [
