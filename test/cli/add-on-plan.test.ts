@@ -136,6 +136,20 @@ test.each([
   expect(LINES(await planFor({ "app.js": text }), "mount")).toEqual(["app.js", 6, "above", expect.any(String)]);
 });
 
+test.each([
+  ["app.use(express.json());", "app.use(express.json())"],
+  [
+    'app.use(express.json({ limit: "1mb", type: () => true })); app.get("/", hello);',
+    /^app\.use\(express\.json\(.+true \}\)\)$/,
+  ],
+  ["app.use(express.json({", "app.use(express.json({"],
+])("behind the app on one line, a parser is what the mount comes before: %s", async (parser, before) => {
+  const plan = await planFor({ "app.js": `const express = require("express");\nconst app = express(); ${parser}\n` });
+  expect(LINES(plan, "mount")).toEqual(["app.js", 2, "inside", 'app.use("/webhooks/signals", signals.router);']);
+  expect(editOf(plan, "mount")?.before).toEqual(typeof before === "string" ? before : expect.stringMatching(before));
+  expect(plan.nextSteps.join("\n")).toMatch(/app\.js, inside line 2, before app\.use\(express\.json\(.* \(const app =/);
+});
+
 test("what only looks like a parser is none", async () => {
   const text = APP.replace(
     "app.listen",

@@ -35,8 +35,9 @@ function code(lines: readonly string[]): string[] {
   return lines.map((line) => `     ${/^\s*/.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
 }
 
-function whereOf({ file, line, place, at }: LinesToAdd): string {
+function whereOf({ file, line, place, at, before }: LinesToAdd): string {
   if (file === null) return "in the file that does that";
   if (line === null) return `in ${echoed(file)}`;
-  return `${echoed(file)}, ${place ?? "at"} line ${line} (${echoed(at ?? "")})`;
+  const seam = before === undefined ? "" : `, before ${echoed(before)}`;
+  return `${echoed(file)}, ${place ?? "at"} line ${line}${seam} (${echoed(at ?? "")})`;
 }

@@ -1,5 +1,13 @@
 import { usageError } from "../../exit.js";
-import { findBodyParser, findCreation, findListen, type AppCreation, type Listen, type Place } from "./find-places.js";
+import {
+  findBodyParser,
+  findCreation,
+  findListen,
+  type AppCreation,
+  type BodyParser,
+  type Listen,
+  type Place,
+} from "./find-places.js";
 import { findShutdowns, type Shutdown } from "./find-shutdowns.js";
 import { detectTestRunner, isJestWithoutEsm, type TestRunner } from "./detect-test-runner.js";
 import type { PackageManager } from "../package-manager.js";
@@ -26,7 +34,7 @@ export interface App {
   /** From the app's folder; empty when the sources stand at the top. */
   sourceFolder: string;
   creation: AppCreation | null;
-  bodyParser: Place | null;
+  bodyParser: BodyParser | null;
   listen: Listen | null;
   /** All in one file; empty where the app does nothing about it. */
   shutdowns: readonly Shutdown[];
@@ -42,7 +50,7 @@ export function detectApp(folder: AppFolder): App {
 
   const creations = placesIn(folder, findCreation);
   const creation =
-    creations.find(({ file, variable }) => findBodyParser(file, sources.get(file) ?? "", variable) !== null) ??
+    creations.find((each) => findBodyParser(each.file, sources.get(each.file) ?? "", each) !== null) ??
     creations[0] ??
     null;
   if (creation === null && !("express" in manifest.dependencies)) {
@@ -79,7 +87,7 @@ export function detectApp(folder: AppFolder): App {
     packageManager: packageManagerOf(folder),
     sourceFolder: sourceFolderOf(folder, creation?.file ?? listen?.file),
     creation,
-    bodyParser: creation && findBodyParser(creation.file, sources.get(creation.file) ?? "", creation.variable),
+    bodyParser: creation && findBodyParser(creation.file, sources.get(creation.file) ?? "", creation),
     listen,
     shutdowns: shutdowns.filter(({ file }) => file === shutdownFile),
   };

@@ -34,15 +34,36 @@ export function findCreation(file: string, source: string): AppCreation | null {
 
 const PARSERS = "(?:json|urlencoded|raw|text)";
 
-/** The first parser of bodies that the app runs. */
-export function findBodyParser(file: string, source: string, variable: string): Place | null {
+/** Where the app runs a parser of bodies. */
+export interface BodyParser extends Place {
+  /** `app.use(express.json())`, where the line makes the app too; `null`: a line above it will do. */
+  behindCreation: string | null;
+}
+
+/** The first that the app runs. */
+export function findBodyParser(file: string, source: string, creation: AppCreation): BodyParser | null {
+  const { variable } = creation;
+  const code = stripComments(source);
   const app = variable.replaceAll(/[.$]/g, "\\$&");
   const path = "(?:[\"'`][^\"'`]*[\"'`]\\s*,\\s*)?";
   const parser = new RegExp(
     `(?<![\\w$.])${app}\\s*\\.use\\(\\s*${path}(?:(?:\\w+\\s*\\.\\s*)?${PARSERS}|bodyParser)\\s*\\(`,
-  ).exec(stripComments(source));
-  const place = parser && placeAt(file, source, parser.index);
-  return place !== null && goesOn(place, source) ? null : place;
+  ).exec(code);
+  if (parser === null) return null;
+  const place = placeAt(file, source, parser.index);
+  if (goesOn(place, source)) return null;
+  return { ...place, behindCreation: place.line === creation.line ? callAt(code, parser.index) : null };
+}
+
+/** As much of a call as stands on its first line. */
+function callAt(code: string, index: number): string {
+  const [line = ""] = code.slice(index).split("\n");
+  let depth = 0;
+  for (const { index: at, 0: bracket } of line.matchAll(/[()]/g)) {
+    depth += bracket === "(" ? 1 : -1;
+    if (depth === 0) return line.slice(0, at + 1);
+  }
+  return line.trim();
 }
 
 /** Where an app begins to listen. */

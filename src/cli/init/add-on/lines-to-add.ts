@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { App } from "./detect-app.js";
 import type { Shutdown } from "./find-shutdowns.js";
-import { findLastImport, type Place } from "./find-places.js";
+import { findLastImport, type BodyParser, type Place } from "./find-places.js";
 import { linesBeside, linesInside, linesToEnd } from "./lines-to-close.js";
 
 /** Lines that a person adds by hand. */
@@ -15,6 +15,8 @@ export interface LinesToAdd {
   place: "above" | "below" | "inside" | null;
   /** What stands on that line. */
   at: string | null;
+  /** What they come before, where their place is in the middle of that line. */
+  before?: string;
   lines: string[];
 }
 
@@ -26,7 +28,7 @@ export function linesToAdd(app: App, sources: ReadonlyMap<string, string>, route
   const words = wordsOf(app, (file) => specifierOf(routerModule, file, app.importExtension));
   const mountAt =
     bodyParser !== null
-      ? at(bodyParser, "above")
+      ? mountBefore(bodyParser)
       : creation?.isChained === false
         ? at(creation, "below")
         : nowhere(creation);
@@ -67,7 +69,13 @@ function closeIn(shutdown: Shutdown, closing: string): LinesToAdd {
   return { purpose, ...where, lines: indented(linesBeside(shutdown.signals, closing), shutdown) };
 }
 
-type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at">;
+type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at" | "before">;
+
+/** Above the line there is no app yet where that line makes it. */
+function mountBefore(parser: BodyParser): Where {
+  const { behindCreation: before } = parser;
+  return before === null ? at(parser, "above") : { ...at(parser, "inside"), before };
+}
 
 function at({ file, line, text }: Place, place: "above" | "below" | "inside"): Where {
   return { file, line, place, at: text };
