@@ -351,6 +351,31 @@ test("Jest in CommonJS loads no ES module: nothing that its tests load has signa
   expect(editOf(typescript, "mount")?.lines.join("\n")).toContain('import("./signals/router").then(');
 });
 
+const OUT = '{ "compilerOptions": { "module": "commonjs", "rootDir": "src", "outDir": "build/js" } }';
+
+test.each([
+  [{}, OUT, "npx tsc -p . && node --test build/js/signals/router.check.js"],
+  [{ scripts: { build: "tsc" } }, OUT, "npm run build && node --test build/js/signals/router.check.js"],
+  [
+    { scripts: { build: "tsc" }, packageManager: "yarn@4.0.0" },
+    OUT,
+    "yarn run build && node --test build/js/signals/router.check.js",
+  ],
+  [{ devDependencies: { jest: "29", tsx: "4" } }, OUT, "npx tsx --test src/signals/router.check.ts"],
+  [{}, OUT.replace('"src"', '"src/http"'), "npx tsx --test src/signals/router.check.ts"],
+  [{}, '{ "compilerOptions": { "module": "commonjs" } }', "npx tsx --test src/signals/router.check.ts"],
+])(
+  "Jest in TypeScript and CommonJS: the new test runs as it is built, or by tsx: %j %s",
+  async (parts, config, command) => {
+    const json = manifest({ devDependencies: { jest: "29" }, ...parts });
+    const plan = await planFor({ "package.json": json, "tsconfig.json": config, "src/app.ts": ESM_APP });
+    expect(plan.commands.test).toBe(command);
+    expect(plan.nextSteps).toEqual(
+      expect.arrayContaining([expect.stringMatching(/\. Run its test:$/), `     ${command}`]),
+    );
+  },
+);
+
 test.each([
   ["that is none", { "package.json": manifest({ dependencies: {} }) }, /express is no dependency/],
   ["with an old Express", { "package.json": manifest({ dependencies: { express: "^3.0.0" } }) }, /4\.18 and 5/],

@@ -35,7 +35,7 @@ export interface AddOnPlan extends Plan {
   app: Pick<App, "language" | "modules" | "expressMajor" | "testRunner" | "packageManager">;
   edits: readonly LinesToAdd[];
   /** From the app's folder, which `cd` goes to; `null` where that is the current one. */
-  commands: { cd: string | null; install: readonly string[]; test: string | null; send: string };
+  commands: { cd: string | null; install: readonly string[]; test: string; send: string };
   environment: readonly { name: string; value: string; what: string }[];
   notes: readonly string[];
 }

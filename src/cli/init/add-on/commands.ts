@@ -1,3 +1,4 @@
+import { isAbsolute, join, relative } from "node:path";
 import { shellQuote } from "../../shell-quote.js";
 import { EXEC } from "../package-manager.js";
 import type { App } from "./detect-app.js";
@@ -25,15 +26,30 @@ export function installCommands(
   ];
 }
 
-/** Runs the new test alone; `null` where the app has to be built first. */
-export function testCommand(app: App, { manifest }: AppFolder, testPath: string): string | null {
+/** Runs the new test alone. */
+export function testCommand(app: App, folder: AppFolder, testPath: string): string {
   const path = shellQuote(testPath);
   const run = EXEC[app.packageManager];
-  if (app.isLazy || app.testRunner === "node") {
-    if (app.language === "javascript") return `node --test ${path}`;
-    return "tsx" in manifest.dependencies ? `${run} tsx --test ${path}` : null;
+  if (!app.isLazy && app.testRunner !== "node") {
+    return `${run} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""} ${path}`;
   }
-  return `${run} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""} ${path}`;
+  if (app.language === "javascript") return `node --test ${path}`;
+  const { dependencies, scripts } = folder.manifest;
+  if ("tsx" in dependencies) return `${run} tsx --test ${path}`;
+  const built = builtPath(folder, testPath);
+  // npx fetches it for this once.
+  if (built === null) return `npx tsx --test ${path}`;
+  const build = "build" in scripts ? `${app.packageManager} run build` : `${run} tsc -p .`;
+  return `${build} && node --test ${shellQuote(built)}`;
+}
+
+/** What the compiler makes of a source; `null` where tsconfig.json does not say where that goes. */
+function builtPath({ directory, compilerOptions }: AppFolder, source: string): string | null {
+  const { rootDir, outDir } = compilerOptions ?? {};
+  if (rootDir === undefined || outDir === undefined) return null;
+  const inRoot = relative(rootDir, join(directory, source));
+  if (inRoot.startsWith("..") || isAbsolute(inRoot)) return null;
+  return relative(directory, join(outDir, inRoot)).replaceAll("\\", "/").replace(/ts$/, "js");
 }
 
 /** Sends a signal to the running app. */

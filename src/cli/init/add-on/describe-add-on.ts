@@ -20,7 +20,7 @@ export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
       "Set in the app's environment:",
       ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
     ],
-    ...(test === null ? [] : [["Run its test:", ...code([test])]]),
+    ["Run its test:", ...code([test])],
     ["Start the app, and send it a signal (with its port, and the same SIGNALS_SECRET):", ...code([send])],
   ];
   return [

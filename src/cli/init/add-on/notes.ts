@@ -10,9 +10,6 @@ export function notesFor(app: App, { manifest, compilerOptions }: AppFolder, tes
         `${testPath} runs under node:test.`,
     );
   }
-  if (app.language === "typescript" && app.testRunner === "node" && !("tsx" in manifest.dependencies)) {
-    notes.push(`The new test is ${testPath}: build the app, and run \`node --test\` on what it became.`);
-  }
   const { module = "" } = compilerOptions ?? {};
   if (app.language === "typescript" && app.modules === "commonjs" && /^node1[68]$/.test(module)) {
     notes.push(

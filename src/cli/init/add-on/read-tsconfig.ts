@@ -10,7 +10,8 @@ export interface CompilerOptions {
   esModuleInterop?: boolean;
   allowImportingTsExtensions?: boolean;
   rewriteRelativeImportExtensions?: boolean;
-  /** Absolute. */
+  /** Absolute, as `outDir` is. */
+  rootDir?: string;
   outDir?: string;
 }
 
@@ -30,7 +31,9 @@ export function readCompilerOptions(path: string, seen: readonly string[] = []):
   for (const name of ["module", "moduleResolution"]) {
     if (typeof own[name] === "string") own[name] = own[name].toLowerCase();
   }
-  if (typeof own["outDir"] === "string") own["outDir"] = resolve(dirname(path), own["outDir"]);
+  for (const name of ["rootDir", "outDir"]) {
+    if (typeof own[name] === "string") own[name] = resolve(dirname(path), own[name]);
+  }
   return Object.assign({}, ...bases, own) as CompilerOptions;
 }
 
