@@ -53,11 +53,6 @@ const WRITTEN: readonly (readonly [heading: string, sentence: RegExp, actual: nu
   ],
   ["Secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
   ["Register it at the service", /takes at most (\d+), so all/, MOST_SIGNAL_TYPES],
-  [
-    "Register it at the service",
-    /waits (\d+) s for an answer/,
-    constantOf("src/cli/run-process.ts", "CLEAN_UP_MS") / 1000,
-  ],
   ["Register it at the service", /so all (\d+) are two/, SIGNAL_TYPES.length],
   ["What it tells of itself", /of the last (\d+), each/, constantOf("src/inbox/durations.ts", "KEPT")],
   ["The receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],

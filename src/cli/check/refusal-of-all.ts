@@ -16,11 +16,9 @@ export async function refusalOfAll(context: CheckContext): Promise<string | null
   let said: string | null = null;
   for (const name of AUTHENTIC) {
     const answer = await sendDelivery(url, context.build(name).build(0), { timeoutMs, signal });
-    const words = shortWordsOf(answer, context);
     if (answer.kind !== "answer") return null;
-    const { status } = answer;
     if (isSuccess(answer)) return null;
-    said = wordsFor(status, words);
+    said = wordsFor(answer.status, shortWordsOf(answer, context));
   }
   return said;
 }

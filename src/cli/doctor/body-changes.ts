@@ -24,56 +24,47 @@ const SIMPLE: readonly BodyChange[] = [
   {
     id: "blanks_trimmed",
     words: ["a line end at its end is taken away"],
-
     apply: onBytes((text) => text.replace(/\r?\n$/, "")),
   },
   {
     id: "blanks_trimmed",
     words: ["blanks at its end are taken away"],
-
     apply: onBytes((text) => text.trimEnd()),
   },
   {
     id: "blanks_trimmed",
     words: ["blanks around it are taken away"],
-
     apply: onBytes((text) => text.trim()),
   },
   { id: "bom_dropped", words: ["a byte order mark is taken away"], apply: onBytes(dropBom) },
   {
     id: "blanks_trimmed",
     words: ["a byte order mark and blanks around it are taken away"],
-
     apply: onBytes((text) => dropBom(text).trim()),
   },
   {
     id: "line_ends_changed",
     words: ["its CRLF become LF"],
-
     apply: onBytes((text) => text.replaceAll("\r\n", "\n")),
   },
   {
     id: "line_ends_changed",
     words: ["its LF become CRLF"],
-
     apply: onBytes((text) => text.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n")),
   },
   {
     id: "line_ends_changed",
     words: ["each LF becomes CRLF, behind a CR too"],
-
     apply: onBytes((text) => text.replaceAll("\n", "\r\n")),
   },
   {
     id: "text_recoded",
     words: ["its UTF-8 is read as Latin-1 and encoded again"],
-
     apply: (body) => Buffer.from(body.toString("latin1"), "utf8"),
   },
   {
     id: "text_recoded",
     words: ["all beyond ASCII becomes ?"],
-
     apply: (body) => Buffer.from(body.toString("utf8").replaceAll(/[^\0-\u007f]/gu, "?"), "utf8"),
   },
 ];

@@ -20,7 +20,12 @@ test.each<[schema: NonNullable<Operation["body"]>, parameter: string, value: unk
   [START, "locale", "de", "must be one of en, zh-CN"],
   [START, "idempotency_key", "x", "must be a UUID"],
   [START, "confirm_usage", false, "must be true"],
-  [REGISTER, "url", "nowhere", "must be an address such as https://receiver.example/signals"],
+  [
+    REGISTER,
+    "url",
+    "nowhere",
+    "must be an address such as https://receiver.example/signals, with odd characters escaped",
+  ],
   [REGISTER, "signal_types", "new_model", "must be a list"],
   [REGISTER, "signal_types", [], "must have at least 1 item"],
   [REGISTER, "signal_types", Array(31).fill("new_model"), "must have at most 30 items"],
