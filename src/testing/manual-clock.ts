@@ -5,7 +5,8 @@ import { SignalboxError } from "../errors.js";
 export interface ManualClock extends Clock {
   /**
    * Moves time on and runs each timer that comes due at its own moment, in order, letting what it set off go on
-   * before the next one.
+   * before the next one. A day takes a receiver about a second of real time, since it looks at its store every second of
+   * the clock: to get to what is due in weeks, as retention is, `setNow` first and then advance by an hour.
    *
    * @throws SignalboxError `option_invalid` for what is no time, or would go back
    */

@@ -112,3 +112,14 @@ test("disposing of it closes the receiver, and waits for no callback", async () 
   expect(box.receiver.health().state).toBe("closed");
   expect(box.clock.pendingTimers()).toBe(0);
 });
+
+test("retention is reached by setting the clock and an hour's advance", async () => {
+  const { deliver, receiver, clock } = await testReceiver();
+  const event = signalEvent();
+  await deliver(event);
+  await receiver.inbox.waitFor(event.id);
+  clock.setNow(clock.now() + 30 * 86_400_000);
+  expect(await receiver.inbox.get(event.id)).toMatchObject({ state: "done" });
+  await clock.advance(3_600_000);
+  expect(await receiver.inbox.get(event.id)).toBeUndefined();
+});
