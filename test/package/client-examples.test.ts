@@ -51,7 +51,7 @@ async function run(code: string, answerOf: (request: SeenRequest, index: number)
 
 test("the README's first example reads a profile and every ranked product", async () => {
   const { lines, seen } = await run(block("Calling the service", "createClient({"), ({ path }) => {
-    if (path.startsWith("/v1/tools/larkvoice")) return { json: profile };
+    if (path.startsWith("/v1/tools/alderscript")) return { json: profile };
     const page = Number(new URL(path, "http://localhost").searchParams.get("page"));
     return { json: rankingsPage(page, page < 2) };
   });

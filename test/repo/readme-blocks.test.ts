@@ -66,6 +66,8 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["Testing your handler", "whsec_of_somebody_else", "test/package/testing-examples.test.ts"],
   ["The emulator", "npx signalbox emulator", "test/cli/emulator.test.ts"],
   ["The emulator", "createEmulator", "test/package/emulator-example.test.ts"],
+  ["A receiver and the emulator", "npx signalbox emulator", "test/package/emulator-walk-through.test.ts"],
+  ["A receiver and the emulator", "secretFile(", "test/package/emulator-walk-through.test.ts"],
   ["A receiver and the emulator", "npx signalbox register", "test/package/emulator-walk-through.test.ts"],
   ["An investigation in a test", "waitForInvestigation", "test/package/emulator-example.test.ts"],
 ];

@@ -17,8 +17,9 @@ export async function refusalOfAll(context: CheckContext): Promise<string | null
   for (const name of AUTHENTIC) {
     const answer = await sendDelivery(url, context.build(name).build(0), { timeoutMs, signal });
     if (answer.kind !== "answer") return null;
+    const { status } = answer;
     if (isSuccess(answer)) return null;
-    said = wordsFor(answer.status, shortWordsOf(answer, context));
+    said = wordsFor(status, shortWordsOf(answer, context));
   }
   return said;
 }
