@@ -47,6 +47,16 @@ export const NAME: AllowedValues<string> = {
   words: [],
 };
 
+/** What can stand in a header. */
+export const PRINTABLE: AllowedValues<string> = {
+  schema: z
+    .string()
+    .max(LONGEST_NAME)
+    .regex(/^[!-~](?:[ -~]*[!-~])?$/),
+  text: `1 to ${LONGEST_NAME} printable ASCII characters, without blanks around them`,
+  words: [],
+};
+
 /** Some of a few words, each once, in one text. */
 export function listOf(words: readonly string[]): AllowedValues<string> {
   const areKnown = (items: readonly string[]): boolean =>

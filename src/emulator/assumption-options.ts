@@ -2,7 +2,8 @@ import { invalidOption } from "../option-error.js";
 import { SignalboxError } from "../errors.js";
 import { nearMiss } from "../near-miss.js";
 import { itemsOf } from "./allowed-values.js";
-import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js";
+import type { Assumption } from "./assumption.js";
+import { ASSUMPTIONS, type Assumptions } from "./assumptions.js";
 
 /** Assumptions that are to be other than their defaults. */
 export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };

@@ -6,33 +6,22 @@ import {
   NAME,
   numberFrom,
   oneOf,
+  PRINTABLE,
   TRUE_OR_FALSE,
   wholeNumber,
-  type AllowedValues,
 } from "./allowed-values.js";
+import { assume, type Assumption } from "./assumption.js";
 import { SIGNAL_THRESHOLDS } from "./catalog/signals/signal-thresholds.js";
-
-/**
- * How the emulator behaves where the service's document says "not shown": the one place for it. Each entry has its
- * default, all that it can be, why it is so, and is switched by `createEmulator({ assumptions: { name: value } })` or, on the command line,
- * `signalbox emulator --assume name=value`.
- */
-export interface Assumption<Value> {
-  default: Value;
-  /** All that it can be. */
-  allowed: AllowedValues<Value>;
-  /** What the document leaves open. */
-  about: string;
-  reason: string;
-}
-
-const assume = <Value>(assumption: Assumption<Value>): Assumption<Value> => assumption;
 
 /** A signal is sent within a day, so no longer wait between two attempts means anything. */
 const DAY_SECONDS = 86_400;
 const LONGEST_STAGE_SECONDS = 30 * DAY_SECONDS;
 
-/** All of them, by their names. */
+/**
+ * How the emulator behaves where the service's document says "not shown", or nothing: the one place for it. Each entry has
+ * its default, all that it can be, why it is so, and is switched by `createEmulator({ assumptions: { name: value } })` or,
+ * on the command line, `signalbox emulator --assume name=value`. What cannot be switched is in `fixed-assumptions.ts`.
+ */
 export const ASSUMPTIONS = {
   deliveryTimeoutMs: assume<number>({
     default: 10_000,
@@ -136,6 +125,18 @@ export const ASSUMPTIONS = {
     about: "How long it stays in the stage generating_report; its status is running then. After it, it is complete.",
     reason: "As above. A task that fails or is cancelled keeps the stage that it was in.",
   }),
+  fourthInvestigationStatus: assume<429 | 409>({
+    default: 429,
+    allowed: oneOf(429, 409),
+    about: "The status of a start while three investigations are active; its code is ACTIVE_INVESTIGATIONS_EXCEEDED.",
+    reason: "It is a limit of the account; 409 is said of the idempotency key alone.",
+  }),
+  investigationsPerMonth: assume<number>({
+    default: 0,
+    allowed: wholeNumber(0, 1_000_000),
+    about: "An account's research allowance in a UTC month; past it a start is a quota's 429. 0: no limit.",
+    reason: "The document says that a start consumes it, and not how large it is.",
+  }),
   accessForEveryOperation: assume<boolean>({
     default: true,
     allowed: TRUE_OR_FALSE,
@@ -169,6 +170,12 @@ export const ASSUMPTIONS = {
     about: "Whether starting an investigation again with the same idempotency key and inputs takes a unit.",
     reason: "It recovers the same task, and must work for whoever lost the first answer with the last call of a month.",
   }),
+  developerTotals: assume<"reachable" | "all">({
+    default: "reachable",
+    allowed: oneOf("reachable", "all"),
+    about: "Whether total, total_pages and has_more count the rows that Developer Access can reach, or all there are.",
+    reason: "Nobody is sent to a second page that cannot be had.",
+  }),
   profileLocale: assume<boolean>({
     default: true,
     allowed: TRUE_OR_FALSE,
@@ -180,6 +187,12 @@ export const ASSUMPTIONS = {
     allowed: oneOf("rolling", "fixed"),
     about: "Whether the 60 seconds of the request rate are those before each request, or begin with each minute.",
     reason: "A rolling window is the stricter reading: no 60 seconds hold more than 120 requests.",
+  }),
+  rateLimitRetryAfter: assume<boolean>({
+    default: true,
+    allowed: TRUE_OR_FALSE,
+    about: "Whether a 429 of the request rate has a Retry-After, in seconds.",
+    reason: "A client is told to look at the headers, and this is the common one.",
   }),
   sessionScopes: assume<string>({
     default: "research:read",
@@ -211,11 +224,29 @@ export const ASSUMPTIONS = {
     about: "How many deliveries go to one registration at once.",
     reason: "Enough that one slow answer does not hold all others, few enough not to flood a small receiver.",
   }),
+  deliveryUserAgent: assume<string>({
+    default: "signalbox-emulator",
+    allowed: PRINTABLE,
+    about: "The User-Agent of deliveries.",
+    reason: "Senders say who they are; a firewall before a receiver may look at it.",
+  }),
   pauseAfterFailures: assume<number>({
     default: 20,
     allowed: wholeNumber(1, 1_000_000),
     about: "The failure count at which an active registration is paused; every answer that is 2xx sets it to 0.",
     reason: "More than the attempts of one event, so that no single event pauses a registration.",
+  }),
+  unverifiedBecome: assume<"pending" | "deleted">({
+    default: "pending",
+    allowed: oneOf("pending", "deleted"),
+    about: "What a registration is once the last attempt at its verification has failed.",
+    reason: "A person can mend the receiver and have the verification sent again.",
+  }),
+  testEventsGoTo: assume<"active" | "active_or_pending">({
+    default: "active",
+    allowed: oneOf("active", "active_or_pending"),
+    about: "Which registrations can be sent a test event, by the control API.",
+    reason: "An endpoint that did not answer the challenge may be nobody's who wants it.",
   }),
   registrationDay: assume<"utc_day" | "rolling">({
     default: "utc_day",

@@ -25,7 +25,8 @@ const DEMAND = "/research/search-demand";
 const RANKINGS = "/research/rankings";
 const TASKS = "/research/promotion-investigations";
 const NO_TASK = `${TASKS}/task_00000000-0000-4000-8000-000000000000`;
-const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
+const uuid = (count: number): string => `3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c000${count}`;
+const ACCEPTED = { status: 202, code: undefined };
 const LOOPBACK = { allowLoopbackHttp: true };
 /** Nobody listens there. */
 const NOWHERE = "http://127.0.0.1:9/";
@@ -51,8 +52,8 @@ async function anySlug(world: World): Promise<string> {
   return (await rows(world, `${RANKINGS}?limit=1`))[0]?.slug ?? "";
 }
 
-async function start(world: World, key: string, slug?: string): Promise<Told> {
-  const body = { slug: slug ?? (await anySlug(world)), idempotency_key: UUID, confirm_usage: true };
+async function start(world: World, key: string, slug?: string, idempotencyKey = uuid(1)): Promise<Told> {
+  const body = { slug: slug ?? (await anySlug(world)), idempotency_key: idempotencyKey, confirm_usage: true };
   return world.ask(TASKS, { key, body });
 }
 
@@ -300,6 +301,32 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     switched: "succeeded complete",
   },
   {
+    name: "fourthInvestigationStatus",
+    to: 409,
+    async look(world) {
+      const slug = await anySlug(world);
+      for (let count = 0; count < 3; count++) await start(world, world.key, slug, uuid(count));
+      return refusal(await start(world, world.key, slug, uuid(3)));
+    },
+    byDefault: { status: 429, code: "ACTIVE_INVESTIGATIONS_EXCEEDED" },
+    switched: { status: 409, code: "ACTIVE_INVESTIGATIONS_EXCEEDED" },
+  },
+  {
+    name: "investigationsPerMonth",
+    to: 1,
+    async look(world) {
+      const slug = await anySlug(world);
+      const first = await start(world, world.key, slug, uuid(0));
+      const second = await start(world, world.key, slug, uuid(1));
+      const repeated = await start(world, world.key, slug, uuid(0));
+      await world.emulator.control.advance({ to: "2026-11-01T00:00:00Z" });
+      const nextMonth = await start(world, world.key, slug, uuid(1));
+      return [first, second, repeated, nextMonth].map((told) => refusal(told));
+    },
+    byDefault: [ACCEPTED, ACCEPTED, ACCEPTED, ACCEPTED],
+    switched: [ACCEPTED, { status: 429, code: "PRO_API_QUOTA_EXHAUSTED" }, ACCEPTED, ACCEPTED],
+  },
+  {
     name: "accessForEveryOperation",
     to: false,
     async look({ ask, account }) {
@@ -358,6 +385,25 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     switched: 2,
   },
   {
+    name: "developerTotals",
+    to: "all",
+    async look({ ask, developerKey: key }) {
+      const found = await Promise.all([RANKINGS, DEMAND].map((path) => ask(path, { key })));
+      return found.map(({ body }) => {
+        const { total, total_pages, has_more } = body["pagination"] as Record<string, number | boolean>;
+        return [Number(total) > 10, Number(total_pages) > 1, has_more];
+      });
+    },
+    byDefault: [
+      [false, false, false],
+      [false, false, false],
+    ],
+    switched: [
+      [true, true, true],
+      [true, true, true],
+    ],
+  },
+  {
     name: "profileLocale",
     to: false,
     look: async (world) => (await world.ask(`/tools/${await anySlug(world)}?locale=zh-CN`)).body["requested_locale"],
@@ -375,6 +421,17 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     },
     byDefault: 429,
     switched: 404,
+  },
+  {
+    name: "rateLimitRetryAfter",
+    to: false,
+    async look(world) {
+      await Promise.all(Array.from({ length: 120 }, () => get(world, NO_TASK)));
+      const { status, headers } = await get(world, NO_TASK);
+      return [status, headers.get("retry-after")];
+    },
+    byDefault: [429, "60"],
+    switched: [429, null],
   },
   {
     name: "sessionScopes",
@@ -414,6 +471,19 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
   },
   { name: "deliveriesInFlight", to: 1, also: LOOPBACK, look: mostAtOnce, byDefault: true, switched: false },
   {
+    name: "deliveryUserAgent",
+    to: "Hooks/2.0 (+https://service.example)",
+    also: LOOPBACK,
+    async look(world) {
+      const { control, signals, publish } = await subscribed(world);
+      await publish();
+      await control.settle();
+      return signals.map(({ headers }) => headers["user-agent"]);
+    },
+    byDefault: ["signalbox-emulator"],
+    switched: ["Hooks/2.0 (+https://service.example)"],
+  },
+  {
     name: "pauseAfterFailures",
     to: 1,
     also: LOOPBACK,
@@ -428,6 +498,39 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     },
     byDefault: "active",
     switched: "paused",
+  },
+  {
+    name: "unverifiedBecome",
+    to: "deleted",
+    also: { ...LOOPBACK, retrySeconds: "10" },
+    async look(world) {
+      const { control } = world.emulator;
+      const { body } = await register(world, NOWHERE);
+      const statusNow = async () => (await control.readRegistration({ registration_id: String(body["id"]) })).status;
+      await control.settle();
+      const between = await statusNow();
+      await control.advance({ seconds: 10 });
+      return [between, await statusNow()];
+    },
+    byDefault: ["pending", "pending"],
+    switched: ["pending", "deleted"],
+  },
+  {
+    name: "testEventsGoTo",
+    to: "active_or_pending",
+    also: LOOPBACK,
+    async look(world) {
+      const { control } = world.emulator;
+      const { body } = await register(world, NOWHERE);
+      const registration_id = String(body["id"]);
+      await control.settle();
+      await control.sendTestEvent({ registration_id }).catch(() => undefined);
+      await control.settle();
+      const { items } = await control.listDeliveries({ registration_id });
+      return items.map(({ event_type, attempts }) => `${event_type} ${attempts.length}`).sort();
+    },
+    byDefault: ["webhook.verification 1"],
+    switched: ["webhook.test 1", "webhook.verification 1"],
   },
   {
     name: "registrationDay",

@@ -39,9 +39,11 @@ export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "cl
       if (times.length >= LIMITS.requestsPerWindow) {
         const freeAt = assumptions.rateWindow === "fixed" ? since + WINDOW_MS : (times[0] ?? now) + WINDOW_MS;
         const waitSeconds = Math.max(1, Math.ceil((freeAt - now) / 1000));
-        throw new ServiceError("RATE_LIMITED", "Too many requests; wait as long as Retry-After says.", {
-          headers: { "Retry-After": String(waitSeconds) },
-        });
+        throw new ServiceError(
+          "RATE_LIMITED",
+          `Too many requests; a key has ${LIMITS.requestsPerWindow} in ${LIMITS.requestWindowSeconds} seconds.`,
+          assumptions.rateLimitRetryAfter ? { headers: { "Retry-After": String(waitSeconds) } } : {},
+        );
       }
       tidy(since);
       admitted.set(holder, [...times, now]);

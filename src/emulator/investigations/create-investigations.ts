@@ -2,6 +2,7 @@ import { LIMITS } from "../../api/limits.js";
 import type { InvestigationTask } from "../../api/investigation.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { EmulatorCore } from "../emulator-core.js";
+import { monthOf, monthStart } from "../month.js";
 import { randomUuid } from "../random-source.js";
 import { ServiceError } from "../service-error.js";
 import { buildReport } from "./build-report.js";
@@ -14,7 +15,8 @@ export interface Investigations {
   /**
    * Starts a task, or gives the one that this key started.
    *
-   * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`
+   * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
+   * `PRO_API_QUOTA_EXHAUSTED` where a research allowance is assumed
    */
   start(accountId: number, input: InvestigationInput): InvestigationTask;
   /** Whether `start` would only give back what it began before. */
@@ -43,6 +45,9 @@ export function createInvestigations(core: EmulatorCore): Investigations {
   const byKey = database.prepare<[number, string], InvestigationRow>(
     "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
   );
+  const startedSince = database
+    .prepare<[number, number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND created_at >= ?")
+    .pluck();
   const byId = database.prepare<[string], InvestigationRow>("SELECT * FROM investigation WHERE task_id = ?");
   const insert = database.prepare<[Omit<InvestigationRow, "completed_at" | "error_code" | "error_message" | "report">]>(
     `INSERT INTO investigation (task_id, account_id, idempotency_key, slug, locale, status, stage, created_at, updated_at, due_at)
@@ -60,6 +65,17 @@ export function createInvestigations(core: EmulatorCore): Investigations {
      WHERE task_id = @task_id`,
   );
 
+  /** @throws ServiceError `PRO_API_QUOTA_EXHAUSTED` */
+  function assertAllowance(accountId: number): void {
+    const limit = assumptions.investigationsPerMonth;
+    if (limit === 0) return;
+    const started = startedSince.get(accountId, monthStart(monthOf(clock.now()))) ?? 0;
+    if (started < limit) return;
+    throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's research allowance of this month is used up.", {
+      details: { limit, remaining: 0 },
+    });
+  }
+
   const start = database.transaction((accountId: number, input: InvestigationInput): InvestigationTask => {
     const key = keyOf(input);
     const earlier = byKey.get(accountId, key);
@@ -67,6 +83,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
     if (findSubject(database, input.slug) === null) {
       throw new ServiceError("PRODUCT_NOT_FOUND", "The slug names no known product or category.");
     }
+    assertAllowance(accountId);
     const active = database
       .prepare<[number], { active: number }>(
         `SELECT count(*) AS active FROM investigation WHERE account_id = ? AND ${ACTIVE}`,
@@ -76,7 +93,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
       throw new ServiceError(
         "ACTIVE_INVESTIGATIONS_EXCEEDED",
         `The account has ${LIMITS.activeInvestigations} investigations that are not finished; wait for one of them.`,
-        { details: { limit: LIMITS.activeInvestigations } },
+        { details: { limit: LIMITS.activeInvestigations }, status: assumptions.fourthInvestigationStatus },
       );
     }
     const now = clock.now();

@@ -1,4 +1,5 @@
 import { LIMITS } from "../../api/limits.js";
+import type { Assumptions } from "../assumptions.js";
 import type { ResearchView } from "./research-view.js";
 
 /** The rows of a list that a page shows. */
@@ -29,10 +30,16 @@ export interface PageFacts {
 
 /**
  * @param found how many rows there are on all pages. Of a limited account's rows those are counted that it can reach, so
- * that nobody is sent to a page that cannot be had; nor is anybody past the last page that may be asked for.
+ * that nobody is sent to a page that cannot be had, unless the assumption says otherwise; nor is anybody past the last page
+ * that may be asked for.
  */
-export function pageFacts({ page, limit, lastPage }: PageWindow, found: number, view: ResearchView): PageFacts {
-  const total = view.isLimited ? Math.min(found, limit) : found;
+export function pageFacts(
+  { page, limit, lastPage }: PageWindow,
+  found: number,
+  view: ResearchView,
+  { developerTotals }: Pick<Assumptions, "developerTotals">,
+): PageFacts {
+  const total = view.isLimited && developerTotals === "reachable" ? Math.min(found, limit) : found;
   const totalPages = Math.ceil(total / limit);
   const hasMore = page < Math.min(totalPages, lastPage);
   return { page, limit, total, total_pages: totalPages, has_more: hasMore, has_previous: page > 1 };

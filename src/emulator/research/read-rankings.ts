@@ -58,7 +58,7 @@ export function readRankings(
     .prepare<[object], Row>(selection.rowsSql)
     .all({ ...selection.values, limit: window.limit, offset: window.offset });
 
-  const facts = pageFacts(window, counts.chosen, view);
+  const facts = pageFacts(window, counts.chosen, view, assumptions);
   return {
     dataset: {
       methodology_version: assumptions.rankingsMethodologyVersion,

@@ -51,7 +51,7 @@ export function readSearchDemand(
     items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
     keyword: readDetail(parameters.keyword_id, context),
     markets: readMarketOptions(database, locale, view),
-    pagination: { ...pageFacts(window, found, view) },
+    pagination: { ...pageFacts(window, found, view, assumptions) },
     requested_locale: parameters.locale,
     resolved_locale: locale,
     summary: {

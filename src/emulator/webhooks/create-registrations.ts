@@ -24,7 +24,7 @@ export interface Registrations {
   setStatus(registrationId: string, status: "active" | "paused" | "deleted"): WebhookRegistration;
   /** A new secret, shown this once; what is sent from now on is signed with it. */
   rotateSecret(registrationId: string): WebhookRegistration;
-  /** Sends a `webhook.test` event to an active one; its delivery's id. @throws ServiceError */
+  /** Sends a `webhook.test` event to one that is active, or as assumed; its delivery's id. @throws ServiceError */
   sendTest(registrationId: string, message: string): number;
   /** Sends the verification anew to one that is pending; its delivery's id. @throws ServiceError */
   verifyAgain(registrationId: string): number;
@@ -152,9 +152,11 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
       return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
     },
     sendTest(registrationId, message) {
+      const { testEventsGoTo } = assumptions;
       const row = livingRowOf(registrationId);
-      if (row.status !== "active") {
-        throw new ServiceError("STATE_CONFLICT", "Only an active registration gets a test event.");
+      const getsTests = row.status === "active" || (row.status === "pending" && testEventsGoTo === "active_or_pending");
+      if (!getsTests) {
+        throw new ServiceError("STATE_CONFLICT", `A registration that is ${row.status} gets no test event.`);
       }
       const eventId = `evt_${randomUuid(random)}`;
       const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });

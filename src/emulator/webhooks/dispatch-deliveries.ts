@@ -55,7 +55,7 @@ export function createDeliveryDispatcher(
   // What was on its way when the process ended: nobody knows whether it arrived, so it is sent again.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // One that is pending has its verification alone. What waits for one that is paused stays, until it is too old. A look-up
+  // One that is pending has its verification alone, and tests where these are assumed to go to it. What waits for one that is paused stays, until it is too old. A look-up
   // for each registration: to group all that waits would read all of it.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
@@ -140,7 +140,8 @@ export function createDeliveryDispatcher(
         if (secret === undefined) return null;
         const isImpatient = scheduler.isAdvancing && hung.has(registrationId);
         const timeoutMs = isImpatient ? Math.min(IMPATIENT_MS, assumptions.deliveryTimeoutMs) : undefined;
-        const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
+        const { deliveryUserAgent } = assumptions;
+        const request = { ...signedRequest(delivery, secret, signingTime(), deliveryUserAgent), timeoutMs };
         return { request, startedAt: clock.now() };
       },
       async yieldSlot(whileHeld) {
@@ -203,14 +204,14 @@ export function createDeliveryDispatcher(
 }
 
 /** A fresh t for each attempt, over the same bytes (service document, Events, rules 1 to 3). */
-function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
+function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number, userAgent: string): WebhookRequest {
   return {
     url,
     body,
     headers: {
       "Content-Type": "application/json",
       "Content-Length": String(body.byteLength),
-      "User-Agent": "signalbox-emulator",
+      "User-Agent": userAgent,
       [SIGNATURE_HEADER]: signBody({ body, secret, timestamp: Math.floor(nowMs / 1000) }),
     },
   };

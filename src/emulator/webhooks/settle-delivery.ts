@@ -43,6 +43,17 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
      WHERE registration_id = @id AND status = 'active' AND failure_count >= @most`,
   );
 
+  // Not while a second verification, asked for by a person, may still be answered.
+  const deleteUnverified = database.prepare<[{ id: string; now: number }]>(
+    `UPDATE registration SET status = 'deleted', updated_at = @now
+     WHERE registration_id = @id AND status = 'pending' AND NOT EXISTS (SELECT 1 FROM delivery d
+       WHERE d.registration_id = @id AND d.event_type = 'webhook.verification'
+         AND (d.state = 'waiting' OR d.state = 'sending'))`,
+  );
+  const cancelWaiting = database.prepare<[string]>(
+    "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
+  );
+
   /** When it is sent again; null when it is not. */
   function nextAttemptAt(delivery: DeliveryRow, attempts: number, outcome: RequestOutcome, now: number): number | null {
     const planned = retrySeconds[attempts - 1];
@@ -52,6 +63,12 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     const dueAt = now + Math.round(Math.max(planned, asked) * 1000);
     // A retry that would be too late is none.
     return dueAt > delivery.expires_at ? null : dueAt;
+  }
+
+  function giveUpUnverified(id: string, now: number): void {
+    if (assumptions.unverifiedBecome === "deleted" && deleteUnverified.run({ id, now }).changes > 0) {
+      cancelWaiting.run(id);
+    }
   }
 
   return database.transaction((delivery: DeliveryRow, { requests, outcome }: CarriedRequest) => {
@@ -78,6 +95,7 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     pause.run({ id, now, most: assumptions.pauseAfterFailures });
     const dueAt = nextAttemptAt(delivery, attempts, outcome, now);
     setState.run({ id: delivery_id, state: dueAt === null ? "failed" : "waiting", attempts, dueAt: dueAt ?? wasDueAt });
+    if (dueAt === null && delivery.event_type === "webhook.verification") giveUpUnverified(id, now);
   });
 }
 

@@ -136,7 +136,7 @@ export function webhooksControl(
     sendTestEvent: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/test",
-      about: "Sends a webhook.test event to an active registration.",
+      about: "Sends a webhook.test event to a registration that is active, or as assumed.",
       input: onRegistration.extend({ message: z.string().max(2000).default("This is a test event.") }),
       run: ({ registration_id, message }) => ({ delivery_id: registrations.sendTest(registration_id, message) }),
     }),

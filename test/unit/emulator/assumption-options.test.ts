@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parseAssumption, resolveAssumptions } from "../../../src/emulator/assumption-options.js";
-import { ASSUMPTIONS, type Assumption } from "../../../src/emulator/assumptions.js";
+import type { Assumption } from "../../../src/emulator/assumption.js";
+import { ASSUMPTIONS } from "../../../src/emulator/assumptions.js";
 
 const TABLE: readonly (readonly [name: string, assumption: Assumption<unknown>])[] = Object.entries(ASSUMPTIONS);
 const FACTORY = "createEmulator";
@@ -41,6 +42,7 @@ test.each<[name: keyof typeof ASSUMPTIONS, takes: readonly unknown[], refuses: r
     ["86401", "-1", "1e3", "10,,60", "10,60,", "10 60", " 10", "10m", "Infinity"],
   ],
   ["trafficDataSource", ["x", "数据", "😀".repeat(100)], ["", "a\nb", "a\0", "\ud800"]],
+  ["deliveryUserAgent", ["x", "Hooks/2.0 (a; b)"], ["", " x", "x ", "a\nb", "a\r\nX-More: 1", "é", "数据"]],
   ["concentratedFromCr3", [0, 0.5, 1], [1.01, -0.01]],
   ["queuedSeconds", [0, 0.5, 2_592_000], [2_592_001]],
   ["deliveryTimeoutMs", [1, 600_000], [0, 600_001, 1.5]],

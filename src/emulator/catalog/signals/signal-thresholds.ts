@@ -1,5 +1,5 @@
 import { numberFrom } from "../../allowed-values.js";
-import type { Assumption } from "../../assumptions.js";
+import type { Assumption } from "../../assumption.js";
 
 /**
  * When a rise is notable and a change material: the document's definitions of the signal types leave it open. A part of
