@@ -6,6 +6,8 @@ export type { AccountFeature, RankingFeature } from "./access/account-view.js";
 export type { AccountInfo } from "./access/accounts.js";
 export type { ApiKeyInfo } from "./access/api-keys.js";
 export { ASSUMPTIONS } from "./assumptions.js";
+export { FIXED_ASSUMPTIONS } from "./fixed-assumptions.js";
+export type { FixedAssumption } from "./fixed-assumptions.js";
 export type { AllowedValues } from "./allowed-values.js";
 export type { Assumption } from "./assumption.js";
 export type { Assumptions } from "./assumptions.js";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ASSUMPTIONS } from "../../src/emulator/assumptions.js";
+import { FIXED_ASSUMPTIONS } from "../../src/emulator/fixed-assumptions.js";
 import { resolveEmulatorOptions } from "../../src/emulator/emulator-options.js";
 import { isSignalboxError } from "../../src/errors.js";
 import { codeIn, readMarkdown } from "./markdown.js";
@@ -26,6 +27,15 @@ test("the README lists every assumption as it stands in the code, in its order",
   ]);
   expect(listed.length).toBeGreaterThan(20);
   expect(listed).toEqual(assumed);
+});
+
+test("the README lists all that the emulator assumes and nobody can switch, in the code's order", () => {
+  const listed = (README.tablesUnder("What it assumes")[1] ?? []).map(([name, ...rest]) => [codeIn(name), ...rest]);
+  const assumed = Object.entries(FIXED_ASSUMPTIONS).map(([name, { about, is, reason }]) => [name, about, is, reason]);
+  expect(listed.length).toBeGreaterThan(10);
+  expect(listed).toEqual(assumed);
+  const names = assumed.map(([name]) => name);
+  expect(names.filter((name) => name !== undefined && name in ASSUMPTIONS)).toEqual([]);
 });
 
 test("the README lists the options that createEmulator knows, with their defaults", () => {

@@ -1,9 +1,10 @@
 import type { ServiceLocale } from "../../api/locale.js";
+import type { ChangeDirection } from "./signal-draft.js";
 
 /** What a signal says when somebody publishes one by hand and leaves it to us. */
 export interface DefaultSignal {
   change: {
-    direction: "up" | "down" | "changed";
+    direction: ChangeDirection;
     before: number;
     after: number;
     unit: string;

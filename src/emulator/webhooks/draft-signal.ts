@@ -18,7 +18,8 @@ export interface SignalOverrides {
   observed_at?: number | undefined;
 }
 
-const DEFAULTS: Record<KnownSignalType, DefaultSignal> = {
+/** What is said of each type when somebody publishes one and leaves it to us. */
+export const DEFAULT_SIGNALS: Record<KnownSignalType, DefaultSignal> = {
   ...DEFAULT_TRAFFIC_SIGNALS,
   ...DEFAULT_OFFER_SIGNALS,
   ...DEFAULT_REACH_SIGNALS,
@@ -33,7 +34,7 @@ export function draftSignal(
   overrides: SignalOverrides = {},
 ): SignalDraft {
   const { signal_type, tool_id, name } = about;
-  const said = DEFAULTS[signal_type];
+  const said = DEFAULT_SIGNALS[signal_type];
   const observed_at = overrides.observed_at ?? now;
   const change = overrides.change ?? changeOf(said);
   const write = (locale: ServiceLocale): SignalDraft["text"][ServiceLocale] => {

@@ -1,5 +1,5 @@
 import type { KnownSignalType } from "../../../events/signal-types.js";
-import type { SignalDraft } from "../../webhooks/signal-draft.js";
+import type { ChangeDirection, SignalDraft } from "../../webhooks/signal-draft.js";
 import type { MonthIndex } from "../../month.js";
 
 /** What a rule's SQL finds of a product, with what `derive-signals.ts` adds. */
@@ -34,7 +34,7 @@ export interface SignalRule {
   /** One unit, or those of the values before and after. */
   unit: string | readonly [before: string, after: string];
   /** @default by the values; of ranks the smaller is up */
-  direction?: "up" | "down" | "changed";
+  direction?: ChangeDirection;
   /** Of a row of this rule's SQL. */
   words(row: SignalRow, months: SignalMonths): { en: Wording; zh: Wording };
 }

@@ -13,7 +13,12 @@ export interface Plan {
   trialNeedsCard: boolean;
 }
 
-export type PricingModel = "free" | "freemium" | "subscription" | "usage_based" | "contact_sales";
+export const PRICING_MODELS = ["free", "freemium", "subscription", "usage_based", "contact_sales"] as const;
+export type PricingModel = (typeof PRICING_MODELS)[number];
+
+/** Whether what is said of a product was looked at lately. */
+export const STALENESS_STATUSES = ["fresh", "aging"] as const;
+export type StalenessStatus = (typeof STALENESS_STATUSES)[number];
 
 /** What stays as it is from a product's first month on. */
 export interface ProductOrigin {

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { ASSUMPTIONS } from "../../src/emulator/assumptions.js";
+import { SIGNAL_THRESHOLDS } from "../../src/emulator/catalog/signals/signal-thresholds.js";
+import { FIXED_ASSUMPTIONS } from "../../src/emulator/fixed-assumptions.js";
+import { LATER } from "./document-rows.js";
+
+type Name = keyof typeof ASSUMPTIONS | keyof typeof FIXED_ASSUMPTIONS;
+
+/** What the service's document calls "not shown", in its order, in words of ours, with the entries about it. */
+const NOT_SHOWN: Readonly<Record<string, readonly Name[] | "later">> = {
+  "task: error codes": ["taskErrorCodes"],
+  "report: items and reliability": ["reportItems", "reliabilityValues"],
+  "profile: pricing, staleness, categories": ["pricingModels", "stalenessStatuses", "categoryItems"],
+  "rankings: dataset, filters, category": [
+    "rankingsDataset",
+    "rankingsMethodologyVersion",
+    "rankingsFilters",
+    "rankingsCategory",
+  ],
+  "investigation: transitions and stages": [
+    "taskSteps",
+    "taskFailure",
+    "queuedSeconds",
+    "investigatingSeconds",
+    "generatingReportSeconds",
+  ],
+  "webhook: transitions": ["registrationSteps", "unverifiedBecome"],
+  "operations of the dashboard": ["dashboardOperations"],
+  "MCP: free calls": "later",
+  "authentication: features of ranking sorts": ["gatedRankingSorts"],
+  "signal: directions and units": ["changeDirections", "changeUnits"],
+  "test event: trigger": ["testTrigger", "testEventsGoTo"],
+  "deliveries: retries, time-out, failures, headers": [
+    "retrySeconds",
+    "longestRetryAfterSeconds",
+    "deliveryTimeoutMs",
+    "pauseAfterFailures",
+    "deliveryHeaders",
+    "deliveryUserAgent",
+  ],
+  "errors: codes": ["errorCodes"],
+  "limits: headers of a rate 429, a fourth investigation": ["rateLimitRetryAfter", "fourthInvestigationStatus"],
+  "versioning: policy": ["compatibility"],
+};
+
+/** What it leaves open without calling it so, by its sections. */
+const LEFT_OPEN: Readonly<Record<string, readonly Name[]>> = {
+  "search demand": [
+    "trafficDataSource",
+    "mixedKeywordsAre",
+    "unknownKeywordsAre",
+    "concentratedFromCr3",
+    "balancedFromCr3",
+    "comparisonBaselineTraffic",
+    "distributionProducts",
+    "detailRows",
+    "keywordHistoryMonths",
+  ],
+  rankings: ["zeroThresholdsFilter", "categoryIncludesSecondary"],
+  "research operations": ["unknownNames", "localeResolution"],
+  "product profile": ["profileLocale"],
+  "start an investigation": ["investigationsPerMonth", "repeatedStartCounts"],
+  "register a webhook": ["allowLoopbackHttp", "registrationDay"],
+  authentication: ["accessForEveryOperation", "sessionScopes"],
+  "errors and limits": [
+    "quotaHeadersOnEveryAnswer",
+    "refusedCallsCount",
+    "developerTotals",
+    "rateWindow",
+    "wrongMethodStatus",
+  ],
+  events: [
+    "deliveriesInFlight",
+    "redeliversOldSignals",
+    "signatureClock",
+    "firstSignalId",
+    "monthObservedOnDay",
+    "minutesBetweenSignalTypes",
+  ],
+  "signal types": Object.keys(SIGNAL_THRESHOLDS) as (keyof typeof SIGNAL_THRESHOLDS)[],
+};
+
+const ENTRIES: readonly string[] = [...Object.keys(ASSUMPTIONS), ...Object.keys(FIXED_ASSUMPTIONS)];
+
+test("what the document does not show has its entries, and every entry is about what it leaves open", () => {
+  const rows = [...Object.entries(NOT_SHOWN), ...Object.entries(LEFT_OPEN)];
+  expect(Object.keys(NOT_SHOWN)).toHaveLength(15);
+  expect(rows.filter(([, names]) => names.length === 0)).toEqual([]);
+  const named = rows.flatMap(([, names]) => (names === "later" ? [] : names));
+  expect([...named].sort()).toEqual([...ENTRIES].sort());
+});
+
+test("only what is built later has no entry yet", () => {
+  const later = Object.keys(NOT_SHOWN).filter((row) => NOT_SHOWN[row] === "later");
+  expect(later.map((row) => row.split(":")[0])).toEqual(["MCP"]);
+  expect(LATER).toHaveProperty(["mcp-notes/free-calls"]);
+});
