@@ -57,11 +57,7 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ accounts: [{ tier: "pro", key: ONE_KEY.key }] }, "option_invalid", '"accounts.0.name"'],
   [{ accounts: [{ ...ONE_KEY, scope: [] }] }, "option_unknown", 'Did you mean "scopes"?'],
   [{ logger: true }, "option_invalid", "expected a pino logger or false"],
-  [
-    { startAt: "yesterday" },
-    "option_invalid",
-    "expected a time with Z or an offset, such as 2026-11-01T09:00:00Z",
-  ],
+  [{ startAt: "yesterday" }, "option_invalid", "expected a time with Z or an offset, such as 2026-11-01T09:00:00Z"],
   [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
   [{ seed: 1.5 }, "option_invalid", '"seed"'],
   [{ db: "" }, "option_invalid", '"db"'],
