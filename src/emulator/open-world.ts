@@ -20,7 +20,7 @@ import { DEFAULT_SEED, readOrigin, seedWorld } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
 import { deliveriesControl } from "./webhooks/deliveries-control.js";
 import { webhooksControl } from "./webhooks/webhooks-control.js";
-import { createBeginSending } from "./webhooks/sending-totals.js";
+import { createOpenSendingSpan } from "./webhooks/sending-span.js";
 import type { RegistrationTrouble } from "./webhooks/watch-settlements.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "./time/stored-clock.js";
@@ -67,7 +67,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
   const control = gatedControl(
     {
       ...accessControl(access),
-      ...clockControl(core, createBeginSending(core), onMoved),
+      ...clockControl(core, createOpenSendingSpan(core), onMoved),
       ...operationFaultsControl(faults),
       ...investigationsControl(investigations),
       ...webhooksControl(core, webhooks, (accountId) => void access.accounts.read(accountId)),

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
+import Database from "better-sqlite3";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listen } from "../cli/serve-requests.js";
@@ -222,6 +223,15 @@ test("a moved clock tells what was sent on the way, and what it paused", async (
   });
   const { signals_published, deliveries } = await advance({ days: 2 });
   expect([signals_published > 100, deliveries.expired, deliveries.waiting]).toEqual([true, 1, 0]);
+
+  const database = new Database(await own.emulator.control.snapshot());
+  const kept = database
+    .prepare("SELECT state, deliveries FROM delivery_count WHERE deliveries > 0 ORDER BY state")
+    .all();
+  const counted = "SELECT state, count(*) AS deliveries FROM delivery GROUP BY state ORDER BY state";
+  expect(kept).toEqual(database.prepare(counted).all());
+  expect(kept).toHaveLength(2);
+  database.close();
 });
 
 test("an endpoint that refuses the time of a signature is told of once, and what was paused", async () => {

@@ -3,8 +3,9 @@ import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import { ServiceError } from "../service-error.js";
 import { addMonths } from "../time/add-months.js";
-import type { BeginSending, SendingSummary } from "../webhooks/sending-totals.js";
+import type { OpenSendingSpan, SendingSummary } from "../webhooks/sending-span.js";
 import { controlOperation } from "./control-operation.js";
+import { timeTold, type TimeTold } from "./time-told.js";
 
 const amount = z.int().min(0);
 /** No further than that at once, so that a slip does not make years of data. */
@@ -22,10 +23,7 @@ const advanceSchema = z.strictObject({
 });
 
 /** What moving the clock came to. */
-export interface ClockMove extends SendingSummary {
-  /** Where it is now, a date-time. */
-  now: string;
-}
+export interface ClockMove extends TimeTold, SendingSummary {}
 
 /**
  * The service's time.
@@ -34,10 +32,10 @@ export interface ClockMove extends SendingSummary {
  */
 export function clockControl(
   { clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">,
-  beginSending: BeginSending,
+  openSendingSpan: OpenSendingSpan,
   onMoved: (move: ClockMove) => void,
 ) {
-  const told = (): { now: string } => ({ now: new Date(clock.now()).toISOString() });
+  const told = (): TimeTold => timeTold(clock.now());
   return {
     now: controlOperation({
       method: "GET",
@@ -54,16 +52,16 @@ export function clockControl(
       input: advanceSchema,
       async run(input): Promise<ClockMove> {
         let target = 0;
-        let endSending = beginSending();
+        let closeSpan!: () => SendingSummary;
         await scheduler.advanceTo((now) => {
           target = targetOf(input, now);
-          endSending = beginSending();
+          closeSpan = openSendingSpan();
           return target;
         });
         if (clock.now() < target) {
           throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed before the clock got there.");
         }
-        const move = { ...told(), ...endSending() };
+        const move = { ...told(), ...closeSpan() };
         onMoved(move);
         return move;
       },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { controlOperation } from "./control-operation.js";
+import { timeTold } from "./time-told.js";
 
 /**
  * The whole state. Interfaces of their own, since a compiler writes an inferred `Buffer` as `Buffer<ArrayBufferLike>`, which
@@ -18,8 +19,6 @@ export interface WorldChanges {
   reset(): Promise<number>;
 }
 
-const told = (nowMs: number): { now: string } => ({ now: new Date(nowMs).toISOString() });
-
 /** The state as a whole. */
 export function worldControl(world: WorldChanges) {
   return {
@@ -36,7 +35,7 @@ export function worldControl(world: WorldChanges) {
       about:
         "Replaces the state by that of a snapshot, and goes on at the moment at which that was taken. Over HTTP the body is application/octet-stream.",
       input: z.strictObject({ bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes") }),
-      run: async ({ bytes }) => told(await world.load(bytes)),
+      run: async ({ bytes }) => timeTold(await world.load(bytes)),
     }),
     reset: controlOperation({
       method: "POST",
@@ -44,7 +43,7 @@ export function worldControl(world: WorldChanges) {
       about:
         "Begins anew: the seeded data, the accounts of the options, the clock where it was told to begin, or at the present.",
       input: z.strictObject({}),
-      run: async () => told(await world.reset()),
+      run: async () => timeTold(await world.reset()),
     }),
   };
 }

@@ -4,7 +4,7 @@ import { itemsOf } from "../allowed-values.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import type { CarriedRequest, RequestFacts } from "./carry-request.js";
 import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
-import { retryAfterSeconds } from "./retry-delays.js";
+import { retryAfterSeconds } from "./retry-after.js";
 import type { RequestOutcome } from "./send-request.js";
 
 /** Writes down what came of an attempt, and what follows from it. */

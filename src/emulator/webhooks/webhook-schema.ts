@@ -71,6 +71,19 @@ CREATE INDEX delivery_expiring ON delivery (expires_at) WHERE state = 'waiting';
 CREATE INDEX delivery_by_registration ON delivery (registration_id);
 CREATE INDEX delivery_by_event ON delivery (event_id);
 
+-- How many there are in each state: to count them would read all of them.
+CREATE TABLE delivery_count (
+  state TEXT PRIMARY KEY,
+  deliveries INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER delivery_added AFTER INSERT ON delivery BEGIN
+  INSERT INTO delivery_count VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET deliveries = deliveries + 1;
+END;
+CREATE TRIGGER delivery_changed AFTER UPDATE OF state ON delivery WHEN NEW.state <> OLD.state BEGIN
+  UPDATE delivery_count SET deliveries = deliveries - 1 WHERE state = OLD.state;
+  INSERT INTO delivery_count VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET deliveries = deliveries + 1;
+END;
+
 -- One request, and what came of it.
 CREATE TABLE attempt (
   attempt_id INTEGER PRIMARY KEY,

@@ -1,20 +1,23 @@
 import { expect, test, vi } from "vitest";
+import { createOpenSendingSpan } from "../../../../src/emulator/webhooks/sending-span.js";
 import { activeRegistration, draft, openWebhooks, serveEndpoint, webhookDatabase } from "./webhook-world.js";
 
-test("no query reads all deliveries, attempts or events: each goes by an index", async () => {
+test("no query reads all deliveries, attempts, events or signals: each goes by an index", async () => {
   const database = webhookDatabase();
   const prepare = vi.spyOn(database, "prepare");
   const world = openWebhooks({ database });
   world.webhooks.follows.follow(1, ["larkvoice"]);
   const { url } = await serveEndpoint();
   await activeRegistration(world, url);
+  const closeSpan = createOpenSendingSpan(world)();
   world.webhooks.publish(draft());
   await world.scheduler.idle();
+  closeSpan();
   world.webhooks.deliveries.list({ limit: 1 });
   world.webhooks.deliveries.list({ limit: 1, event_id: "sig_1_7" });
 
   const queries = [...new Set(prepare.mock.calls.map(([sql]) => sql))].filter((sql) =>
-    /\b(delivery|attempt)\b/.test(sql),
+    /\b(delivery|attempt|signal)\b/.test(sql),
   );
   prepare.mockRestore();
   const planOf = (sql: string): string[] =>
@@ -24,7 +27,7 @@ test("no query reads all deliveries, attempts or events: each goes by an index",
       .map(({ detail }) => detail);
   const slow = queries.flatMap((sql) =>
     planOf(sql)
-      .filter((step) => /^SCAN (d|e|delivery|attempt|event)\b|TEMP B-TREE/.test(step))
+      .filter((step) => /^SCAN (d|e|delivery|attempt|event|signal)\b|TEMP B-TREE/.test(step))
       .map((step) => `${step}: ${sql}`),
   );
   expect(slow).toEqual([]);
@@ -40,5 +43,7 @@ test("no query reads all deliveries, attempts or events: each goes by an index",
     /SEARCH d USING INDEX delivery_waiting \(registration_id=\? AND due_at<\?\)/,
   );
   expect(asked("min(expires_at)")).toMatch(/SEARCH delivery USING (COVERING )?INDEX delivery_expiring/);
-  expect(asked("AND expires_at < ?")).toMatch(/SEARCH delivery USING INDEX delivery_expiring \(expires_at<\?\)/);
+  expect(asked("AND expires_at < ?")).toMatch(
+    /SEARCH delivery USING (COVERING )?INDEX delivery_expiring \(expires_at<\?\)/,
+  );
 });

@@ -10,14 +10,14 @@ export interface SendingSummary {
   registrations_paused: string[];
 }
 
-/** Begins a span; what it returns ends it. */
-export type BeginSending = () => () => SendingSummary;
+/** Opens a span of time; what it returns closes it, and tells what was sent in it. */
+export type OpenSendingSpan = () => () => SendingSummary;
 
-export function createBeginSending({ database }: Pick<EmulatorCore, "database">): BeginSending {
+export function createOpenSendingSpan({ database }: Pick<EmulatorCore, "database">): OpenSendingSpan {
   const lastSignal = database.prepare<[], number | null>("SELECT max(signal_id) FROM signal").pluck();
   const signalsAfter = database.prepare<[number], number>("SELECT count(*) FROM signal WHERE signal_id > ?").pluck();
   const byState = database.prepare<[], { state: DeliveryState; deliveries: number }>(
-    "SELECT state, count(*) AS deliveries FROM delivery GROUP BY state",
+    "SELECT state, deliveries FROM delivery_count",
   );
   const paused = database
     .prepare<[], string>("SELECT registration_id FROM registration WHERE status = 'paused' ORDER BY created_at")
