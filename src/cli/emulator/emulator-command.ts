@@ -57,11 +57,13 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
   const accounts = demoAccounts();
   const { port, host, db, seed, now: startAt } = options;
   const isJson = options.json ?? false;
-  const logger = await emulatorLogger(terminal, { isJson, url: () => emulator.url });
+  let url: string | null = null;
+  const logger = await emulatorLogger(terminal, { isJson, url: () => url });
   const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions, logger });
   const isNewFile = db !== undefined && !existsSync(db);
   try {
     await emulator.start();
+    ({ url } = emulator);
     await reportStart(emulator, { accounts, db, isNewFile, isJson }, terminal);
     const { startNotes } = await import("./start-notes.js");
     for (const line of await startNotes(emulator, { host, assumptions })) terminal.note(line);

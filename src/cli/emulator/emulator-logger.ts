@@ -13,10 +13,14 @@ type Entry =
   | ({ event: "registration_paused" | "registration_time_refused" } & Trouble)
   | { event?: undefined; msg: string; err?: { message?: string } };
 
-/** What happens while the emulator runs, a line each: in words, or as NDJSON. What went wrong in itself goes to stderr. */
+/**
+ * What happens while the emulator runs, a line each: in words, or as NDJSON. What went wrong in itself goes to stderr.
+ *
+ * @param url where it listens; null while it does not yet: what a file has waiting may be sent before
+ */
 export async function emulatorLogger(
   terminal: Terminal,
-  { isJson, url }: { isJson: boolean; url: () => string },
+  { isJson, url }: { isJson: boolean; url: () => string | null },
 ): Promise<Logger> {
   const { pino } = await import("pino");
   const write = (line: string): void => tell(JSON.parse(line) as Entry);
@@ -29,7 +33,7 @@ export async function emulatorLogger(
       if (isJson) terminal.printJson(factsOf(entry));
       else terminal.print(moveWords(entry, terminal));
     } else {
-      const help = helpOf(entry, url());
+      const help = helpOf(entry, url);
       if (isJson) terminal.printJson({ ...factsOf(entry), help });
       else terminal.note(`${terminal.notePaint.yellow("warning")}: ${printable(`${troubleWords(entry)}. ${help}`)}`);
     }
@@ -59,10 +63,14 @@ function troubleWords({ event, registration_id, endpoint, failure_count, last }:
   return `${who} answered ${last} to a signature of another time than this machine's`;
 }
 
-function helpOf({ event, registration_id, ahead_seconds }: Trouble & { event: string }, url: string): string {
+function helpOf(
+  { event, registration_id, ahead_seconds }: Trouble & { event: string },
+  url: () => string | null,
+): string {
   if (event === "registration_time_refused") return clockHelp(ahead_seconds);
-  const resume = `curl -X POST ${shellQuote(`${url}/_emulator/registrations/${registration_id}/resume`)}`;
-  return `Mend its receiver, then: ${resume}`;
+  const path = `/_emulator/registrations/${registration_id}/resume`;
+  const base = url();
+  return `Mend its receiver, then: ${base === null ? `POST ${path}` : `curl -X POST ${shellQuote(`${base}${path}`)}`}`;
 }
 
 /** What to do about signatures of another time than the machine's. */

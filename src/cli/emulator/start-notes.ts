@@ -1,11 +1,10 @@
 import { systemClock } from "../../clock.js";
 import type { AssumptionOptions } from "../../emulator/assumption-options.js";
+import { isLoopbackHost } from "../../emulator/control/assert-local.js";
 import type { Emulator } from "../../emulator/create-emulator.js";
 import { unreachableRegistrations } from "../../emulator/webhooks/unreachable-registrations.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { clockHelp } from "./emulator-logger.js";
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;
 
 interface Start {
   host: string;
@@ -27,7 +26,7 @@ function timeNote(now: string, { assumptions }: Start): string | null {
 }
 
 function networkNote({ host }: Start): string | null {
-  if (LOOPBACK.test(host)) return null;
+  if (isLoopbackHost(host.includes(":") ? `[${host}]` : host)) return null;
   return (
     `note: others on the network can reach ${host}: the REST API with a key, the product profile without; ` +
     "the control API answers this machine alone (a proxy or tunnel on this machine counts as that)"

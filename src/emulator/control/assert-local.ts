@@ -5,6 +5,9 @@ import { ServiceError } from "../service-error.js";
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 
+/** Whether a `Host` names this machine for itself, as the control API is asked. */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK_HOST.test(host);
+
 /**
  * The control API has no key, so it is for this machine alone: not for others, not for a page of another site in a
  * browser of this machine, and not for one whose name was made to lead here.
@@ -13,7 +16,7 @@ const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
  */
 export function assertLocal({ headers, headersDistinct, socket }: IncomingMessage): void {
   const host = headers.host ?? "";
-  const isLocal = LOOPBACK_HOST.test(host) && LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "");
+  const isLocal = isLoopbackHost(host) && LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "");
   const { origin } = headers;
   const site = headersDistinct["sec-fetch-site"] ?? [];
   const isOwnPage =

@@ -54,7 +54,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   const settle = createSettleDelivery(core);
   const dispatcher = createDeliveryDispatcher(core, {
     carry: createCarryRequest(options.send ?? sender.send),
-    settle: onTrouble ? watchSettlements(core, settle, { signingTime, machineNow, onTrouble }) : settle,
+    settle: onTrouble ? watchSettlements(core, settle, { signingTime, machineNow, onTrouble, onFailure }) : settle,
     faults,
     onFailure,
     signingTime,

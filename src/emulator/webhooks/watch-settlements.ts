@@ -23,18 +23,29 @@ interface Watching {
   signingTime: () => number;
   machineNow: () => number;
   onTrouble: (trouble: RegistrationTrouble) => void;
+  /** Told of what `onTrouble` throws. */
+  onFailure: (error: unknown) => void;
 }
 
 /** Tells of a registration when it becomes paused, and once when it seems to refuse the time of its signatures. */
 export function watchSettlements(
   { database }: Pick<EmulatorCore, "database">,
   settle: SettleDelivery,
-  { signingTime, machineNow, onTrouble }: Watching,
+  { signingTime, machineNow, onTrouble, onFailure }: Watching,
 ): SettleDelivery {
   const find = database.prepare<[string], Pick<RegistrationRow, "status" | "url" | "failure_count">>(
     "SELECT status, url, failure_count FROM registration WHERE registration_id = ?",
   );
   const told = new Set<string>();
+
+  // What came of the delivery is written down by now: who cannot be told does not hold up the next one.
+  function tell(trouble: RegistrationTrouble): void {
+    try {
+      onTrouble(trouble);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
 
   return (delivery, carried) => {
     const { registration_id } = delivery;
@@ -55,9 +66,9 @@ export function watchSettlements(
     const isRefused = typeof last === "number" && last >= 400 && last <= 499;
     if (isRefused && isFarOff(ahead_seconds) && !told.has(registration_id)) {
       told.add(registration_id);
-      onTrouble({ kind: "time_refused", ...facts });
+      tell({ kind: "time_refused", ...facts });
     }
-    if (before.status === "active" && after.status === "paused") onTrouble({ kind: "paused", ...facts });
+    if (before.status === "active" && after.status === "paused") tell({ kind: "paused", ...facts });
   };
 }
 
