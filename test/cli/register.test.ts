@@ -6,6 +6,9 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -452,6 +455,44 @@ test("a secret whose lock somebody took away is left beside it, and the lock of 
   expect([readFileSync(path, "utf8"), readFileSync(`${path}.lock`, "utf8")]).toEqual(["whsec_old\n", "of another"]);
 });
 
+test("a secret whose folder is gone is told to be lost, with what to delete", async () => {
+  const folder = join(tempFiles({ "kept/signals.secret": "whsec_old\n" }), "kept");
+  const service = await serveService((asked, number, response) => {
+    renameSync(folder, `${folder}-elsewhere`);
+    writeFileSync(folder, "no folder any more");
+    answerJson(response, 201, registration(number, asked));
+  });
+  const path = join(folder, "signals.secret");
+  const args = ["register", "--url", URL_OF_RECEIVER, "--types", "new_model", "--secret-file", path, ...service.access];
+  const run = await callCli(args);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(
+    /wh_1 is registered: its secret is lost, since cannot write the secret file .* \(ENOTDIR\)\. Delete it in the dashboard\n$/,
+  );
+  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+  expectNoSecretIn(run);
+});
+
+test("a writer closes its lock without a word, whatever became of the folder", () => {
+  const folder = join(tempFiles({ "kept/other": "" }), "kept");
+  const open = (): string[] => readdirSync("/proc/self/fd").map((name) => linkOf(join("/proc/self/fd", name)));
+  const writer = openSecretWriter(join(folder, "signals.secret"));
+  renameSync(folder, `${folder}-elsewhere`);
+  writeFileSync(folder, "no folder any more");
+  const held = join(realpathSync(`${folder}-elsewhere`), "signals.secret.lock");
+  if (process.platform === "linux") expect(open()).toContain(held);
+  writer.close();
+  if (process.platform === "linux") expect(open()).not.toContain(held);
+});
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
 test.skipIf(!canMount)("on a full disk nothing is registered (needs a disk of its own)", async () => {
   const { folder, fill } = smallDisk(1);
   const { access, requests } = await serveService();
@@ -477,7 +518,7 @@ test.skipIf(!canMount)("a disk that is full by the time of the answer has room f
 });
 
 /** A registration in a process of its own, whose answer is the caller's to send. */
-async function startRegistering(...args: string[]) {
+async function startRegistering(args: readonly string[] = [], target = "signals.secret") {
   let reply = (): void => undefined;
   let tell = (): void => undefined;
   const asked = new Promise<void>((resolve) => (tell = resolve));
@@ -485,17 +526,20 @@ async function startRegistering(...args: string[]) {
     reply = () => answerJson(response, 201, registration(number, registering));
     tell();
   });
-  const path = join(tempFiles(), "signals.secret");
+  const folder = realpathSync(tempFiles());
+  const path = join(folder, "signals.secret");
+  if (target !== "signals.secret") symlinkSync(target, path);
+  const lock = join(folder, `${target}.lock`);
   const given = ["register", "--url", URL_OF_RECEIVER, "--all-types", "--secret-file", path];
   const child = startCli([...given, ...service.access, ...args]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const noted = new Promise((resolve) => child.stderr?.once("data", resolve));
   const outcome = outcomeOf(child);
   await asked;
-  expect(existsSync(`${path}.lock`)).toBe(true);
+  expect(existsSync(lock)).toBe(true);
   child.kill("SIGINT");
   await noted;
-  return { service, path, child, outcome, reply: () => reply(), beside: () => readdirSync(dirname(path)) };
+  return { service, path, lock, child, outcome, reply: () => reply(), beside: () => readdirSync(folder) };
 }
 
 test("an interruption waits for the answer, keeps its secret, and asks for no other", async () => {
@@ -510,25 +554,28 @@ test("an interruption waits for the answer, keeps its secret, and asks for no ot
 });
 
 test("an interruption waits no longer than for any answer, and says what may be registered", async () => {
-  const { outcome, beside } = await startRegistering("--timeout", "1");
+  const { outcome, beside } = await startRegistering(["--timeout", "3"]);
   const run = await outcome;
   expect(run.exitCode).toBe(130);
   const [waiting, says] = run.stderr.trimEnd().split("\n");
-  expect(waiting).toBe("waiting up to 1 s for an answer that may hold a secret; Ctrl-C again ends at once");
-  expect(says).toMatch(/had no answer after 1000 ms.*may be registered all the same.*dashboard/);
+  expect(waiting).toBe("waiting up to 3 s for an answer that may hold a secret; Ctrl-C again ends at once");
+  expect(says).toMatch(/had no answer after 3000 ms.*may be registered all the same.*dashboard/);
   expect(beside()).toEqual([]);
 });
 
-test("a second Ctrl-C ends at once, and says what to look for", async () => {
-  const { outcome, path, child, beside } = await startRegistering();
+test.each([
+  ["a file", "signals.secret", ["signals.secret.lock"]],
+  ["a link", "target.secret", ["signals.secret", "target.secret.lock"]],
+])("a second Ctrl-C ends at once, and says what to look for: %s", async (_what, target, left) => {
+  const { outcome, lock, child, beside } = await startRegistering([], target);
   // Soon after the first it is taken for the same one.
   const again = setInterval(() => child.kill("SIGINT"), 50);
   const run = await outcome.finally(() => clearInterval(again));
   expect(run.exitCode).toBe(130);
   const says = `${URL_OF_RECEIVER} may be registered, with a secret that nobody has: look in the dashboard`;
   expect(run.stderr).toContain(says);
-  expect(run.stderr).toContain(`delete ${path}.lock\n`);
-  expect(beside()).toEqual(["signals.secret.lock"]);
+  expect(run.stderr).toContain(`Then delete ${lock}\n`);
+  expect(beside()).toEqual(left);
 });
 
 /** A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no test. */

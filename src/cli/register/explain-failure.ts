@@ -1,5 +1,4 @@
 import { isClientError, type ClientError } from "../../client/client-error.js";
-import { secretLockOf } from "../../receiver/secret-file.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { printable } from "../printable.js";
 import { shellQuote } from "../shell-quote.js";
@@ -26,9 +25,9 @@ export function restOf(types: readonly string[], options: RegisterOptions): stri
 }
 
 /** When nobody waited for the answer. */
-export function whenCutShort({ url, secretFile }: RegisterOptions): string {
+export function whenCutShort(url: string, lock: string): string {
   return (
     `${printable(url)} may be registered, with a secret that nobody has: look in the dashboard, and delete it there. ` +
-    `Then delete ${printable(secretLockOf(secretFile))}`
+    `Then delete ${printable(lock)}`
   );
 }

@@ -3,6 +3,7 @@ import { isClientError } from "../../client/client-error.js";
 import type { NewRegistration } from "../../client/new-registration.js";
 import type { KnownSignalType } from "../../events/signal-types.js";
 import { readServiceAccess } from "../api-key.js";
+import type { Cli } from "../cli.js";
 import { throwIfInterrupted, type CommandContext } from "../define-command.js";
 import { CliError, EXIT, environmentError, type ExitCode } from "../exit.js";
 import { echoed, printable } from "../printable.js";
@@ -15,12 +16,11 @@ import { readSignalTypes } from "./signal-type-list.js";
 /** Registers as often as the signal types need it, and keeps each secret as soon as it is shown. */
 export async function registerWebhooks(options: RegisterOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
-  const waitMs = options.timeout * 1000;
   const lists = readSignalTypes(options);
   const { baseUrl, apiKey } = readServiceAccess(options, cli);
   // One attempt: a person sees what is wrong, and types it again.
   const retry = { maxAttempts: 1 };
-  const client = createClient({ baseUrl, apiKey, timeoutMs: waitMs, retry, userAgent: "signalbox" });
+  const client = createClient({ baseUrl, apiKey, timeoutMs: options.timeout * 1000, retry, userAgent: "signalbox" });
 
   const noteWait = (): void =>
     terminal.note(`waiting up to ${options.timeout} s for an answer that may hold a secret; Ctrl-C again ends at once`);
@@ -30,8 +30,7 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
     try {
       throwIfInterrupted(signal);
       terminal.progress(`registering ${index + 1} of ${lists.length}`);
-      cli.setUnfinished({ atMostMs: waitMs, ifCutShort: whenCutShort(options) });
-      const registration = await registerOne(client, types, options, terminal);
+      const registration = await registerOne(client, types, options, cli);
       done.push(registration);
       report(registration, options, terminal);
     } catch (error) {
@@ -65,11 +64,12 @@ function whose(done: readonly NewRegistration[]): string {
 async function registerOne(
   client: Client,
   types: KnownSignalType[],
-  { url, locale, secretFile }: RegisterOptions,
-  terminal: Terminal,
+  { url, locale, secretFile, timeout }: RegisterOptions,
+  { terminal, setUnfinished }: Cli,
 ): Promise<NewRegistration> {
   const writer = openSecretWriter(secretFile);
   try {
+    setUnfinished({ atMostMs: timeout * 1000, ifCutShort: whenCutShort(url, writer.lock) });
     const registration = await client.registerWebhook({ url, locale, signal_types: types });
     keep(writer, registration.signing_secret, registration.id);
     if (writer.takesRights)

@@ -24,6 +24,8 @@ import { CliError, environmentError } from "../exit.js";
 
 /** A file of secrets that is about to get one more. Receivers that read it wait for it as long as it is open. */
 export interface SecretWriter {
+  /** The file that is to replace it. Absolute; beside where a link leads. */
+  readonly lock: string;
   /** Others on this machine may use the file now, and will not when it is written. */
   readonly takesRights: boolean;
   /**
@@ -34,7 +36,7 @@ export interface SecretWriter {
    * @throws CliError when it could not; the file is as it was then, and the secret in the lock, if that could be written
    */
   add(secret: string): void;
-  /** Adds nothing more. Idempotent. */
+  /** Adds nothing more. Idempotent; never throws: it would take the place of what is told of a secret. */
   close(): void;
 }
 
@@ -56,17 +58,33 @@ export function openSecretWriter(path: string): SecretWriter {
   const descriptor = openLock(lock, path);
   let isOpen = true;
 
-  /** Unless somebody deleted it by hand: what is renamed or removed has to be what was made here. */
+  /** Unless somebody deleted it by hand: what is renamed or removed has to be what was made here, and be seen to be. */
   function isOurs(): boolean {
-    return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
+    try {
+      return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
+    } catch {
+      return false;
+    }
+  }
+
+  function letGo(): void {
+    isOpen = false;
+    try {
+      closeSync(descriptor);
+    } catch {
+      // What counts was synced before.
+    }
   }
 
   function close(): void {
     if (!isOpen) return;
-    isOpen = false;
     const isThere = isOurs();
-    closeSync(descriptor);
-    if (isThere) rmSync(lock, { force: true });
+    letGo();
+    try {
+      if (isThere) rmSync(lock, { force: true });
+    } catch {
+      // The next registration finds it, and says what to do.
+    }
   }
 
   /** The secret alone, where somebody finds it: it is shown once. */
@@ -79,8 +97,7 @@ export function openSecretWriter(path: string): SecretWriter {
     } catch {
       return environmentError(`its secret is lost, since ${message}. Delete it in the dashboard`);
     }
-    isOpen = false;
-    closeSync(descriptor);
+    letGo();
     return environmentError(`${message}. Its secret is in ${place}: add it to ${path}, and delete that`);
   }
 
@@ -89,6 +106,7 @@ export function openSecretWriter(path: string): SecretWriter {
     const takesRights = before.stat !== null && adoptRights(descriptor, before.stat, path);
     write(descriptor, before.text + ROOM);
     return {
+      lock,
       takesRights,
       add(secret) {
         const [line] = secretLines(`${secret}\n`);
@@ -108,8 +126,7 @@ export function openSecretWriter(path: string): SecretWriter {
         } catch (error) {
           throw rescue(secret, error);
         }
-        isOpen = false;
-        closeSync(descriptor);
+        letGo();
         syncFolder(dirname(file));
       },
       close,
