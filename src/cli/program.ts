@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, type CommanderError } from "commander";
 import type { Cli, Outcome } from "./cli.js";
 import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./define-command.js";
-import { EXIT, usageError } from "./exit.js";
+import { usageError } from "./exit.js";
 import { addHelpCommand, namesOfCommands } from "./help-command.js";
 import { echoed } from "./printable.js";
 
@@ -37,12 +37,11 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
   ["emulator", async () => (await import("./emulator/emulator-command.js")).addEmulatorCommand],
 ]);
 
-/** @param args what was typed: a command's name comes first, or help, an option or a slip of the pen */
-export async function createProgram(
-  cli: Cli,
-  args: readonly string[],
-): Promise<{ program: Command; outcome: Outcome }> {
-  const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
+/**
+ * @param args what was typed: a command's name comes first, or help, an option or a slip of the pen
+ * @param outcome is filled while the program runs
+ */
+export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
   const program = new Command("signalbox")
     .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
     .version(readVersion(), "-V, --version", "print the version")
@@ -57,7 +56,7 @@ export async function createProgram(
   for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
   addHelpCommand(program);
   explainWrongUsage(program, outcome);
-  return { program, outcome };
+  return program;
 }
 
 function explainWrongUsage(command: Command, outcome: Outcome): void {

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { isClientError } from "../client/client-error.js";
 import { isSignalboxError } from "../errors.js";
-import type { Cli } from "./cli.js";
+import type { Cli, Outcome } from "./cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { assertOptionValues } from "./option-values.js";
 import { printable } from "./printable.js";
@@ -9,8 +9,10 @@ import { createProgram } from "./program.js";
 
 /** Runs one command line. Never rejects: whatever goes wrong is a line on stderr and an exit code. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
-  const { program, outcome } = await createProgram(cli, args);
+  const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
   try {
+    // It loads modules: what cannot be loaded is told as all else is.
+    const program = await createProgram(cli, args, outcome);
     assertOptionValues(program, args);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
     await cli.terminal.flush();

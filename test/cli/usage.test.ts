@@ -1,12 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { expect, test } from "vitest";
 import type { Cli } from "../../src/cli/cli.js";
+import { EXIT } from "../../src/cli/exit.js";
 import { createProgram } from "../../src/cli/program.js";
 import { callCli } from "./call-cli.js";
-import { MAIN, runCli } from "./run-cli.js";
+import { MAIN, runCli, type CliRun } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
 
 const URL_FLAG = ["--url", "http://127.0.0.1:1/x"];
@@ -18,7 +20,7 @@ function leavesOf(command: Command, words: readonly string[] = []): { command: C
   return inner.length === 0 ? [{ command, words }] : inner.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }
 
-const { program: PROGRAM } = await createProgram({} as Cli, []);
+const PROGRAM = await createProgram({} as Cli, [], { exitCode: EXIT.ok, commandName: "signalbox" });
 const LEAVES = leavesOf(PROGRAM);
 const WITH_VALUE = LEAVES.flatMap(({ command, words }) =>
   command.options.filter(({ required }) => required).map(({ long }) => [...words, long ?? ""]),
@@ -115,9 +117,22 @@ test("of a wrong word `help` says what the command itself says", async () => {
   expect((await callCli(["help", "inbox", "bogus"])).stderr).toBe((await callCli(["inbox", "bogus"])).stderr);
 });
 
+/** What is taken for a value after all may be the name of a file that is written: then it is there, and in `left`. */
+async function callInFolder(args: readonly string[]): Promise<CliRun & { left: string[] }> {
+  const folder = tempFiles();
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const run = await callCli(args);
+    return { ...run, left: readdirSync(folder) };
+  } finally {
+    process.chdir(before);
+  }
+}
+
 test.each(WITH_VALUE)("no option takes the next one for its value: %j %s", async (...words) => {
-  const run = await callCli([...words, "--swallowed"]);
-  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  const run = await callInFolder([...words, "--swallowed"]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "", left: [] });
   expect(run.stderr).toMatch(
     /^signalbox [a-z ]+: option '(-H, )?(--[a-z-]+) <.*>' argument missing \(a value that .* as in \2=--value\); type .*\n$/,
   );
@@ -129,8 +144,8 @@ const WANTS_SOMETHING = WITH_VALUE.filter((words) => words.at(-1) !== "--header"
 
 test.each(WANTS_SOMETHING)("a blank value is a slip, as from an unset variable: %j %s", async (...words) => {
   for (const blank of ["", " "]) {
-    const run = await callCli([...words, blank]);
-    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    const run = await callInFolder([...words, blank]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "", left: [] });
     expect(run.stderr).toMatch(
       /^signalbox [a-z ]+: option '.* <.*>' argument ' ?' is invalid\. (It is blank: give it a value, or|Expected |Allowed choices).*\n$/,
     );
@@ -211,6 +226,17 @@ test.each(["18.20.4", "20.18.3"])("Node %s is too old: exit 3 with one line", (v
   const run = spawnSync(process.execPath, ["--require", join(folder, "old.cjs"), MAIN, "demo"], { encoding: "utf8" });
   expect(run).toMatchObject({ status: 3, stdout: "" });
   expect(run.stderr).toBe(`signalbox: this is Node ${version}; signalbox needs 20.19 or later.\n`);
+});
+
+test("a command that cannot be loaded is a line and exit 3, as from half an installation", async () => {
+  const folder = tempFiles();
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  for (const part of ["dist", "package.json"]) cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");
+  rmSync(join(folder, "dist/cli/sign-command.js"));
+  const child = spawnSync(process.execPath, [join(folder, "dist/cli/main.js"), "sign", "x"], { encoding: "utf8" });
+  expect(child).toMatchObject({ status: 3, stdout: "" });
+  expect(child.stderr).toMatch(/^signalbox: unexpected error, please report it:\n.*sign-command\.js/);
 });
 
 test("what says itself what it wants shows no example, and each command is shown as it can be typed", async () => {
