@@ -49,7 +49,8 @@ export function readApp(appDir: string): AppFolder {
 function readManifest(directory: string, typed: string): Manifest {
   let json: string;
   try {
-    json = readFileSync(join(directory, "package.json"), "utf8");
+    // A byte order mark is no JSON, and npm takes it all the same.
+    json = readFileSync(join(directory, "package.json"), "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
     const isMissing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
     const what = isMissing ? "there is no package.json" : "its package.json cannot be read";
