@@ -199,6 +199,7 @@ const BEFORE_EXIT = [
   "    // Move what ends the process here: process.exit() waits for nothing.",
   "  });",
 ];
+const BESIDE_EXIT = [BESIDE[0], ...BEFORE_EXIT, BESIDE[2]];
 
 test.each([
   ["async () => {\n  server.close();\n}", "inside", ["  await signals.close();"]],
@@ -208,6 +209,12 @@ test.each([
   ["() => {\n  server.close(() => process.exit(0));\n}", "inside", BEFORE_EXIT],
   ["() => {\n  server.close();\n});\nlater(() => {\n  process.exit(0);\n}", "inside", CAUGHT],
   ["() => server.close()", "above", BESIDE],
+  ["() => process.exit(0)", "above", BESIDE_EXIT],
+  ["async () => { await stop(); process.exit(); }", "above", BESIDE_EXIT],
+  ["process.exit", "above", BESIDE_EXIT],
+  ["() =>\n  process.exit(0),\n", "above", BESIDE_EXIT],
+  ["() => server.close());\nlater(() => process.exit(0)", "above", BESIDE],
+  ["() => process.exitCode = 0", "above", BESIDE],
   ["async () => { await stop(); }", "above", BESIDE],
   ["imported", "above", BESIDE],
 ])("what is added to a listener fits it: %j", async (handler, place, lines) => {
@@ -250,6 +257,17 @@ test.each([
   ["none", "", [[4, "above", 'process.once("SIGTERM", () => {']]],
 ])("it is closed at every signal that the app handles: %s", async (_what, text, closes) => {
   expect(closesOf(await planFor({ "app.js": APP + text }))).toEqual(closes);
+});
+
+test("a function of one line that ends the process is no place, and what ends it has to be moved", async () => {
+  const handlers = ["const stop = () => process.exit(0);", "function stop() { process.exit(0); }"];
+  for (const handler of handlers) {
+    const plan = await planFor({ "app.js": `${APP}${handler}\nprocess.on("SIGTERM", stop);\n` });
+    expect(editOf(plan, "close")?.lines).toEqual(BESIDE_EXIT);
+  }
+  const text = `${APP}if (x) {\n  process.on("SIGTERM", () => stop());\n}\nif (y) {\n  process.exit(1);\n}\n`;
+  const other = await planFor({ "app.js": text });
+  expect(editOf(other, "close")?.lines).toEqual(BESIDE.map((line) => `  ${line}`));
 });
 
 test("what another's function handles is listened to beside it, for both signals", async () => {
@@ -387,6 +405,11 @@ test.each([
   ],
 ])("an app %s is wrong usage", async (_what, files, says) => {
   await expect(planFor(files)).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringMatching(says) });
+});
+
+test("a package.json with a byte order mark is read, as npm reads it", async () => {
+  const files = { "package.json": `\uFEFF${manifest({ type: "module" })}`, "app.js": ESM_APP };
+  expect(editOf(await planFor(files), "import")?.lines).toEqual(['import { signals } from "./signals/router.js";']);
 });
 
 test("a folder that is not there is wrong usage", async () => {

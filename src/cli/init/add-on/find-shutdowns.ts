@@ -3,7 +3,7 @@ import { stripComments } from "./strip-comments.js";
 
 const NAMES = ["SIGTERM", "SIGINT"] as const;
 
-export type TerminationSignal = (typeof NAMES)[number];
+type TerminationSignal = (typeof NAMES)[number];
 
 /** What an app does when it is told to end. */
 export interface Shutdown extends Place {
@@ -56,12 +56,15 @@ function shutdownAt(file: string, source: string, index: number): Omit<Shutdown,
   const head = (lines[place.line - 1] ?? "").trim();
   const isOpen = /(?:=>\s*|\bfunction\b.*)\{$/.test(head);
   const rest = lines.slice(place.line);
-  const end = rest.findIndex((line) => line.startsWith(`${place.indent}}`));
+  const end = rest.findIndex((line) =>
+    isOpen ? line.startsWith(`${place.indent}}`) : line.trim() !== "" && line.search(/\S/) <= place.indent.length,
+  );
+  const body = [head, ...rest.slice(0, Math.max(0, end))];
   return {
     ...place,
     isOpen,
     isAsync: /\basync\b/.test(head),
-    exits: isOpen && rest.slice(0, Math.max(0, end)).some((line) => /\bprocess\s*\.\s*exit\s*\(/.test(line)),
+    exits: body.some((line) => /\bprocess\s*\.\s*exit\b/.test(line)),
     isStatement: /^process\b/.test(place.text) && !goesOn(place, source),
   };
 }

@@ -66,7 +66,7 @@ function closeIn(shutdown: Shutdown, closing: string): LinesToAdd {
     return { purpose, ...at(shutdown, "inside"), lines: indented(linesInside(shutdown, closing), shutdown, "  ") };
   }
   const where = shutdown.isStatement ? at(shutdown, "above") : nowhere(shutdown);
-  return { purpose, ...where, lines: indented(linesBeside(shutdown.signals, closing), shutdown) };
+  return { purpose, ...where, lines: indented(linesBeside(shutdown, closing), shutdown) };
 }
 
 type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at" | "before">;

@@ -1,4 +1,4 @@
-import type { Shutdown, TerminationSignal } from "./find-shutdowns.js";
+import type { Shutdown } from "./find-shutdowns.js";
 
 /** For an app that lets itself be ended by a signal without a word. */
 export function linesToEnd(closing: string): string[] {
@@ -14,7 +14,10 @@ export function linesToEnd(closing: string): string[] {
 
 /** For the function that the app has for it: `await` would be a syntax error where it is not async. */
 export function linesInside({ isAsync, exits }: Shutdown, closing: string): string[] {
-  if (isAsync) return [`await ${closing};`];
+  return isAsync ? [`await ${closing};`] : linesBefore(exits, closing);
+}
+
+function linesBefore(exits: boolean, closing: string): string[] {
   if (!exits) return [`${closing}.catch(console.error);`];
   return [
     `${closing}.catch(console.error).then(() => {`,
@@ -24,6 +27,7 @@ export function linesInside({ isAsync, exits }: Shutdown, closing: string): stri
 }
 
 /** Beside a listener of the app that has no room for a line. */
-export function linesBeside(signals: readonly TerminationSignal[], closing: string): string[] {
-  return signals.flatMap((name) => [`process.once("${name}", () => {`, `  ${closing}.catch(console.error);`, "});"]);
+export function linesBeside({ signals, exits }: Shutdown, closing: string): string[] {
+  const lines = linesBefore(exits, closing).map((line) => `  ${line}`);
+  return signals.flatMap((name) => [`process.once("${name}", () => {`, ...lines, "});"]);
 }
