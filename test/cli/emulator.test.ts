@@ -134,6 +134,14 @@ test("a file that was not there is said to be made", async () => {
   expect(await shown()).not.toContain("made now");
 });
 
+test.skipIf(process.platform !== "linux")("where no folder can be made it says so, and comes to an end", async () => {
+  // In a process of its own: one that tries for ever is killed when the test is over.
+  const child = startCli(["emulator", "--port", "0", "--db", "/proc/no/such/emulator.db"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const { exitCode, stderr } = await outcomeOf(child);
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining("/proc/no/such/emulator.db could not be opened")]);
+});
+
 test("its clock begins where it is told to, and assumptions hold", async () => {
   const { told, stop } = await start("--now", "2026-03-04", "--assume", "wrongMethodStatus=405");
   expect(told.now.slice(0, 16)).toBe("2026-03-04T00:00");

@@ -1,5 +1,6 @@
-import { lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { lstatSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { makeFolders } from "../../make-folders.js";
 import { environmentError } from "../exit.js";
 import { echoed } from "../printable.js";
 import type { PlannedFile } from "./plan.js";
@@ -30,10 +31,11 @@ export function writeFiles(
   const replaced: string[] = [];
   let path = directory;
   try {
-    makeFolder(directory, undo);
+    const undoFolder = (made: string): void => void undo.push({ path: made, act: () => rmdirSync(made) });
+    makeFolders(directory, undoFolder);
     for (const file of files) {
       path = join(directory, file.path);
-      makeFolder(dirname(path), undo);
+      makeFolders(dirname(path), undoFolder);
       assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
@@ -76,24 +78,6 @@ function assertInside(folder: string, directory: string): void {
   if (real !== top && !real.startsWith(top.endsWith(sep) ? top : top + sep)) {
     throw new Error("a link leads out of the folder");
   }
-}
-
-/**
- * Makes it and what is missing above it, one by one. With `recursive` Node 20 tries for ever where the folder above is there
- * and the file system still says that it is not, as in `/proc`.
- */
-function makeFolder(folder: string, undo: { path: string; act: () => void }[]): void {
-  const missing: string[] = [];
-  for (let path = resolve(folder); !isThere(path) && path !== dirname(path); path = dirname(path))
-    missing.unshift(path);
-  for (const path of missing) {
-    mkdirSync(path);
-    undo.push({ path, act: () => rmdirSync(path) });
-  }
-}
-
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function takeBack(undo: readonly { path: string; act: () => void }[]): string[] {

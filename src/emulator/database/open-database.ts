@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
+import { makeFolders } from "../../make-folders.js";
 import { missingBinaryError } from "../../sqlite-driver.js";
 import type { Database } from "./database.js";
 import { EMULATOR_SCHEMA } from "./emulator-schema.js";
@@ -22,7 +23,7 @@ const PRIVATE_MODE = 0o600;
 export function openDatabase(path: string | null): Database {
   const open = (): Database => {
     if (path !== null) {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolders(dirname(path));
       if (!existsSync(path)) closeSync(openSync(path, "a", PRIVATE_MODE));
     }
     return openSqlite(path ?? ":memory:", { timeout: 0 });

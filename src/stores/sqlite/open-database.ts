@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type Database from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
+import { makeFolders } from "../../make-folders.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "../../sqlite-driver.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
@@ -34,7 +35,8 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
   let path = givenPath;
   try {
     // An operator looks at what is there; a new empty inbox would answer for a misspelt path.
-    const made = role === "operator" ? undefined : mkdirSync(dirname(path), { recursive: true });
+    const made: string[] = [];
+    if (role !== "operator") makeFolders(dirname(path), (folder) => made.push(folder));
     path = withoutLinks(givenPath);
     const folder = dirname(path);
     refuseNetworkFileSystem(folder);
@@ -62,7 +64,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     db.pragma("wal_autocheckpoint = 0");
     db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
     syncFolderOf(path);
-    if (made !== undefined) syncFoldersFrom(dirname(givenPath), made);
+    if (made[0] !== undefined) syncFoldersFrom(dirname(givenPath), made[0]);
     const opened = db;
     return {
       db,

@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeFolders } from "../../src/make-folders.js";
+import { tempFolder } from "./temp-folder.js";
+
+test("what is missing is made from the top down, and each is told of", () => {
+  const top = tempFolder();
+  const made: string[] = [];
+  makeFolders(join(top, "a", "b"), (path) => made.push(path));
+  expect(made).toEqual([join(top, "a"), join(top, "a", "b")]);
+  makeFolders(join(top, "a", "b", "c"), (path) => made.push(path));
+  expect(made.slice(2)).toEqual([join(top, "a", "b", "c")]);
+});
+
+test("a folder that another process makes at the same moment will do, a file will not", () => {
+  const top = tempFolder();
+  const told: string[] = [];
+  makeFolders(join(top, "a", "b"), (path) => {
+    told.push(path);
+    if (!existsSync(join(top, "a", "b"))) mkdirSync(join(top, "a", "b"));
+  });
+  expect(told).toEqual([join(top, "a")]);
+  writeFileSync(join(top, "file"), "");
+  expect(() => makeFolders(join(top, "file", "a"))).toThrow(/ENOTDIR/);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "an inbox where no folder can be made is refused, and not tried for ever",
+  () => {
+    const script =
+      'import("signalbox/stores/sqlite").then(({ sqliteStore }) => sqliteStore("/proc/no/such/inbox.db").open({ endpoint: "x" }))' +
+      ".catch(({ code }) => process.stdout.write(code))";
+    // In a process of its own: one that tries for ever hears no signal but this.
+    const said = execFileSync(process.execPath, ["-e", script], {
+      encoding: "utf8",
+      timeout: 20_000,
+      killSignal: "SIGKILL",
+    });
+    expect(said).toBe("store_failed");
+  },
+);
