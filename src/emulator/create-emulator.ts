@@ -52,7 +52,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   async function open(): Promise<void> {
     holder.open();
     try {
-      listening = await listen(config, (request, response) => holder.current().listener(request, response));
+      listening = await listen(config, holder.listener);
     } catch (error) {
       await holder.close();
       throw error;

@@ -37,12 +37,15 @@ export interface WorldParts {
   logger: Logger;
   /** The control operations that replace the world itself. */
   hostControl: ControlTable;
+  /** The time of the world that there is when an answer is sent: a reset ends the one that was asked. Null: there is none. */
+  hostNow: () => number | null;
 }
 
 /** The whole service over one database. Another database is another world. */
 export type World = ReturnType<typeof openWorld>;
 
-export function openWorld({ database, config, seed, startAtMs, resumption, logger, hostControl }: WorldParts) {
+export function openWorld({ database, config, logger, hostControl, hostNow, ...beginning }: WorldParts) {
+  const { seed, startAtMs, resumption } = beginning;
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
   const onFailure = (error: unknown): void => logger.error({ err: error }, "work that was due failed");
@@ -80,7 +83,7 @@ export function openWorld({ database, config, seed, startAtMs, resumption, logge
     bindings: bindOperations({ database, assumptions, investigations, webhooks }),
     control: { ...control, ...hostControl },
     random,
-    clock,
+    now: () => hostNow() ?? clock.now(),
   });
 
   return {

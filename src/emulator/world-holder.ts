@@ -10,6 +10,8 @@ import {
   writeDatabase,
 } from "./database/open-database.js";
 import type { EmulatorConfig } from "./emulator-options.js";
+import { answerWithoutWorld, withoutWorld } from "./http/answer-without-world.js";
+import type { RequestListener } from "./http/create-app.js";
 import { openWorld, type World, type WorldParts } from "./open-world.js";
 import { ServiceError } from "./service-error.js";
 
@@ -18,6 +20,8 @@ export interface WorldHolder {
   open(): void;
   /** @throws SignalboxError `emulator_not_running` */
   current(): World;
+  /** Answers by the current world, and when there is none says so. */
+  listener: RequestListener;
   control: ReturnType<typeof worldControl>;
   close(): Promise<void>;
 }
@@ -25,8 +29,10 @@ export interface WorldHolder {
 /** How the world of a database begins, or goes on. */
 type Beginning = Pick<WorldParts, "seed" | "startAtMs" | "resumption">;
 
-/** As a snapshot, and a file that was made a moment ago. */
+/** As a snapshot. */
 const WHERE_IT_STOOD: Beginning = { seed: undefined, startAtMs: null, resumption: "stood_still" };
+/** A file that was made, or left, a moment ago: the old world may have taken long to end since. */
+const AS_TIME_WENT_ON: Beginning = { ...WHERE_IT_STOOD, resumption: "gone_on" };
 
 /** @throws SignalboxError from `open`, when the database is none of ours */
 export function createWorldHolder(config: EmulatorConfig, logger: Logger): WorldHolder {
@@ -39,9 +45,11 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     return world;
   }
 
+  const hostNow = (): number | null => world?.now() ?? null;
+
   function worldOf(database: Database, beginning: Beginning): World {
     try {
-      return openWorld({ database, ...beginning, config, logger, hostControl: control });
+      return openWorld({ database, ...beginning, config, logger, hostControl: control, hostNow });
     } catch (error) {
       database.close();
       throw error;
@@ -72,11 +80,22 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
       try {
         replaceDatabase(path, beside);
       } finally {
-        world = worldOf(openDatabase(path), WHERE_IT_STOOD);
+        reopen(path);
       }
     } catch (error) {
       removeQuietly(beside);
       throw error;
+    }
+  }
+
+  /** @throws ServiceError DATA_UNAVAILABLE, and then there is no world any more: the old one is closed */
+  function reopen(path: string): void {
+    world = null;
+    try {
+      world = worldOf(openDatabase(path), AS_TIME_WENT_ON);
+    } catch (error) {
+      logger.error({ err: error }, "the file could not be opened again");
+      throw withoutWorld();
     }
   }
 
@@ -112,9 +131,12 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
       })),
   });
 
+  const noWorld = answerWithoutWorld(config);
+
   return {
     current,
     control,
+    listener: (request, response) => (world?.listener ?? noWorld)(request, response),
     open() {
       const { seed, startAtMs } = config;
       world = worldOf(openDatabase(db), { seed: seed ?? undefined, startAtMs, resumption: "gone_on" });

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/emulator/random-source.js";
-import { createManualClock } from "../../src/testing/manual-clock.js";
+import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.js";
 import { BEGINNING, startEmulator } from "./start-emulator.js";
 
 const HOUR_MS = 3_600_000;
@@ -13,6 +14,20 @@ function databasePath(): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, "emulator.db");
+}
+
+/** The clock is read once more while the old world ends: then the new file is there, and nobody has it open. */
+function clockThat(manual: ManualClock, db: string, whileTheOldEnds: () => void): { now: () => number } {
+  let isDone = false;
+  return {
+    now() {
+      if (!isDone && existsSync(`${db}.loading`) && !existsSync(`${db}.loading-wal`)) {
+        isDone = true;
+        whileTheOldEnds();
+      }
+      return manual.now();
+    },
+  };
 }
 
 test("a reset begins at the present, unless a beginning was given", async () => {
@@ -104,6 +119,42 @@ test("a new file that cannot take the place of the old one leaves the old one at
   expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(401);
   await own.emulator.close();
   expect(readdirSync(join(db, ".."))).toEqual(["emulator.db"]);
+});
+
+test("a new file's clock is at the present, however long the old world took to end", async () => {
+  const db = databasePath();
+  const manual = createManualClock(BEGINNING);
+  const { now } = clockThat(manual, db, () => manual.setNow(BEGINNING + HOUR_MS));
+  const own = await startEmulator({ db, clock: { ...manual, now } });
+  expect(await own.emulator.control.reset()).toEqual({ now: iso(BEGINNING + HOUR_MS) });
+});
+
+test("a file that cannot be opened again leaves no emulator, and says so to every call", async () => {
+  const db = databasePath();
+  const manual = createManualClock(BEGINNING);
+  const { now } = clockThat(manual, db, () => {
+    rmSync(db);
+    mkdirSync(db);
+  });
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line) => void lines.push(line) });
+  const own = await startEmulator({ db, clock: { ...manual, now }, logger });
+  const { url, control } = own.emulator;
+  const reset = await fetch(`${url}/_emulator/reset`, { method: "POST" });
+  const message = expect.stringMatching(
+    /^The emulator's file could not be opened again; (?!.*Nothing changed)/,
+  ) as string;
+  expect([reset.status, await reset.json()]).toMatchObject([503, { error: { code: "DATA_UNAVAILABLE", message } }]);
+  expect(lines.join("")).toContain("could not be opened again");
+  expect(await own.ask("/research/rankings")).toMatchObject({ status: 503, body: { error: { message } } });
+  await expect(control.now()).rejects.toMatchObject({ code: "emulator_not_running" });
+});
+
+test("the Date of an answer to a reset is by the clock that the reset made", async () => {
+  const { emulator } = await startEmulator({ startAt: "2026-03-04T00:00:00Z" });
+  await emulator.control.advance({ days: 2 });
+  const { headers } = await fetch(`${emulator.url}/_emulator/reset`, { method: "POST" });
+  expect(headers.get("date")).toBe("Wed, 04 Mar 2026 00:00:00 GMT");
 });
 
 test("a file and what stands beside it are its owner's alone, also after a reset and a loaded snapshot", async () => {

@@ -7,7 +7,6 @@ import type { ControlOperation, ControlTable } from "../control/control-operatio
 import { CONTROL_PREFIX, describeControl } from "../control/describe-control.js";
 import { randomUuid, type RandomSource } from "../random-source.js";
 import { ServiceError } from "../service-error.js";
-import type { EmulatorClock } from "../time/emulator-clock.js";
 import { sendAnswer, type Answer } from "./answer.js";
 import { callOperation, type CallServices } from "./call-operation.js";
 import { errorAnswer } from "./error-answer.js";
@@ -19,7 +18,8 @@ export interface AppParts {
   bindings: OperationBindings;
   control: ControlTable;
   random: RandomSource;
-  clock: EmulatorClock;
+  /** The service's time at which an answer is sent. */
+  now: () => number;
 }
 
 /** Listens to a request of `node:http`. */
@@ -35,7 +35,7 @@ interface Route {
 
 /** The service over HTTP, and the control API beside it. Whatever is asked, the answer is JSON with a request id. */
 export function createApp(parts: AppParts): RequestListener {
-  const { services, random, clock } = parts;
+  const { services, random, now } = parts;
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser");
   app.enable("case sensitive routing").enable("strict routing");
@@ -50,7 +50,7 @@ export function createApp(parts: AppParts): RequestListener {
       } catch (error) {
         given = errorAnswer(error, requestId, services.logger);
       }
-      sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: clock.now() });
+      sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
     };
 
   const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
