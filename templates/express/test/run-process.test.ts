@@ -16,9 +16,12 @@ function tempFolder(): string {
   return folder;
 }
 
-/** Runs the receiver, which has to fail: what it prints for a person, and the last line of its log. */
+/** Runs the receiver, which has to fail: what it prints for a person, and the last line of its log. Ended if it does start. */
 async function failingRun(env: NodeJS.ProcessEnv): Promise<{ said: string; logged: unknown }> {
-  const options = { env: { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0", LOG_LEVEL: "", ...env } };
+  const options = {
+    env: { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0", LOG_LEVEL: "", ...env },
+    timeout: 50_000,
+  };
   const running = promisify(execFile)(process.execPath, ["--import", "tsx", "src/main.ts"], options);
   const failure: unknown = await running.catch((error: unknown) => error);
   const { code, stdout, stderr } = failure as { code: number; stdout: string; stderr: string };
