@@ -36,22 +36,21 @@ export function judgeRefusal(of: AttemptOf, answer: RawAnswer, key: string | nul
     envelope === null
       ? `was answered ${status}, without the service's own error${asked}`
       : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${asked}`;
+  // The service names moments by its own clock, which may be another than ours.
+  const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
   const reason = reasonOf(of.call.operation, status, code, told.quota, {
-    askedMs: readRetryAfter(headers.get("retry-after"), nowMs),
-    untilMs: untilOf(headers, nowMs),
+    askedMs: readRetryAfter(headers.get("retry-after"), sentMs),
+    sentMs,
   });
   const { retryAfterMs } = reason;
   const resetAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
   return failedCall(of, problem, { resetAt, ...told, ...reason });
 }
 
-/**
- * How long it is until a moment that the service named, by its own clock, which the `Date` of its answer tells, or else by
- * ours; undefined when it is past by both, and yet nothing began anew: nobody knows how long to wait.
- */
-function untilOf(headers: RawAnswer["headers"], nowMs: number): (moment: Date) => number | undefined {
-  const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
-  return (moment) => [sentMs, nowMs].map((ms) => moment.getTime() - ms).find((restMs) => restMs > 0);
+/** Undefined when the moment is past, and yet nothing began anew: nobody knows how long to wait. */
+function msUntil(moment: Date, sentMs: number): number | undefined {
+  const restMs = moment.getTime() - sentMs;
+  return restMs > 0 ? restMs : undefined;
 }
 
 type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "resetAt" | "help">;
@@ -61,13 +60,13 @@ function reasonOf(
   status: number,
   code: string | undefined,
   quota: Quota | undefined,
-  { askedMs, untilMs }: { askedMs: number | null; untilMs: (moment: Date) => number | undefined },
+  { askedMs, sentMs }: { askedMs: number | null; sentMs: number },
 ): Reason {
   const retryAfterMs = askedMs ?? undefined;
   // The code alone tells it: a reader of an investigation may be rate limited while its quota is used up.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
-    const untilResetMs = resetAt === undefined ? retryAfterMs : untilMs(resetAt);
+    const untilResetMs = resetAt === undefined ? retryAfterMs : msUntil(resetAt, sentMs);
     const help =
       resetAt === undefined ? "It is counted by the UTC month." : `It begins anew at ${resetAt.toISOString()}.`;
     return { kind: "quota", retryable: untilResetMs !== undefined, retryAfterMs: untilResetMs, resetAt, help };

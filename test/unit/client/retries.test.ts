@@ -113,6 +113,32 @@ test.each([
   expect(pauses).toEqual([40_000]);
 });
 
+test.each([
+  ["behind", -86_400_000],
+  ["ahead", 86_400_000],
+])(
+  "a date of Retry-After is measured by the service's clock, when that is %s of the client's",
+  async (_name, ahead) => {
+    const [sent, after] = [0, 7000].map((ms) => new Date(NOW + ahead + ms).toUTCString());
+    const headers = { Date: sent ?? "", "Retry-After": after ?? "" };
+    const { result, pauses } = await outcomeOf([refusal(429, "RATE_LIMITED", { headers }), PAGE], rankings, {
+      random: () => 0,
+    });
+    await expect(result).resolves.toBeDefined();
+    expect(pauses).toEqual([7000]);
+  },
+);
+
+test("a reset that is past by the service's clock is not waited for, though it is ahead of a clock that is slow", async () => {
+  const headers = {
+    ...quotaHeaders(new Date(NOW + 20_000).toISOString()),
+    Date: new Date(NOW + 86_400_000).toUTCString(),
+  };
+  const { result, seen } = await outcomeOf([refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers }), PAGE], rankings);
+  expect(await failureOf(result)).toMatchObject({ kind: "quota", retryable: false, retryAfterMs: null });
+  expect(seen).toHaveLength(1);
+});
+
 test("an exhausted quota whose reset is past is not tried again", async () => {
   for (const told of [{}, { Date: "Sat, 21 Nov 2026 12:00:00 GMT" }]) {
     const headers = { ...quotaHeaders("2026-11-01T00:00:00Z"), ...told };
@@ -271,8 +297,14 @@ test("nobody there is a network error that names what is wrong", async () => {
 test("what cannot have arrived is not said to be made all the same", async () => {
   const { baseUrl, server } = await serveAnswers(PAGE);
   await new Promise((resume) => server.close(resume));
-  for (const address of [baseUrl, "https://api.invalid/v1", "http://127.0.0.1:1/v1"]) {
-    const error = await failureOf(register(clientOn(address).client));
+  const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND api.invalid"), { code: "ENOTFOUND" });
+  const unresolved = () => Promise.reject(new TypeError("fetch failed", { cause: notFound }));
+  for (const [address, options] of [
+    [baseUrl, {}],
+    ["http://127.0.0.1:1/v1", {}],
+    ["https://api.invalid/v1", { fetch: unresolved }],
+  ] as const) {
+    const error = await failureOf(register(clientOn(address, options).client));
     expect(error).toMatchObject({ kind: "network", attempts: 1, retryable: false });
     expect(error.message).toContain("did not reach the service: ");
     expect(error.help).toBe("Is baseUrl the address of the API, and is the service up?");
