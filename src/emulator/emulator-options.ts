@@ -21,7 +21,12 @@ export interface EmulatorOptions {
   seed?: number | undefined;
   /** Where the service's clock begins, ISO 8601; that of a file goes on, and at least from here. @default now */
   startAt?: string | undefined;
-  /** Accounts, each with a key, that a new database gets, also after a reset. @default none */
+  /**
+   * Accounts, each with a key, that a new database gets, also after a reset. A reset that is given none goes by those that the
+   * database was made with.
+   *
+   * @default none
+   */
   accounts?: readonly AccountOptions[] | undefined;
   /** How it behaves where the service's document says "not shown"; the README lists all. */
   assumptions?: AssumptionOptions | undefined;

@@ -16,7 +16,7 @@ import { createApp, type RequestListener } from "./http/create-app.js";
 import { createGate } from "./http/gate.js";
 import { createInvestigations } from "./investigations/create-investigations.js";
 import { investigationsControl } from "./investigations/investigations-control.js";
-import { DEFAULT_SEED, readOrigin, seedWorld } from "./seed-world.js";
+import { DEFAULT_SEED, readOrigin, seedWorld, type WorldOrigin } from "./seed-world.js";
 import { createScheduler } from "./time/scheduler.js";
 import { deliveriesControl } from "./webhooks/deliveries-control.js";
 import { webhooksControl } from "./webhooks/webhooks-control.js";
@@ -33,6 +33,8 @@ export interface WorldParts {
   seed: number | undefined;
   /** Where the clock of a new database begins, and the least for one that goes on; null: now. */
   startAtMs: number | null;
+  /** Of a new database. */
+  accounts: WorldOrigin["accounts"];
   resumption: ClockResumption;
   logger: Logger;
   /** The control operations that replace the world itself. */
@@ -45,7 +47,7 @@ export interface WorldParts {
 export type World = ReturnType<typeof openWorld>;
 
 export function openWorld({ database, config, logger, hostControl, hostNow, ...beginning }: WorldParts) {
-  const { seed, startAtMs, resumption } = beginning;
+  const { seed, startAtMs, accounts, resumption } = beginning;
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
   const onFailure = (error: unknown): void => logger.error({ err: error }, "work that was due failed");
@@ -57,7 +59,7 @@ export function openWorld({ database, config, logger, hostControl, hostNow, ...b
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  seedWorld(database, access, config, { seed: seed ?? DEFAULT_SEED, startAtMs });
+  seedWorld(database, access, { seed: seed ?? DEFAULT_SEED, startAtMs, accounts });
   const origin = readOrigin(database, seed ?? null);
 
   const catalog = createCatalog(core, { seed: origin.seed });

@@ -13,6 +13,7 @@ import type { EmulatorConfig } from "./emulator-options.js";
 import { answerWithoutWorld, withoutWorld } from "./http/answer-without-world.js";
 import type { RequestListener } from "./http/create-app.js";
 import { openWorld, type World, type WorldParts } from "./open-world.js";
+import { firstAccounts } from "./seed-world.js";
 import { ServiceError } from "./service-error.js";
 
 /** Keeps the one world there is, and replaces it. */
@@ -27,10 +28,10 @@ export interface WorldHolder {
 }
 
 /** How the world of a database begins, or goes on. */
-type Beginning = Pick<WorldParts, "seed" | "startAtMs" | "resumption">;
+type Beginning = Pick<WorldParts, "seed" | "startAtMs" | "accounts" | "resumption">;
 
 /** As a snapshot. */
-const WHERE_IT_STOOD: Beginning = { seed: undefined, startAtMs: null, resumption: "stood_still" };
+const WHERE_IT_STOOD: Beginning = { seed: undefined, startAtMs: null, accounts: [], resumption: "stood_still" };
 /** A file that was made, or left, a moment ago: the old world may have taken long to end since. */
 const AS_TIME_WENT_ON: Beginning = { ...WHERE_IT_STOOD, resumption: "gone_on" };
 
@@ -127,6 +128,7 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
       replace(openDatabase, ({ origin }) => ({
         seed: config.seed ?? origin.seed,
         startAtMs: config.startAtMs ?? origin.startAtMs,
+        accounts: config.accounts.length > 0 ? firstAccounts(config) : origin.accounts,
         resumption: "gone_on",
       })),
   });
@@ -139,7 +141,12 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     listener: (request, response) => (world?.listener ?? noWorld)(request, response),
     open() {
       const { seed, startAtMs } = config;
-      world = worldOf(openDatabase(db), { seed: seed ?? undefined, startAtMs, resumption: "gone_on" });
+      world = worldOf(openDatabase(db), {
+        seed: seed ?? undefined,
+        startAtMs,
+        accounts: firstAccounts(config),
+        resumption: "gone_on",
+      });
     },
     async close() {
       await changing;

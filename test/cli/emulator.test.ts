@@ -90,6 +90,9 @@ test("with a file everything is there the next time, and the keys are not shown 
   const second = await start("--db", db);
   expect(second.told.accounts).toEqual([]);
   expect((await ask(`${second.told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
+  // Nobody was shown any other key.
+  await fetch(`${second.told.url}/_emulator/reset`, { method: "POST" });
+  expect((await ask(`${second.told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
   await second.stop();
 });
 

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/emulator/random-source.js";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.js";
-import { BEGINNING, startEmulator } from "./start-emulator.js";
+import { BEGINNING, startEmulator, type RunningEmulator } from "./start-emulator.js";
 
 const HOUR_MS = 3_600_000;
 const iso = (atMs: number): string => new Date(atMs).toISOString();
@@ -49,6 +49,26 @@ test("a file keeps the beginning that it was made with, and what is given later 
   await again.emulator.close();
   const other = await startEmulator({ db, startAt: "2026-05-06T00:00:00Z", seed: 3 });
   expect(await other.emulator.control.reset()).toEqual({ now: "2026-05-06T00:00:00.000Z" });
+});
+
+test("a reset goes back to the accounts that a file was made with, unless some are given", async () => {
+  const db = databasePath();
+  const rankingsWith = async ({ ask }: RunningEmulator, key: string): Promise<number> =>
+    (await ask("/research/rankings?limit=1", { key })).status;
+  const first = { name: "First", tier: "pro", key: "a-key-of-the-first-start", scopes: ["research:read"] } as const;
+  await (await startEmulator({ db, accounts: [first] })).emulator.close();
+  const again = await startEmulator({ db });
+  const other = await again.account("pro");
+  await again.emulator.control.reset();
+  await again.emulator.control.reset();
+  expect([await rankingsWith(again, first.key), await rankingsWith(again, other.key)]).toEqual([200, 401]);
+  const { items } = await again.emulator.control.listKeys({ account_id: 1 });
+  expect(items).toMatchObject([{ hint: "a-key-", scopes: ["research:read"] }]);
+  await again.emulator.close();
+  const second = { ...first, key: "a-key-of-another-start" };
+  const told = await startEmulator({ db, accounts: [second] });
+  await told.emulator.control.reset();
+  expect([await rankingsWith(told, first.key), await rankingsWith(told, second.key)]).toEqual([401, 200]);
 });
 
 test.each(["in memory", "with a file"])("a snapshot goes on at the moment at which it was taken: %s", async (place) => {

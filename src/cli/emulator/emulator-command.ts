@@ -54,17 +54,18 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
   }
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
   const { createEmulator } = await loadEmulator();
-  const accounts = demoAccounts();
   const { port, host, db, seed, now: startAt } = options;
+  const isNew = db === undefined || !existsSync(db);
+  // A file has accounts whose keys were shown when it was made, and a reset of it goes by those.
+  const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
   let url: string | null = null;
   const logger = await emulatorLogger(terminal, { isJson, url: () => url });
   const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions, logger });
-  const isNewFile = db !== undefined && !existsSync(db);
   try {
     await emulator.start();
     ({ url } = emulator);
-    await reportStart(emulator, { accounts, db, isNewFile, isJson }, terminal);
+    await reportStart(emulator, { accounts, db, isNew, isJson }, terminal);
     const { startNotes } = await import("./start-notes.js");
     for (const line of await startNotes(emulator, { host, assumptions })) terminal.note(line);
     await untilAborted(signal);

@@ -9,8 +9,8 @@ interface Start {
   /** Those of a new database; one that goes on has its own. */
   accounts: readonly DemoAccount[];
   db: string | undefined;
-  /** The file was not there before. */
-  isNewFile: boolean;
+  /** There was no file before. */
+  isNew: boolean;
   isJson: boolean;
 }
 
@@ -45,9 +45,9 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
 
 const WIDTH = 18;
 
-function dataWords({ db, isNewFile }: Start): string {
+function dataWords({ db, isNew }: Start): string {
   if (db === undefined) return "in memory: gone at the end (--db FILE keeps it)";
-  return isNewFile ? `${resolve(db)} (made now)` : resolve(db);
+  return isNew ? `${resolve(db)} (made now)` : resolve(db);
 }
 
 function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Terminal): string[] {

@@ -23,13 +23,19 @@ export interface FoundKey {
   isRevoked: boolean;
 }
 
+/** What is kept of a key. */
+export interface KeptKey {
+  hash: Buffer;
+  hint: string;
+}
+
 export interface ApiKeys {
   /**
-   * `key` is shown here and never again.
-   *
-   * @param key @default a random one
+   * `key`, a random one, is shown here and never again.
    */
-  create(accountId: number, scopes: readonly Scope[], key?: string): ApiKeyInfo & { key: string };
+  create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string };
+  /** A key that was shown elsewhere. */
+  adopt(accountId: number, scopes: readonly Scope[], key: KeptKey): void;
   /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
   revoke(keyId: string): ApiKeyInfo;
   /** @param accountId of this account alone; undefined: all */
@@ -52,6 +58,7 @@ interface KeyRow {
 
 const hintOf = (key: string): string => key.slice(0, Math.min(HINT_LENGTH, Math.floor(key.length / 4)));
 const hashOf = (key: string): Buffer => createHash("sha256").update(key).digest();
+export const keptKey = (key: string): KeptKey => ({ hash: hashOf(key), hint: hintOf(key) });
 const dateTime = (atMs: number): string => new Date(atMs).toISOString();
 const inform = (row: KeyRow): ApiKeyInfo => ({
   key_id: row.key_id,
@@ -84,13 +91,19 @@ export function createApiKeys({
     return inform(row);
   }
 
+  /** @returns its id */
+  function add(accountId: number, scopes: readonly Scope[], { hash, hint }: KeptKey): string {
+    const keyId = `key_${randomUuid(random)}`;
+    insert.run(keyId, accountId, hash, hint, JSON.stringify([...new Set(scopes)]), clock.now());
+    return keyId;
+  }
+
   return {
-    create(accountId, scopes, key = `${PREFIX}${random.bytes(KEY_BYTES).toString("base64url")}`) {
-      const keyId = `key_${randomUuid(random)}`;
-      const unique = JSON.stringify([...new Set(scopes)]);
-      insert.run(keyId, accountId, hashOf(key), hintOf(key), unique, clock.now());
-      return { ...read(keyId), key };
+    create(accountId, scopes) {
+      const key = `${PREFIX}${random.bytes(KEY_BYTES).toString("base64url")}`;
+      return { ...read(add(accountId, scopes, keptKey(key))), key };
     },
+    adopt: (accountId, scopes, key) => void add(accountId, scopes, key),
     revoke(keyId) {
       revoke.run(clock.now(), keyId);
       return read(keyId);

@@ -41,7 +41,7 @@ export function worldControl(world: WorldChanges) {
       method: "POST",
       path: "/reset",
       about:
-        "Begins anew: the seeded data, the accounts of the options, the clock where it was told to begin, or at the present.",
+        "Begins anew: the seeded data, the accounts of the options or else those it was made with, the clock where it was told to begin, or at the present.",
       input: z.strictObject({}),
       run: async () => timeTold(await world.reset()),
     }),
