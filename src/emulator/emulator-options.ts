@@ -70,6 +70,7 @@ const object = <Type>(what: string, ...methods: string[]): z.ZodType<Type> =>
     (value) =>
       typeof value === "object" &&
       value !== null &&
+      !Array.isArray(value) &&
       methods.every((method) => typeof Reflect.get(value, method) === "function"),
     `expected ${what}`,
   );
@@ -91,8 +92,8 @@ const optionsSchema = z.strictObject({
     .array(accountSchema)
     .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two have the same key")
     .default([]),
-  // Checked beside its table.
-  assumptions: z.custom<AssumptionOptions>().optional(),
+  // What is in it is checked beside its table.
+  assumptions: object<AssumptionOptions>("an object").optional(),
   ca: z.string().min(1).optional(),
   clock: object<Clock>("a clock", "now", "elapsed", "setTimeout").default(systemClock),
   random: object<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),

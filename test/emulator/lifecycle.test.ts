@@ -62,6 +62,8 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ seed: 1.5 }, "option_invalid", '"seed"'],
   [{ db: "" }, "option_invalid", '"db"'],
   [{ clock: {} }, "option_invalid", "expected a clock"],
+  [{ assumptions: [] }, "option_invalid", "expected an object"],
+  [{ assumptions: null }, "option_invalid", "expected an object"],
   [{ assumptions: { rateWindw: "fixed" } }, "option_unknown", 'Did you mean "rateWindow"?'],
   [{ assumptions: { rateWindow: "sliding" } }, "option_invalid", "one of rolling, fixed"],
   [{ assumptions: { refusedCallsCount: "yes" } }, "option_invalid", "true or false"],

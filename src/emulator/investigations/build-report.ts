@@ -37,7 +37,7 @@ export function buildReport(
   const shown = actions.slice(-TIMELINE_ACTIONS);
   const sources = createSources(subject, texts);
   const traffic = toolIds.map((toolId) => sources.cite("traffic", toolId, last.month));
-  const timeline = shown.map((action, index) => timelineItem(action, index, { sources, series, texts }));
+  const timeline = shown.map((action, index) => timelineItem(action, index, { subject, sources, series, texts }));
   const unresolved = timeline.filter((item) => !cameWithGrowth(item));
   const phases = trafficPhases(series).map(({ direction, from, to }) => ({
     direction,

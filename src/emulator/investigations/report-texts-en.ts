@@ -47,6 +47,7 @@ export const REPORT_TEXTS_EN: ReportTexts = {
   betweenSentences: " ",
   method: "Dated public changes were put beside the monthly traffic of the tracked sample.",
   action: (action) => ACTIONS[action.kind](action),
+  ofProduct: (product, title) => `${product}: ${title}`,
   visitsThen: (visits, change) => {
     if (visits === null) return "No visits were observed in this month.";
     if (change === null)

@@ -45,6 +45,7 @@ export const REPORT_TEXTS_ZH: ReportTexts = {
   betweenSentences: "",
   method: "将有日期的公开变化与样本的月度流量对照。",
   action: (action) => ACTIONS[action.kind](action),
+  ofProduct: (product, title) => `${product}：${title}`,
   visitsThen: (visits, change) => {
     if (visits === null) return "当月未观测到访问量。";
     if (change === null) return `当月访问 ${count(visits)} 次，上个月没有观测。`;

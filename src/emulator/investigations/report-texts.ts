@@ -15,6 +15,8 @@ export interface ReportTexts {
   betweenSentences: string;
   method: string;
   action(action: PromotionAction): string;
+  /** An action's title with who it is about. */
+  ofProduct(product: string, title: string): string;
   /** @param change null: the month before was not observed */
   visitsThen(visits: number | null, change: number | null): string;
   source(kind: SourceKind, product: string): string;

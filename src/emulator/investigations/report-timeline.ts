@@ -1,6 +1,7 @@
 import { formatMonth } from "../month.js";
 import type { PromotionAction } from "./promotion-actions.js";
 import { namesActor, type Sources } from "./report-sources.js";
+import type { ReportSubject } from "./report-subject.js";
 import { STRATEGY_OF, type ReportTexts, type StrategyKind } from "./report-texts.js";
 import type { TrafficMonth } from "./traffic-series.js";
 
@@ -24,18 +25,27 @@ export type TimelineItem = {
 export function timelineItem(
   action: PromotionAction,
   index: number,
-  { sources, series, texts }: { sources: Sources; series: TrafficMonth[]; texts: ReportTexts },
+  {
+    subject,
+    sources,
+    series,
+    texts,
+  }: { subject: ReportSubject; sources: Sources; series: TrafficMonth[]; texts: ReportTexts },
 ): TimelineItem {
   const now = series.find(({ month }) => month === action.month);
   const before = series.find(({ month }) => month === action.month - 1);
   const visits = now?.visits ?? null;
   const traffic_change = now === undefined || before === undefined ? null : now.visits - before.visits;
+  const title = texts.action(action);
+  // Two products of a category may do the same in one month.
+  const product =
+    subject.kind === "product" ? undefined : subject.products.find((each) => each.tool_id === action.tool_id);
   return {
     id: `action_${index + 1}`,
     month: formatMonth(action.month),
     kind: action.kind,
     product_id: action.tool_id,
-    title: texts.action(action),
+    title: product === undefined ? title : texts.ofProduct(product.name, title),
     text: texts.visitsThen(visits, traffic_change),
     actor: namesActor(action.kind) ? "maker" : "not_established",
     citations: [sources.citeAction(action)],

@@ -65,6 +65,17 @@ test("the counters of every report count what it lists", () => {
   }
 });
 
+test("no two products of a report have an action of the same title in one month", () => {
+  for (const { slug, report } of reports) {
+    const products = new Map<string, unknown>();
+    for (const { title, month, product_id } of report.timeline as Record<string, unknown>[]) {
+      const said = `${String(month)} ${String(title)}`;
+      expect([slug, said, products.get(said) ?? product_id]).toEqual([slug, said, product_id]);
+      products.set(said, product_id);
+    }
+  }
+});
+
 test("all that is said cites sources of the list, and each source is cited", () => {
   for (const { slug, report } of reports) {
     const { analysis, narrative, timeline, strategies, context_leads } = report;
