@@ -63,7 +63,7 @@ export function listOf(words: readonly string[]): AllowedValues<string> {
     items.every((item) => words.includes(item)) && new Set(items).size === items.length;
   return {
     schema: z.string().refine((text) => areKnown(itemsOf(text))),
-    text: `any of ${words.join(", ")}, with commas between them, or an empty text`,
+    text: `any of ${words.join(", ")}, each once, with commas between, or nothing`,
     words,
   };
 }

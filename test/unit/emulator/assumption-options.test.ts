@@ -56,6 +56,10 @@ test.each<[name: keyof typeof ASSUMPTIONS, takes: readonly unknown[], refuses: r
   for (const value of refuses) expect(refusalOf(name, value), JSON.stringify(value)).toContain(`"assumptions.${name}"`);
 });
 
+test("a list that names one twice is told that each counts once", () => {
+  expect(refusalOf("gatedRankingSorts", "ai,ai")).toContain("each once");
+});
+
 test("an error repeats no value", () => {
   expect(refusalOf("trafficDataSource", "secret\nvalue")).not.toContain("secret");
   expect(refusalOf("sessionScopes", "secret:value")).not.toContain("secret");
