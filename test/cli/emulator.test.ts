@@ -282,9 +282,10 @@ test.each([
   ["--assume=rateWindow=sliding", "emulator: --assume rateWindow: expected one of rolling, fixed"],
   ["--assume=gatedRankingSorts=ai,payd", 'Did you mean "paid"?'],
   ["--assume=retrySeconds=10;60", "seconds from 0 to 86400, with commas between them"],
+  ["--allow-loopback-http --assume=allowLoopbackHttp=false", "give one of them"],
   ["--seed=-1", "seed"],
   ["--dbb=x", "--dbb"],
 ])("wrong usage says what to type: %s", async (arg, words) => {
-  const { exitCode, stderr } = await callCli(["emulator", arg]);
+  const { exitCode, stderr } = await callCli(["emulator", ...arg.split(" ")]);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words)]);
 });

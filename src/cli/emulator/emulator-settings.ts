@@ -44,6 +44,9 @@ export async function readAssumptions(
   });
   // Each value was held against the type of its assumption.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
+  if (allowLoopbackHttp && assumptions.allowLoopbackHttp === false) {
+    throw usageError("--allow-loopback-http and --assume allowLoopbackHttp=false: give one of them");
+  }
   // A receiver on this machine goes by its clock: it would refuse what is signed in a time that was moved.
   if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
   return { signatureClock: "machine", allowLoopbackHttp: true, ...assumptions };
