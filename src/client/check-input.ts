@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { OperationName } from "../api/operations.js";
+import { issueWords } from "../issue-words.js";
 import { nearMiss } from "../near-miss.js";
 import { ClientError } from "./client-error.js";
 
@@ -30,15 +31,32 @@ export function checkPathParameter(operation: OperationName, name: string, value
 function inputError(operation: OperationName, schema: z.ZodObject, issues: readonly z.core.$ZodIssue[]): ClientError {
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue?.code === "unrecognized_keys") {
-    const name = issue.keys[0] ?? "";
-    const known = Object.keys(schema.shape);
-    const meant = nearMiss(name, known);
-    const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
-    return invalidRequest(operation, `It has no parameter "${name.slice(0, 100)}".`, help);
+    return unknownName(operation, "parameter", issue.keys[0] ?? "", Object.keys(schema.shape));
   }
   const path = issue?.path.join(".") ?? "";
-  const subject = path === "" ? "Its input" : `The parameter "${path}"`;
-  return invalidRequest(operation, `${subject} is invalid: ${issue?.message ?? "expected an object"}.`, "");
+  const words = issue === undefined ? "must be an object" : issueWords(issue);
+  const problem = path === "" ? `Its input ${words}.` : `The parameter "${path}" is invalid: it ${words}.`;
+  return invalidRequest(operation, problem, "");
+}
+
+/** What belongs to a call beside its input. A misspelt one would be without effect. @throws ClientError `invalid_request` */
+export function checkCallOptions<Options extends object>(
+  operation: OperationName,
+  options: Options,
+  known: readonly string[] = ["signal"],
+): Options {
+  if (typeof options !== "object" || options === null) {
+    throw invalidRequest(operation, "Its options must be an object.", `Known are ${known.join(", ")}.`);
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw unknownName(operation, "option", unknown, known);
+  return options;
+}
+
+function unknownName(operation: OperationName, what: string, name: string, known: readonly string[]): ClientError {
+  const meant = nearMiss(name, known);
+  const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
+  return invalidRequest(operation, `It has no ${what} "${name.slice(0, 100)}".`, help);
 }
 
 /** One that was not sent. */

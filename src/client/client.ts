@@ -7,7 +7,7 @@ import type { KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api
 import { LAST_DEMAND_PAGE } from "../api/search-demand.js";
 import type { RegisterWebhookBody } from "../api/webhook-registration.js";
 import { operationCaller } from "./call-operation.js";
-import { checkInput, checkPathParameter } from "./check-input.js";
+import { checkCallOptions, checkInput, checkPathParameter } from "./check-input.js";
 import { isClientError } from "./client-error.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
 import type { NewRegistration } from "./new-registration.js";
@@ -101,16 +101,21 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const client: Client = {
-    async startInvestigation(input, { signal } = {}) {
+    async startInvestigation(input, callOptions = {}) {
+      const { signal } = checkCallOptions("startInvestigation", callOptions);
       const task = await startInvestigation(callOperation, input, signal);
       gate.note(task);
       return task;
     },
-    readInvestigation: (taskId, { signal } = {}) => readTask(taskId, signal, config.retry.maxAttempts),
+    async readInvestigation(taskId, callOptions = {}) {
+      const { signal } = checkCallOptions("readInvestigation", callOptions);
+      return readTask(taskId, signal, config.retry.maxAttempts);
+    },
     waitForInvestigation: (taskId, waitOptions = {}) =>
       waitForInvestigation(config, gate, (id, signal) => readTask(id, signal, 1), taskId, waitOptions),
-    async registerWebhook(input, { signal } = {}) {
+    async registerWebhook(input, callOptions = {}) {
       const operation = "registerWebhook";
+      const { signal } = checkCallOptions(operation, callOptions);
       const body = checkInput(operation, OPERATIONS[operation].body, input);
       return (await callOperation({ operation, body, signal })) as NewRegistration;
     },
@@ -120,16 +125,18 @@ export function createClient(options: ClientOptions): Client {
       const query = checkInput(operation, productProfileQuerySchema, given);
       return callOperation({ operation, path, query, signal });
     },
-    async searchDemand(given = {}, { signal } = {}) {
+    async searchDemand(given = {}, callOptions = {}) {
       const operation = "searchDemand";
+      const { signal } = checkCallOptions(operation, callOptions);
       const query = checkInput(operation, OPERATIONS[operation].query, given);
       return callOperation({ operation, query, signal });
     },
     searchDemandPages: (query = {}, callOptions = {}) =>
       walkPages(query.page ?? 1, LAST_DEMAND_PAGE, (page) => client.searchDemand({ ...query, page }, callOptions)),
     searchDemandItems: (query, callOptions) => itemsOf(client.searchDemandPages(query, callOptions)),
-    async rankings(given = {}, { signal } = {}) {
+    async rankings(given = {}, callOptions = {}) {
       const operation = "rankings";
+      const { signal } = checkCallOptions(operation, callOptions);
       const query = checkInput(operation, OPERATIONS[operation].query, given);
       return callOperation({ operation, query, signal });
     },

@@ -1,6 +1,6 @@
 import type { InvestigationTask } from "../api/investigation.js";
 import { openAbortScope } from "./abort-scope.js";
-import { checkPathParameter, invalidRequest } from "./check-input.js";
+import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
 import { ClientError, isClientError } from "./client-error.js";
 import type { ClientConfig } from "./client-options.js";
 import { pauseUntil } from "./pause-until.js";
@@ -23,6 +23,7 @@ export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | 
 /** Sends one read, without any retry of its own. */
 export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<InvestigationTask>;
 
+const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
@@ -34,8 +35,9 @@ export async function waitForInvestigation(
   gate: PollGate,
   readOnce: ReadOnce,
   taskId: string,
-  { signal, onProgress, timeoutMs }: WaitForInvestigationOptions,
+  options: WaitForInvestigationOptions,
 ): Promise<FinishedInvestigation> {
+  const { signal, onProgress, timeoutMs } = checkCallOptions("readInvestigation", options, OPTIONS);
   checkPathParameter("readInvestigation", "task_id", taskId);
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
     throw invalidRequest("readInvestigation", '"timeoutMs" is out of bounds.', "Give milliseconds, up to 2147483647.");

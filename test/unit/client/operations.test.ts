@@ -99,6 +99,39 @@ test("a parameter that does not exist is refused by name, with the near miss", a
   expect(inProfile.help).toBe('Did you mean "locale"?');
 });
 
+test("an option of a call that does not exist is refused by name, with the near miss, and nothing is sent", async () => {
+  const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });
+  const { client } = clientOn(baseUrl);
+  const slip = { sgnal: undefined } as never;
+  const hook = { url: "https://receiver.example/signals", signal_types: ["price_increased" as const] };
+  const calls = {
+    startInvestigation: () => client.startInvestigation({ slug: "larkvoice", confirmUsage: true }, slip),
+    readInvestigation: () => client.readInvestigation(TASK_ID, slip),
+    registerWebhook: () => client.registerWebhook(hook, slip),
+    searchDemand: () => client.searchDemand({}, slip),
+    rankings: () => client.rankings({}, slip),
+  };
+  for (const [operation, call] of Object.entries(calls)) {
+    const { kind, message } = await failureOf(call());
+    const words = `${operation} was not sent. It has no option "sgnal". Did you mean "signal"?`;
+    expect([kind, message]).toEqual(["invalid_request", words]);
+  }
+  const waiting = await failureOf(client.waitForInvestigation(TASK_ID, { timeOutMs: 500 } as never));
+  expect(waiting.message).toBe(
+    'readInvestigation was not sent. It has no option "timeOutMs". Did you mean "timeoutMs"?',
+  );
+  expect(seen).toHaveLength(0);
+});
+
+test.each([
+  [{ limit: 51 }, '"limit" is invalid: it must be at most 50.'],
+  [{ min_growth: "x" }, '"min_growth" is invalid: it must be a number.'],
+  [[], "Its input must be an object."],
+])("what is wrong is said as the emulator says it: %j", async (query, words) => {
+  const error = await failureOf(clientOn("http://127.0.0.1:9/v1").client.rankings(query as never));
+  expect(error.message).toContain(words);
+});
+
 test("an investigation is not started by whoever does not say that it takes of the allowance", async () => {
   const { baseUrl, seen } = await serveAnswers({ status: 202, json: task() });
   const { client } = clientOn(baseUrl);
