@@ -171,6 +171,25 @@ test("bad input by the hundred gets 400 with the envelope, and changes nothing [
   expect({ ...after, api_key: 0 }).toEqual({ ...before, api_key: 0 });
 }, 120_000);
 
+test("a name that there is not gets the one that may be meant, and a key that comes twice is named", async () => {
+  const detailsOf = async (path: string, body?: string): Promise<unknown> => {
+    const told = await running.ask(path, { key, ...(body !== undefined && { body }) });
+    return (told.body["error"] as { details: unknown }).details;
+  };
+  expect(await detailsOf("/research/rankings?limt=1")).toEqual([
+    { parameter: "limt", problem: "is not known (did you mean limit?)" },
+  ]);
+  expect(await detailsOf(WEBHOOKS, JSON.stringify({ ...hook, ulr: "" }))).toEqual([
+    { parameter: "ulr", problem: "is not known (did you mean url?)" },
+  ]);
+  expect(await detailsOf(START, '{"slug":"a","locale":"en","slug":"b"}')).toEqual([
+    { parameter: "slug", problem: "is given more than once" },
+  ]);
+  expect(await detailsOf(START, '{"list":[{"x":1},{"a b":1,"a b":2}]}')).toEqual([
+    { parameter: expect.stringMatching(/^list\.1\.\(a name/), problem: "is given more than once" },
+  ]);
+});
+
 test("a refused body names the parameters and repeats no value of them", async () => {
   const body = { slug: "S3CRET", idempotency_key: "s3cret", confirm_usage: "s3cret", extra: "s3cret" };
   const told = await running.ask(START, { body, key });

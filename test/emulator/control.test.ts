@@ -67,6 +67,8 @@ test.each([
   ["POST", "/clock/advance", { months: -1 }, "months"],
   ["POST", "/clock/advance", { to: "tomorrow" }, "to"],
   ["POST", "/clock/advance?months=1&months=1", {}, "months"],
+  ["POST", "/clock/advance?to=2026-12-24T00:00:00Z&months=1", undefined, "months: is given beside to: "],
+  ["POST", "/accounts", { tier: "pro", nmae: "x" }, "nmae: is not known (did you mean name?)."],
   ["GET", "/accounts?limit=1", undefined, "limit"],
   ["POST", "/clock/advance?to=2026-02-30T00:00:00Z", undefined, "to: must be a time"],
   ["POST", "/faults/deliveries", { registration_id: "wh_1", kind: "flood" }, "kind: must be one of status, latency, "],
@@ -79,6 +81,12 @@ test.each([
     "/signals?signal_type=traffic_breakout&slug=x&period=1",
     undefined,
     "period: can be given in the body alone",
+  ],
+  [
+    "POST",
+    "/signals?signal_type=traffic_breakout&slug=x",
+    { period: { start: "2026-10-31", end: "2026-10-01" } },
+    "period.end: is before period.start.",
   ],
   ["POST", "/snapshot?bytes=1", undefined, "bytes: can be given in the body alone"],
   ["POST", "/snapshot", { bytes: "text" }, "bytes: must be bytes"],
@@ -129,6 +137,25 @@ test("a query can give all that is no object, in each operation", async () => {
     }
   }
   expect(asked).toBeGreaterThan(25);
+});
+
+test("a path of the control API that has not this method says which it has", async () => {
+  const told = await control("/clock/advance");
+  expect([refusal(told), told.headers.get("allow")]).toEqual([{ status: 405, code: "METHOD_NOT_ALLOWED" }, "POST"]);
+  const several = await control("/accounts", { method: "DELETE" });
+  expect([several.status, several.headers.get("allow")]).toEqual([405, "POST, GET"]);
+  expect((await running.ask("/research/rankings", { method: "POST" })).status).toBe(404);
+});
+
+test("of several slugs the one that is of no product is named", async () => {
+  const { body } = await running.ask("/research/rankings?limit=1", { key: "sbk_a_key_that_is_always_the_same" });
+  const slug = (body["items"] as { slug: string }[])[0]?.slug;
+  const told = await control("/accounts/1/follows", { body: { slugs: [slug, "nope"] } });
+  expect(told).toMatchObject({ status: 404, body: { error: { code: "PRODUCT_NOT_FOUND" } } });
+  expect(told.body["error"]).toMatchObject({
+    message: "slugs.1: there is no product of this slug.",
+    details: [{ parameter: "slugs.1", problem: "there is no product of this slug" }],
+  });
 });
 
 test("what is not there gets 404", async () => {

@@ -44,7 +44,11 @@ export async function callControl(
 /** A control operation with the input of whoever calls it. @throws ServiceError */
 export async function runControl(operation: ControlOperation, input: unknown): Promise<object> {
   const parsed = operation.input.safeParse(input);
-  if (!parsed.success) throw parameterError("INVALID_PARAMETERS", schemaProblems(parsed.error, input));
+  if (!parsed.success)
+    throw parameterError(
+      "INVALID_PARAMETERS",
+      schemaProblems(parsed.error, input, Object.keys(shapeOf(operation.input))),
+    );
   // What the schema gives is what `run` takes: they stand in one entry.
   const result = await (operation.run as (given: unknown) => unknown)(parsed.data);
   return typeof result === "object" && result !== null ? result : {};

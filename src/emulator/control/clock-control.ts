@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../emulator-core.js";
+import { parameterError } from "../http/parameter-problem.js";
 import { ServiceError } from "../service-error.js";
 import { addMonths } from "../time/add-months.js";
 import type { OpenSendingSpan, SendingSummary } from "../webhooks/sending-span.js";
@@ -8,18 +9,21 @@ import { controlOperation } from "./control-operation.js";
 import { timeTold, type TimeTold } from "./time-told.js";
 
 const amount = z.int().min(0);
-/** No further than that at once, so that a slip does not make years of data. */
-const MOST_MS = 10 * 366 * 24 * 3_600_000;
-
-const advanceSchema = z.strictObject({
-  /** To this moment, which must not be past. */
-  to: dateTimeSchema.optional(),
+const spanSchema = {
   months: amount.default(0),
   days: amount.default(0),
   hours: amount.default(0),
   minutes: amount.default(0),
   seconds: amount.default(0),
   ms: amount.default(0),
+};
+/** No further than that at once, so that a slip does not make years of data. */
+const MOST_MS = 10 * 366 * 24 * 3_600_000;
+
+const advanceSchema = z.strictObject({
+  /** To this moment, which must not be past. */
+  to: dateTimeSchema.optional(),
+  ...spanSchema,
 });
 
 /** What moving the clock came to. */
@@ -84,10 +88,9 @@ export function clockControl(
  *
  * @throws ServiceError INVALID_PARAMETERS
  */
-function targetOf(
-  { to, months, days, hours, minutes, seconds, ms }: z.output<typeof advanceSchema>,
-  now: number,
-): number {
+function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number): number {
+  assertOneWay(to, span);
+  const { months, days, hours, minutes, seconds, ms } = span;
   const from = to === undefined ? now : Date.parse(to);
   const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
   if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is past; the clock only goes forward.");
@@ -96,4 +99,15 @@ function targetOf(
     throw new ServiceError("INVALID_PARAMETERS", "The clock goes at most ten years forward at once.");
   }
   return target;
+}
+
+/** Somebody who gives both has something else in mind than their sum. @throws ServiceError INVALID_PARAMETERS */
+function assertOneWay(to: string | undefined, span: Readonly<Record<string, number>>): void {
+  const beside = Object.keys(span).filter((name) => span[name] !== 0);
+  if (to === undefined || beside.length === 0) return;
+  const problem = "is given beside to: the clock goes to a moment or by a span, not both";
+  throw parameterError(
+    "INVALID_PARAMETERS",
+    beside.map((parameter) => ({ parameter, problem })),
+  );
 }

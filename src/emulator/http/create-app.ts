@@ -56,7 +56,7 @@ export function createApp(parts: AppParts): RequestListener {
   const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
   for (const path of new Set(routes.map((route) => route.path))) {
     const own = routes.filter((route) => route.path === path);
-    const refuse = answer(wrongMethod(own, services.assumptions));
+    const refuse = answer(wrongMethod(path, own, services.assumptions));
     // Before the others: Express answers HEAD by what answers GET, which would take a call of the quota.
     app.head(expressPath(path), refuse);
     for (const { method, respond } of own) app[VERBS[method]](expressPath(path), answer(respond));
@@ -123,10 +123,17 @@ const notFound: Respond = () => {
   throw new ServiceError("RESOURCE_NOT_FOUND", "There is nothing at this path.");
 };
 
-function wrongMethod(routes: readonly Route[], { wrongMethodStatus }: CallServices["assumptions"]): Respond {
-  if (wrongMethodStatus === 404) return notFound;
+/** The control API is ours: what it answers is not for the assumption about the service to say. */
+function wrongMethod(
+  path: string,
+  routes: readonly Route[],
+  { wrongMethodStatus }: CallServices["assumptions"],
+): Respond {
+  const isControl = path.startsWith(CONTROL_PREFIX);
+  if (wrongMethodStatus === 404 && !isControl) return notFound;
   const headers = { Allow: routes.map(({ method }) => method).join(", ") };
-  return () => {
+  return (request) => {
+    if (isControl) assertLocal(request);
     throw new ServiceError("METHOD_NOT_ALLOWED", "This path has not this method.", { headers });
   };
 }

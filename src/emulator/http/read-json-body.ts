@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import { parameterError } from "./parameter-problem.js";
+import { parameterError, shownName } from "./parameter-problem.js";
 import { parseJson } from "./parse-json.js";
 import { schemaProblems } from "./schema-problems.js";
 
@@ -11,14 +11,15 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
  *
  * @throws ServiceError INVALID_BODY, naming what is wrong
  */
-export function readJsonBody<Schema extends z.ZodType>(
+export function readJsonBody<Schema extends z.ZodObject>(
   headers: IncomingHttpHeaders,
   bytes: Buffer,
   schema: Schema,
 ): z.output<Schema> {
   const value = readJsonObject(headers, bytes);
   const result = schema.safeParse(value);
-  if (!result.success) throw parameterError("INVALID_BODY", schemaProblems(result.error, value));
+  if (!result.success)
+    throw parameterError("INVALID_BODY", schemaProblems(result.error, value, Object.keys(schema.shape)));
   return result.data;
 }
 
@@ -27,6 +28,10 @@ export function readJsonObject(headers: IncomingHttpHeaders, bytes: Buffer): obj
   if (!JSON_TYPE.test(headers["content-type"] ?? "")) throw refuse("the header Content-Type must be application/json");
   if ((headers["content-encoding"] ?? "identity") !== "identity") throw refuse("the body must not be compressed");
   const parsed = parseJson(bytes);
+  if ("key" in parsed) {
+    const parameter = parsed.key.map(shownName).join(".");
+    throw parameterError("INVALID_BODY", [{ parameter, problem: "is given more than once" }]);
+  }
   if ("problem" in parsed) throw refuse(`the body ${parsed.problem}`);
   const { value } = parsed;
   if (typeof value !== "object" || value === null || Array.isArray(value))

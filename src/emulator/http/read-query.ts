@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { parameterError, shownName, type ParameterProblem } from "./parameter-problem.js";
+import { parameterError, shownName, unknownProblem, type ParameterProblem } from "./parameter-problem.js";
 import { queryPairs } from "./query-pairs.js";
 import { schemaProblems } from "./schema-problems.js";
 import { itemSchema, textValue } from "./text-value.js";
@@ -37,7 +37,7 @@ export function queryInput(
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
     const item = schema === undefined ? null : itemSchema(schema);
     if (schema === undefined) {
-      problems.push({ parameter: shownName(name), problem: "is not known" });
+      problems.push({ parameter: shownName(name), problem: unknownProblem(name, Object.keys(shape)) });
     } else if (seen.has(name) && item === null) {
       problems.push({ parameter: name, problem: "is given more than once" });
     } else {

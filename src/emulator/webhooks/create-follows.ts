@@ -29,18 +29,19 @@ export function createFollows({ database, clock }: EmulatorCore): Follows {
      WHERE f.account_id = ? ORDER BY p.slug`,
   );
 
-  function toolId(slug: string): number {
+  function toolId(slug: string, parameter: string): number {
     const id = idOf.get(slug);
-    if (id === undefined) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product of this slug.");
-    return id;
+    if (id !== undefined) return id;
+    const problem = "there is no product of this slug";
+    throw new ServiceError("PRODUCT_NOT_FOUND", `${parameter}: ${problem}.`, { details: [{ parameter, problem }] });
   }
 
   return {
     follow: database.transaction((accountId: number, slugs: readonly string[]) => {
-      for (const slug of slugs) insert.run(accountId, toolId(slug), clock.now());
+      for (const [index, slug] of slugs.entries()) insert.run(accountId, toolId(slug, `slugs.${index}`), clock.now());
     }),
     unfollow(accountId, slug) {
-      remove.run(accountId, toolId(slug));
+      remove.run(accountId, toolId(slug, "slug"));
     },
     list: (accountId) =>
       select.all(accountId).map((follow) => ({ ...follow, followed_at: new Date(follow.followed_at).toISOString() })),

@@ -23,7 +23,10 @@ const publishInput = z.strictObject({
   change: z
     .strictObject({ direction: z.string().min(1).max(60), magnitude: z.number(), before: measure, after: measure })
     .optional(),
-  period: z.strictObject({ start: z.iso.date(), end: z.iso.date() }).optional(),
+  period: z
+    .strictObject({ start: z.iso.date(), end: z.iso.date() })
+    .refine(({ start, end }) => start <= end, { path: ["end"], message: "is before period.start" })
+    .optional(),
   observed_at: dateTimeSchema.optional(),
   published_at: dateTimeSchema.optional(),
 });
