@@ -72,7 +72,11 @@ function readAccounts(database: Database): FirstAccount[] {
 export function readOrigin(database: Database, wantedSeed: number | null): WorldOrigin {
   const seed = Number(readSetting(database, SEED));
   if (wantedSeed !== null && wantedSeed !== seed) {
-    throw invalidOption("createEmulator", "seed", "the database was made with another one; leave it out, or reset");
+    throw invalidOption(
+      "createEmulator",
+      "seed",
+      "the database was made with another one; leave it out, or take another file",
+    );
   }
   const startAt = readSetting(database, START_AT);
   return { seed, startAtMs: startAt === null ? null : Number(startAt), accounts: readAccounts(database) };

@@ -1,8 +1,10 @@
-import type { ChildProcess } from "node:child_process";
+import { spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isoTime, readAssumptions } from "../../src/cli/emulator/emulator-settings.js";
 import { callCli } from "./call-cli.js";
@@ -11,6 +13,7 @@ import { tempFiles } from "./temp-files.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 
 interface Started {
+  pid: number;
   url: string;
   baseUrl: string;
   now: string;
@@ -41,7 +44,8 @@ const ask = (url: string, key: string): Promise<Response> =>
   fetch(url, { headers: { Authorization: `Bearer ${key}` } });
 
 test("the emulator starts with two accounts whose keys work, and Ctrl-C ends it", async () => {
-  const { told, stop } = await start("--allow-loopback-http");
+  const { told, child, stop } = await start("--allow-loopback-http");
+  expect(told.pid).toBe(child.pid);
   expect(told.accounts.map(({ tier }) => tier)).toEqual(["pro", "developer"]);
   for (const { key } of told.accounts) {
     expect((await ask(`${told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
@@ -94,6 +98,23 @@ test("with a file everything is there the next time, and the keys are not shown 
   await fetch(`${second.told.url}/_emulator/reset`, { method: "POST" });
   expect((await ask(`${second.told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
   await second.stop();
+  const other = await callCli(["emulator", "--port", "0", "--db", db, "--seed", "6"]);
+  const words =
+    "signalbox emulator: --seed: the database was made with another one; leave it out, or take another file\n";
+  expect([other.exitCode, other.stderr]).toEqual([2, words]);
+});
+
+test.skipIf(process.platform === "win32")("in a folder that was deleted it says so, without a stack", () => {
+  const gone = join(tempFiles(), "gone");
+  mkdirSync(gone);
+  const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+  const script = 'cd "$1" && rmdir "$1" && exec "$2" "$3" emulator --port 0';
+  const run = spawnSync("sh", ["-c", script, "sh", gone, process.execPath, main], {
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  const words = "signalbox emulator: the folder you are in was deleted: change into one that is there\n";
+  expect([run.status, run.stderr]).toEqual([3, words]);
 });
 
 test("registrations in a file that get nothing without the switch they were made with are named at start", async () => {
@@ -221,7 +242,7 @@ test("to a person the same is said in words, with what to type", async () => {
   child.stdout?.resume();
   const url = /Control +(\S+)\/_emulator/.exec(seen)?.[1] ?? "";
   const key = /KEY=(\S+)/.exec(seen)?.[1] ?? "";
-  const id = await pauseOne({ url, baseUrl: `${url}/v1`, now: "", accounts: [{ name: "", tier: "", key }] });
+  const id = await pauseOne({ url, baseUrl: `${url}/v1`, now: "", pid: 0, accounts: [{ name: "", tier: "", key }] });
   await post(`${url}/_emulator/clock/advance?seconds=1`);
   child.kill("SIGINT");
   const { stdout, stderr } = await outcome;

@@ -200,7 +200,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["--all-types", "--url", "hooks.example"], /Expected an address like http/],
   [["--all-types", "--url", `https://hooks.example/${"x".repeat(2048)}`], /url/],
   [["--all-types", "--api-key-file", "x"], /--api-key or --api-key-file, not both/],
-  [["--all-types", "--base-url", "http://api.example/v1"], /expected https/],
+  [["--all-types", "--base-url", "http://api.example/v1"], /^signalbox register: --base-url: expected https; /],
 ];
 
 test.each(WRONG)("what makes no sense is refused before anything is asked: %j", async (args, says) => {
@@ -363,6 +363,7 @@ test.each(REFUSED)(
     expect(run).toMatchObject({ exitCode, stdout: "", secrets: null, beside: [] });
     expect(run.stderr).toContain(`${status} ${code}`);
     expect(run.stderr).toContain("req_of_the_test");
+    expect(run.stderr.includes("does --base-url lack its prefix, such as /v1?")).toBe(status === 404);
     expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(service.requests).toHaveLength(1);
   },

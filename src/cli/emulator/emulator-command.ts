@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../exit.js";
+import { inWordsOfFlags } from "../in-words-of-flags.js";
 import { collect, notBlank, wholeNumber } from "../parse-option.js";
 import { demoAccounts } from "./demo-accounts.js";
 import { emulatorLogger } from "./emulator-logger.js";
@@ -38,7 +39,10 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
   withExamples(command, [
     ["signalbox emulator", "In memory, with an account of Pro and one of Developer Access"],
     ["signalbox emulator --db emulator.db --allow-loopback-http", "Kept, and sending to a receiver on this machine"],
-    ["signalbox emulator --port 0 --json > emulator.ndjson &", "On a free port, for a script: the first line tells"],
+    [
+      "signalbox emulator --port 0 --json > emulator.ndjson &",
+      "For a script: the first line tells all, and the pid to end it by",
+    ],
     ["signalbox emulator --openapi > openapi.json", "The OpenAPI document"],
   ]);
   runs(command, context, (options: EmulatorCommandOptions) => runEmulator(options, context));
@@ -52,6 +56,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return EXIT.ok;
   }
+  assertFolder();
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
   const { createEmulator } = await loadEmulator();
   const { port, host, db, seed, now: startAt } = options;
@@ -63,7 +68,9 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
   const logger = await emulatorLogger(terminal, { isJson, url: () => url });
   const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions, logger });
   try {
-    await emulator.start();
+    await emulator.start().catch((error: unknown) => {
+      throw inWordsOfFlags(error, { seed: "--seed" });
+    });
     ({ url } = emulator);
     await reportStart(emulator, { accounts, db, isNew, isJson }, terminal);
     const { startNotes } = await import("./start-notes.js");
@@ -73,6 +80,15 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
     await emulator.close();
   }
   return EXIT.interrupted;
+}
+
+/** What Express loads asks for the folder, and ends the process with a stack when that was deleted. @throws CliError */
+function assertFolder(): void {
+  try {
+    process.cwd();
+  } catch {
+    throw environmentError("the folder you are in was deleted: change into one that is there");
+  }
 }
 
 /** No other command needs it, and all start faster without. */

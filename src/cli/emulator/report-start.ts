@@ -21,7 +21,8 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
   const accounts = await usableAccounts(emulator, start.accounts);
   const controlUrl = `${url}/_emulator`;
   if (start.isJson) {
-    terminal.printJson({ url, baseUrl, controlUrl, now, accounts });
+    // Whoever started it by npx knows the pid of that alone, and it does not hand signals on.
+    terminal.printJson({ url, baseUrl, controlUrl, now, pid: process.pid, accounts });
     return;
   }
   const { bold, dim, green } = terminal.paint;

@@ -6,7 +6,9 @@ import type { RegisterOptions } from "./register-options.js";
 
 /** A failure of the service's, or on the way to it, in the words of the command line; any other as it is. */
 export function explainFailure(error: unknown): unknown {
-  return isClientError(error) ? new CliError(exitCodeOf(error), error.message.replace(/\.$/, "")) : error;
+  if (!isClientError(error)) return error;
+  const hint = error.status === 404 ? "; does --base-url lack its prefix, such as /v1?" : "";
+  return new CliError(exitCodeOf(error), `${error.message.replace(/\.$/, "")}${hint}`);
 }
 
 /** Wrong usage is what nobody but the person at the keyboard can mend. */

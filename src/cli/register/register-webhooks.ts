@@ -1,11 +1,13 @@
 import { createClient, type Client } from "../../client/client.js";
 import { isClientError } from "../../client/client-error.js";
+import type { ClientOptions } from "../../client/client-options.js";
 import type { NewRegistration } from "../../client/new-registration.js";
 import type { KnownSignalType } from "../../events/signal-types.js";
 import { readServiceAccess } from "../api-key.js";
 import type { Cli } from "../cli.js";
 import { throwIfInterrupted, type CommandContext } from "../define-command.js";
 import { CliError, EXIT, environmentError, type ExitCode } from "../exit.js";
+import { inWordsOfFlags } from "../in-words-of-flags.js";
 import { echoed, printable } from "../printable.js";
 import type { Terminal } from "../terminal.js";
 import { explainFailure, restOf, whenCutShort } from "./explain-failure.js";
@@ -20,7 +22,10 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
   const { baseUrl, apiKey } = readServiceAccess(options, cli);
   // One attempt: a person sees what is wrong, and types it again.
   const retry = { maxAttempts: 1 };
-  const client = createClient({ baseUrl, apiKey, timeoutMs: options.timeout * 1000, retry, userAgent: "signalbox" });
+  const client = clientFor(
+    { baseUrl, apiKey, timeoutMs: options.timeout * 1000, retry, userAgent: "signalbox" },
+    options,
+  );
 
   const noteWait = (): void =>
     terminal.note(`waiting up to ${options.timeout} s for an answer that may hold a secret; Ctrl-C again ends at once`);
@@ -49,6 +54,14 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
   signal.removeEventListener("abort", noteWait);
   terminal.note(`${whose(done)} in ${printable(options.secretFile)}; the service posts a webhook.verification now`);
   return EXIT.ok;
+}
+
+function clientFor(clientOptions: ClientOptions, { baseUrl }: RegisterOptions): Client {
+  try {
+    return createClient(clientOptions);
+  } catch (error) {
+    throw inWordsOfFlags(error, { baseUrl: baseUrl === undefined ? "SIGNALS_BASE_URL" : "--base-url" });
+  }
 }
 
 function isFailure(error: unknown): error is CliError {
