@@ -55,8 +55,8 @@ export function createDeliveryDispatcher(
   // What was on its way when the process ended: nobody knows whether it arrived, so it is sent again.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // One that is pending has its verification alone, and tests where these are assumed to go to it. What waits for one that is paused stays, until it is too old. A look-up
-  // for each registration: to group all that waits would read all of it.
+  // One that is pending has its verification alone, and tests where these are assumed to go to it. What waits for one that is
+  // paused stays, until it is too old. A look-up for each registration: to group all that waits would read all of it.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
        WHERE d.registration_id = r.registration_id AND d.state = 'waiting') AS due
