@@ -110,12 +110,13 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
   });
 
   const refused = REFUSED_DRIVERS_OF_NODE.get(majorOf(node));
-  test.skipIf(refused === undefined)(
-    `Node ${node.version}, better-sqlite3 ${refused ?? "of any version"}: receiver and emulator say what to install`,
+  if (refused === undefined) continue;
+  test(
+    `Node ${node.version}, better-sqlite3 ${refused}: receiver and emulator say what to install`,
     { timeout: 5 * MINUTES },
     async () => {
       const folder = makeProject(`${node.name}-refused-driver`, QUICK_STARTS);
-      const packages = [pack().tarball, "express@5", `better-sqlite3@${refused ?? ""}`];
+      const packages = [pack().tarball, "express@5", `better-sqlite3@${refused}`];
       await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], envOf(node));
       const env = { ...envOf(node), SIGNALS_SECRET: "whsec_test" };
       for (const command of [
