@@ -39,13 +39,18 @@ const SURROUNDINGS = `
   const tell = async (answer) => told.push([answer.status, await answer.text()]);
 `;
 
-/** Runs a module to its end and gives what its \`found\` is then. */
+/** Runs a module to its end and gives what its `found` is then. */
 async function run(code: string): Promise<unknown> {
   const file = join(folder, "block.mjs");
-  writeFileSync(file, `${code}\nprocess.stdout.write(JSON.stringify(found), () => process.exit());`);
+  writeFileSync(
+    file,
+    `${code}\nprocess.stdout.write("\\nFOUND " + JSON.stringify(found) + "\\n", () => process.exit());`,
+  );
   const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
-  // Before it may stand what the block's receiver logged.
-  return JSON.parse(stdout.slice(stdout.lastIndexOf("\n") + 1));
+  // Before it and behind it may stand what the block's receiver logged.
+  const [, found] = /^FOUND (.+)$/m.exec(stdout) ?? [];
+  if (found === undefined) throw new Error(`the block did not come to its end, and printed ${JSON.stringify(stdout)}`);
+  return JSON.parse(found);
 }
 
 /** Adds the app of the block before, posts one signal and one forgery to it, and gives what both were answered. */
@@ -244,8 +249,7 @@ test("the receiver with a file of secrets starts without it, and takes what each
     const found = [await early, await post("whsec_two"), await post("whsec_three")];
     writeFileSync("signals.secret", "whsec_three\\n");
     found.push(await post("whsec_three"), await post("whsec_two"));
-    await receiver.close();
-    process.stdout.write("\\n");`);
+    await receiver.close();`);
   expect(found).toEqual([200, 200, 401, 200, 401]);
 });
 
