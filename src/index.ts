@@ -1,5 +1,5 @@
 export { PermanentFailure, RetryLater, SignalboxError, isSignalboxError, type SignalboxErrorCode } from "./errors.js";
-export type { Clock, ClockTimer } from "./clock.js";
+export type { Clock, ClockTimer } from "./time/clock.js";
 
 export { SIGNATURE_HEADER } from "./signature/header.js";
 export { signBody, type SignBodyInput } from "./signature/sign.js";
@@ -58,7 +58,7 @@ export type {
   TakeOverResult,
 } from "./inbox/store.js";
 
-export { captureRawBody } from "./receiver/capture-raw-body.js";
+export { captureRawBody } from "./receiver/adapters/capture-raw-body.js";
 export type {
   BodyLimits,
   BodyReading,
@@ -80,4 +80,4 @@ export type { RejectionCode } from "./receiver/rejection.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretSource } from "./receiver/secrets.js";
 export type { ReceiverVerification } from "./receiver/watch-verification.js";
-export type { StartTimeout } from "./timeout-queue.js";
+export type { StartTimeout } from "./time/timeout-queue.js";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { parseJson } from "../events/parse-json.js";
 import { SIGNAL_TYPES } from "../events/signal-types.js";
-import { nearMiss } from "../near-miss.js";
+import { nearMiss } from "../options/near-miss.js";
 import type { Cli } from "./cli.js";
 import { environmentError, usageError } from "./exit.js";
 import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { nearMiss } from "../near-miss.js";
+import { nearMiss } from "../options/near-miss.js";
 
 /**
  * `help` for a command that has others. Commander's own takes the first word alone, and says nothing of one that is no

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 
 /** Something that is better brought to its end than cut short. */
 export interface UnfinishedWork {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { systemClock } from "../clock.js";
+import { systemClock } from "../time/clock.js";
 import { EXIT } from "./exit.js";
 import { createInterruption } from "./interruption.js";
 import { runCli } from "./run-cli.js";

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 import type { PlatformAbortSignal } from "./platform.js";
 
 /** What ends when the caller's signal is aborted, or when its time is over. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { OperationName } from "../api/operations.js";
-import { issueWords } from "../issue-words.js";
-import { nearMiss } from "../near-miss.js";
+import { issueWords } from "../options/issue-words.js";
+import { nearMiss } from "../options/near-miss.js";
 import { ClientError } from "./client-error.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 
 /** `setTimeout` fires at once for a longer delay than this; whoever waits looks at the time again. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;

@@ -6,7 +6,7 @@ export type { RankingItem, RankingSort, RankingsQuery, RankingsResponse } from "
 export type { InvestigationReport } from "../api/report.js";
 export type { KeywordDetail, KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
 export type { RegisterWebhookBody, RegistrationStatus, WebhookRegistration } from "../api/webhook-registration.js";
-export type { Clock, ClockTimer } from "../clock.js";
+export type { Clock, ClockTimer } from "../time/clock.js";
 export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../errors.js";
 
 export type { ApiKeySource } from "./api-key.js";

@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock, ClockTimer } from "../time/clock.js";
 import { openAbortScope } from "./abort-scope.js";
 import type { PlatformAbortSignal } from "./platform.js";
 

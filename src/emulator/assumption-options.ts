@@ -1,6 +1,6 @@
-import { invalidOption } from "../option-error.js";
+import { invalidOption } from "../options/option-error.js";
 import { SignalboxError } from "../errors.js";
-import { nearMiss } from "../near-miss.js";
+import { nearMiss } from "../options/near-miss.js";
 import { itemsOf } from "./allowed-values.js";
 import type { Assumption } from "./assumption.js";
 import { ASSUMPTIONS, type Assumptions } from "./assumptions.js";

@@ -1,7 +1,7 @@
 import type { Scope } from "../api/scopes.js";
 import type { Tier } from "../api/tiers.js";
 import type { Database } from "./database/database.js";
-import { invalidOption } from "../option-error.js";
+import { invalidOption } from "../options/option-error.js";
 import { keptKey, type KeptKey } from "./access/api-keys.js";
 import type { Access } from "./access/create-access.js";
 import { readSetting, writeSetting } from "./database/settings.js";

@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock, ClockTimer } from "../time/clock.js";
 import { isSignalboxError } from "../errors.js";
 import { createDurations, type DurationStats } from "./durations.js";
 import { oncePerTurn } from "./once-per-turn.js";

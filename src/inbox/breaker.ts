@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock, ClockTimer } from "../time/clock.js";
 
 /** Failures in a row, over any events, that open the breaker. */
 export const BREAKER_THRESHOLD = 10;

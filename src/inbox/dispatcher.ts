@@ -1,5 +1,5 @@
-import type { Clock, ClockTimer } from "../clock.js";
-import { withDeadline } from "../deadline.js";
+import type { Clock, ClockTimer } from "../time/clock.js";
+import { withDeadline } from "../time/deadline.js";
 import { AbortHandle, namedError, type LazyAbort } from "./abort-handle.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
@@ -12,7 +12,7 @@ import { repeatEvery } from "./repeat-every.js";
 import { asIfNeverClaimed, doneAfter } from "./settlements.js";
 import { createSlots } from "./slots.js";
 import { CRASH_LOOP, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
-import { createTimeoutQueue } from "../timeout-queue.js";
+import { createTimeoutQueue } from "../time/timeout-queue.js";
 import { createWakeTimer } from "./wake-timer.js";
 
 export interface DispatcherConfig {

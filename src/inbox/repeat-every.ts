@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 
 /** @returns how to stop it */
 export function repeatEvery(clock: Clock, intervalMs: number, work: () => void): () => void {

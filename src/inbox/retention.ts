@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 import type { Batcher } from "./batcher.js";
 import type { InboxStore } from "./store.js";
 

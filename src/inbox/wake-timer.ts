@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock, ClockTimer } from "../time/clock.js";
 
 /** Wakes at the earliest of the times it was given. */
 export interface WakeTimer {

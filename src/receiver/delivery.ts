@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { StartTimeout } from "../timeout-queue.js";
+import type { StartTimeout } from "../time/timeout-queue.js";
 import { REJECTIONS, type RejectionCode } from "./rejection.js";
 
 /** One delivery as the receiver wants it, from whatever framework. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 
 const WINDOW_MS = 1000;
 

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { Clock } from "../clock.js";
-import { systemClock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
+import { systemClock } from "../time/clock.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { fullJitter, type Backoff } from "../inbox/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
 import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
-import { invalidOption, optionError, type KnownOptions } from "../option-error.js";
+import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { createLogger } from "./logger.js";
 import { createSecrets, type Secrets, type SecretSource } from "./secrets.js";

@@ -3,8 +3,8 @@ import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature, type Verification } from "../signature/verify.js";
-import { withDeadline } from "../deadline.js";
-import { createTimeoutQueue } from "../timeout-queue.js";
+import { withDeadline } from "../time/deadline.js";
+import { createTimeoutQueue } from "../time/timeout-queue.js";
 import {
   acknowledge,
   acknowledgeNew,

@@ -1,6 +1,6 @@
-import type { Clock, ClockTimer } from "../clock.js";
+import type { Clock, ClockTimer } from "../time/clock.js";
 import type { Verification } from "../signature/verify.js";
-import { createTimeoutQueue } from "../timeout-queue.js";
+import { createTimeoutQueue } from "../time/timeout-queue.js";
 import { isSame } from "./secret-file.js";
 import type { Secrets } from "./secrets.js";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 
 /** Whether the service, or `signalbox doctor`, has seen that this receiver has the secret. */

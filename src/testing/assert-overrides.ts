@@ -1,5 +1,5 @@
 import { SignalboxError } from "../errors.js";
-import { nearMiss } from "../near-miss.js";
+import { nearMiss } from "../options/near-miss.js";
 
 /**
  * The parts that a test gives to `signalEvent` and its like. A property that the event has not is added, as the service may

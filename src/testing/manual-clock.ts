@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../time/clock.js";
 import { SignalboxError } from "../errors.js";
 
 /** A {@link Clock} that a test moves. */

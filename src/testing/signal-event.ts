@@ -3,7 +3,7 @@ import type { SignalEvent } from "../events/envelope.js";
 import { shiftTimes } from "../events/shift-times.js";
 import { SignalboxError } from "../errors.js";
 import { isKnownSignalType, SIGNAL_TYPES, type KnownSignalType, type SignalType } from "../events/signal-types.js";
-import { nearMiss } from "../near-miss.js";
+import { nearMiss } from "../options/near-miss.js";
 import { assertOverrides } from "./assert-overrides.js";
 import { mergeOverrides, type DeepPartial } from "./merge-overrides.js";
 import { readFixture } from "./read-fixture.js";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createReceiver, type Receiver } from "../../src/index.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { callCli } from "../cli/call-cli.js";
 import { ndjson, outcomeOf, runWithSecret, SECRET, startCli } from "../cli/run-cli.js";

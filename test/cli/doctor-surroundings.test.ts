@@ -16,7 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { addressKind } from "../../src/address-kind.js";
+import { addressKind } from "../../src/addresses/address-kind.js";
 import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
 import { formatBytes } from "../../src/cli/doctor/format-bytes.js";
 import { holdersIn } from "../../src/cli/doctor/lock-holders.js";

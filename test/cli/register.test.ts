@@ -23,7 +23,7 @@ import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js
 import { openSecretWriter } from "../../src/cli/register/secret-writer.js";
 import { MOST_SIGNAL_TYPES } from "../../src/cli/register/signal-type-list.js";
 import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { canMount, smallDisk } from "../faults/small-disk.js";
 import { callCli } from "./call-cli.js";

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { createReceiver, type Receiver, type ReceiverOptions } from "../../src/index.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { SECRET } from "./run-cli.js";
 

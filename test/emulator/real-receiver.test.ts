@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createReceiver, type Receiver, type Signal } from "../../src/index.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { listen } from "../cli/serve-requests.js";
 import { until } from "../unit/until.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/time/clock.js";
 import { secretFile } from "../../src/index.js";
 import { runCli } from "../cli/run-cli.js";
 import { serveReceiver } from "../cli/serve-requests.js";

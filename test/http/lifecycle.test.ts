@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createManualClock, signalEvent } from "../../src/testing/index.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { heldStore } from "./held-store.js";

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Express, RequestHandler } from "express";
 import { expect, test } from "vitest";
 import { captureRawBody } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/express-handler.js";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "./expect-answer.js";
 import { logLines } from "./log-lines.js";

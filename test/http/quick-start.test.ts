@@ -5,7 +5,7 @@ import express from "express";
 import supertest from "supertest";
 import { expect, test } from "vitest";
 import { createReceiver, type Signal } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/express-handler.js";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 

@@ -14,8 +14,8 @@ import {
   type ReceiverEventName,
   type ReceiverOptions,
 } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/express-handler.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";

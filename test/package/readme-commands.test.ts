@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import express from "express";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createReceiver, PermanentFailure, type Receiver, type ReceiverOptions } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/express-handler.js";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { readMarkdown } from "../repo/markdown.js";

@@ -8,7 +8,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/cli/exit.js";
 import { captureRawBody, createReceiver } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/express-handler.js";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 

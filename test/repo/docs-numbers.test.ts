@@ -111,7 +111,7 @@ test("RetryLater waits a minute unless told otherwise, as the README says", () =
 });
 
 test("the oldest SQLite and the least retention are those of the README", () => {
-  const [, oldest = ""] = /OLDEST_SQLITE = \[([\d, ]+)\]/.exec(read("src/sqlite-driver.ts")) ?? [];
+  const [, oldest = ""] = /OLDEST_SQLITE = \[([\d, ]+)\]/.exec(read("src/sqlite/sqlite-driver.ts")) ?? [];
   expect(README.section("`store_unsupported`")).toContain(`an SQLite below ${oldest.split(", ").join(".")},`);
   const least = saidIn("Options", /remembered; at least (\d+) /);
   const retaining = (keyDays: number) => () => resolveOptions({ ...minimal, retention: { keyDays, payloadDays: 0 } });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import ts from "typescript";
 import { afterEach, expect, test, vi } from "vitest";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/time/clock.js";
 import { createReceiver, isSignalboxError, parseEvent, type Handoff, type ReceiverOptions } from "../../src/index.js";
 import { EVENT_STATES } from "../../src/inbox/store.js";
 import { resolveOptions } from "../../src/receiver/options.js";

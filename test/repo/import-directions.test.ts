@@ -32,7 +32,7 @@ function lint(sources: ReadonlyMap<string, string>): Map<string, string[]> {
 
 const FORBIDDEN = [
   ["src/signature", "../inbox/store.js"],
-  ["src/signature", "../clock.js"],
+  ["src/signature", "../time/clock.js"],
   ["src/signature", "node:fs"],
   ["src/events", "../signature/verify.js"],
   ["src/events", "node:fs"],

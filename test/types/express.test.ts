@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import express, { type RequestHandler } from "express";
 import { expectTypeOf, test } from "vitest";
 import { captureRawBody, type Receiver } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/express-handler.js";
-import { nodeHandler } from "../../src/receiver/node-handler.js";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 
 // Held by `tsc -p test`; nothing here runs a receiver.
 declare const receiver: Receiver;

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expectTypeOf, test } from "vitest";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/time/clock.js";
 import {
   createReceiver,
   type Handoff,

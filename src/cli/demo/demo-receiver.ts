@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { StateCounts } from "../../inbox/store.js";
 import type { Signal, TestEvent } from "../../events/envelope.js";
-import { expressHandler } from "../../receiver/express-handler.js";
+import { expressHandler } from "../../receiver/adapters/express-handler.js";
 import { createReceiver, type Receiver } from "../../receiver/receiver.js";
 import type { SecretSource } from "../../receiver/secrets.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";

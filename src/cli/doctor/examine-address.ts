@@ -1,4 +1,4 @@
-import { addressKind, type AddressKind } from "../../address-kind.js";
+import { addressKind, type AddressKind } from "../../addresses/address-kind.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./finding.js";
 

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../errors.js";
-import { loadDriver } from "../../sqlite-driver.js";
+import { loadDriver } from "../../sqlite/sqlite-driver.js";
 import { assertInbox } from "../../stores/sqlite/schema.js";
 import { isBusy } from "../../stores/sqlite/store-error.js";
 import { shellQuote } from "../shell-quote.js";

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { loadDriver } from "../../sqlite-driver.js";
+import { loadDriver } from "../../sqlite/sqlite-driver.js";
 import { isBusy } from "../../stores/sqlite/store-error.js";
 import { codeOf } from "./code-of.js";
 import type { Subject } from "./examination.js";

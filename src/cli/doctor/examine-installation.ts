@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isSignalboxError } from "../../errors.js";
-import { checkSqliteVersion, loadDriver } from "../../sqlite-driver.js";
+import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
 import { codeOf } from "./code-of.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, type Finding } from "./finding.js";

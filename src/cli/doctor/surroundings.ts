@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { accessSync, constants, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIP } from "node:net";
-import { loadDriver } from "../../sqlite-driver.js";
+import { loadDriver } from "../../sqlite/sqlite-driver.js";
 
 /** What the examinations ask of this machine; a test puts a sick one here. */
 export interface Surroundings {

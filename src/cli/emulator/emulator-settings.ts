@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { AssumptionOptions } from "../../emulator/assumption-options.js";
 import { isSignalboxError } from "../../errors.js";
-import { nearMiss } from "../../near-miss.js";
+import { nearMiss } from "../../options/near-miss.js";
 import { usageError } from "../exit.js";
 import { echoed } from "../printable.js";
 

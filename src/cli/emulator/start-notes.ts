@@ -1,4 +1,4 @@
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../time/clock.js";
 import type { AssumptionOptions } from "../../emulator/assumption-options.js";
 import { isLoopbackHost } from "../../emulator/control/assert-local.js";
 import type { Emulator } from "../../emulator/create-emulator.js";

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { makeFolders } from "../../make-folders.js";
+import { makeFolders } from "../../sqlite/make-folders.js";
 import { environmentError } from "../exit.js";
 import { echoed } from "../printable.js";
 import type { PlannedFile } from "./plan.js";

@@ -1,5 +1,5 @@
 import { SIGNAL_TYPES, type KnownSignalType } from "../../events/signal-types.js";
-import { nearMiss } from "../../near-miss.js";
+import { nearMiss } from "../../options/near-miss.js";
 import { usageError } from "../exit.js";
 import { echoed } from "../printable.js";
 

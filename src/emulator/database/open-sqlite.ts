@@ -1,4 +1,4 @@
-import { loadDriver } from "../../sqlite-driver.js";
+import { loadDriver } from "../../sqlite/sqlite-driver.js";
 import type { Database } from "./database.js";
 
 /**

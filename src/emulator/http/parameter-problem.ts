@@ -1,4 +1,4 @@
-import { nearMiss } from "../../near-miss.js";
+import { nearMiss } from "../../options/near-miss.js";
 import { ServiceError } from "../service-error.js";
 
 /** What is wrong with one parameter. Neither repeats a value of the request. */

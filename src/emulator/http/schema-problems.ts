@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { issueWords } from "../../issue-words.js";
+import { issueWords } from "../../options/issue-words.js";
 import { shownName, unknownProblem, type ParameterProblem } from "./parameter-problem.js";
 
 /**

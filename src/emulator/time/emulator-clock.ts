@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.js";
+import type { Clock } from "../../time/clock.js";
 
 /** The service's time: it goes on as the clock below it does, and can be moved forward. */
 export interface EmulatorClock {

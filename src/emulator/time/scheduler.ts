@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "../../clock.js";
+import type { Clock, ClockTimer } from "../../time/clock.js";
 import type { EmulatorClock } from "./emulator-clock.js";
 
 /**

@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { Clock } from "../../clock.js";
+import type { Clock } from "../../time/clock.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 import { createEmulatorClock, type EmulatorClock } from "./emulator-clock.js";
 

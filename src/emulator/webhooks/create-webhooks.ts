@@ -1,5 +1,5 @@
 import { registerWebhookBodySchema, type WebhookRegistration } from "../../api/webhook-registration.js";
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../time/clock.js";
 import type { EmulatorCore } from "../emulator-core.js";
 import { createCarryRequest } from "./carry-request.js";
 import { createFollows, type Follows } from "./create-follows.js";

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { addressKind } from "../../address-kind.js";
+import { addressKind } from "../../addresses/address-kind.js";
 import type { Assumptions } from "../assumptions.js";
 import { ServiceError } from "../service-error.js";
 

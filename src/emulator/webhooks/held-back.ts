@@ -1,4 +1,4 @@
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../time/clock.js";
 
 /** Deliveries that wait until another one of their registration went out, one of each registration at a time. */
 export interface HeldBack {

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { TLSSocket } from "node:tls";
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../time/clock.js";
 import type { Assumptions } from "../assumptions.js";
 import { addressIn, mayConnect } from "./endpoint-rules.js";
 import { failureOf, type RequestFailure } from "./request-failure.js";

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 import { MOST_WAL_BYTES } from "./limit-size.js";
-import { loadDriver } from "../../sqlite-driver.js";
+import { loadDriver } from "../../sqlite/sqlite-driver.js";
 
 export interface BackgroundRequest {
   id: number;

@@ -1,5 +1,5 @@
 import { isSignalboxError, SignalboxError } from "../../errors.js";
-import { missingBinaryError } from "../../sqlite-driver.js";
+import { missingBinaryError } from "../../sqlite/sqlite-driver.js";
 
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTimeoutQueue } from "../../../src/timeout-queue.js";
+import { createTimeoutQueue } from "../../../src/time/timeout-queue.js";
 import { createWakeTimer } from "../../../src/inbox/wake-timer.js";
 import { createManualClock } from "../../../src/testing/index.js";
 

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { checkSqliteVersion, loadDriver } from "../../../../src/sqlite-driver.js";
+import { checkSqliteVersion, loadDriver } from "../../../../src/sqlite/sqlite-driver.js";
 import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-file-system.js";
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { storeError } from "../../../../src/stores/sqlite/store-error.js";

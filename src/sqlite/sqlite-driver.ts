@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type Database from "better-sqlite3";
-import { SignalboxError } from "./errors.js";
+import { SignalboxError } from "../errors.js";
 
 const require = createRequire(import.meta.url);
 

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeFolders } from "../../src/make-folders.js";
-import { tempFolder } from "./temp-folder.js";
+import { makeFolders } from "../../../src/sqlite/make-folders.js";
+import { tempFolder } from "../temp-folder.js";
 
 test("what is missing is made from the top down, and each is told of", () => {
   const top = tempFolder();

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { SignalboxError } from "./errors.js";
+import { SignalboxError } from "../errors.js";
 import { issueWords } from "./issue-words.js";
 import { nearMiss } from "./near-miss.js";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nodeHandler } from "./node-handler.js";
-import type { Receiver } from "./receiver.js";
+import type { Receiver } from "../receiver.js";
 
 /**
  * What `express.RequestHandler` is to Express 4 and 5 alike, written without either's types, so that none of them

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { createBodyBuffer, type BodyBuffer } from "./body-buffer.js";
+import { createBodyBuffer, type BodyBuffer } from "../body-buffer.js";
 import { capturedRawBody } from "./capture-raw-body.js";
-import type { BodyLimits, BodyReading, ReadBody } from "./delivery.js";
+import type { BodyLimits, BodyReading, ReadBody } from "../delivery.js";
 
 /** How the receiver reads the body of a request of `node:http`, and so of Express. */
 export function readRequestBody(request: IncomingMessage, headers: IncomingHttpHeaders): ReadBody {

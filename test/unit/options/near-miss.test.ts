@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { nearMiss } from "../../src/near-miss.js";
+import { nearMiss } from "../../../src/options/near-miss.js";
 
 const KNOWN = ["secrets", "store", "onSignal", "onTest", "endpoint", "bodyLimitBytes"];
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../../src/time/clock.js";
 
 test("the system's clock tells the time, and an elapsed time that never goes back", () => {
   expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(1000);

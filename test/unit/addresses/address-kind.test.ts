@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressKind } from "../../src/address-kind.js";
+import { addressKind } from "../../../src/addresses/address-kind.js";
 
 test.each([
   ["8.8.8.8", "public"],

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { DeliveryResponse } from "./delivery.js";
+import type { DeliveryResponse } from "../delivery.js";
 
 /** How long, and for how many bytes, a refused body is still taken from the wire. */
 const LINGER_MS = 1000;

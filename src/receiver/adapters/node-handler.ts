@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { HeadersLike } from "./delivery.js";
+import type { HeadersLike } from "../delivery.js";
 import { readRequestBody } from "./read-request-body.js";
-import type { Receiver } from "./receiver.js";
+import type { Receiver } from "../receiver.js";
 import { isClosing, sendResponse } from "./send-response.js";
 
 /**
