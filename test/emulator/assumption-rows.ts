@@ -1,5 +1,5 @@
-import type { AssumptionOptions } from "../../src/emulator/assumption-options.js";
-import type { Assumptions } from "../../src/emulator/assumptions.js";
+import type { AssumptionOptions } from "../../src/emulator/instance/assumption-options.js";
+import type { Assumptions } from "../../src/emulator/instance/assumptions.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 import { refusal, type RunningEmulator, type Told } from "./start-emulator.js";
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Tier } from "../../src/api/tiers.js";
 import { createClient, type Client } from "../../src/client/index.js";
-import { createEmulator, type Emulator } from "../../src/emulator/create-emulator.js";
+import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { clientOn, failureOf } from "../unit/client/client-on.js";
 import { settleOn, watchClock, type WatchedClock } from "../unit/client/watched-clock.js";

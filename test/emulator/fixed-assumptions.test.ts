@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FIXED_ASSUMPTIONS } from "../../src/emulator/fixed-assumptions.js";
+import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import type { SignalEvent } from "../../src/events/envelope.js";
 import { SIGNAL_TYPES } from "../../src/events/signal-types.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { createEmulator } from "../../src/emulator/create-emulator.js";
+import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
 import { openDatabase } from "../../src/emulator/database/open-database.js";
-import type { EmulatorOptions } from "../../src/emulator/emulator-options.js";
+import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
 import { askAt, startEmulator } from "./start-emulator.js";
 
 function folder(): string {

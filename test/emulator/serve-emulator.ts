@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
 import type { Tier } from "../../src/api/tiers.js";
-import { createEmulator, type Emulator } from "../../src/emulator/create-emulator.js";
+import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
 

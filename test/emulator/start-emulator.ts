@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import type { Tier } from "../../src/api/tiers.js";
 import type { AccountFeature } from "../../src/emulator/access/account-view.js";
-import { createEmulator, type Emulator } from "../../src/emulator/create-emulator.js";
-import type { EmulatorOptions } from "../../src/emulator/emulator-options.js";
+import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
+import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.js";
 
 /** The evening of a month's last day, so that a month's end is near. */

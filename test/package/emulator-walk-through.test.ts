@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createEmulator } from "../../src/emulator/create-emulator.js";
+import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
 import { readMarkdown } from "../repo/markdown.js";
 import { install, REPOSITORY } from "./installed.js";
 import { startQuickStart } from "./start-quick-start.js";

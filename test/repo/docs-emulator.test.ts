@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ASSUMPTIONS } from "../../src/emulator/assumptions.js";
-import { FIXED_ASSUMPTIONS } from "../../src/emulator/fixed-assumptions.js";
-import { resolveEmulatorOptions } from "../../src/emulator/emulator-options.js";
+import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
+import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
+import { resolveEmulatorOptions } from "../../src/emulator/instance/options.js";
 import { isSignalboxError } from "../../src/errors.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 

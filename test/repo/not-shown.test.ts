@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { ASSUMPTIONS } from "../../src/emulator/assumptions.js";
+import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
 import { SIGNAL_THRESHOLDS } from "../../src/emulator/catalog/signals/signal-thresholds.js";
-import { FIXED_ASSUMPTIONS } from "../../src/emulator/fixed-assumptions.js";
+import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import { LATER } from "./document-rows.js";
 
 type Name = keyof typeof ASSUMPTIONS | keyof typeof FIXED_ASSUMPTIONS;

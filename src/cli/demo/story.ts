@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, type Client } from "../../client/client.js";
-import { createEmulator, type Emulator } from "../../emulator/create-emulator.js";
+import { createEmulator, type Emulator } from "../../emulator/instance/create-emulator.js";
 import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { secretFile } from "../../receiver/secret-file.js";
 import type { Cli } from "../cli.js";

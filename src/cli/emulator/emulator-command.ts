@@ -94,7 +94,7 @@ function assertFolder(): void {
 /** No other command needs it, and all start faster without. */
 async function loadEmulator() {
   try {
-    return await import("../../emulator/create-emulator.js");
+    return await import("../../emulator/instance/create-emulator.js");
   } catch (error) {
     if (!String(error).includes("'express'")) throw error;
     throw environmentError("the emulator needs Express: run `npm install express`");

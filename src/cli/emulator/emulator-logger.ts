@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ClockMove } from "../../emulator/control/clock-control.js";
-import type { RegistrationTrouble } from "../../emulator/webhooks/watch-settlements.js";
+import type { RegistrationTrouble } from "../../emulator/webhooks/deliveries/registration-trouble.js";
 import { printable } from "../printable.js";
 import { shellQuote } from "../shell-quote.js";
 import type { Terminal } from "../terminal.js";

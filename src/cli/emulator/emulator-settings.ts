@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { AssumptionOptions } from "../../emulator/assumption-options.js";
+import type { AssumptionOptions } from "../../emulator/instance/assumption-options.js";
 import { isSignalboxError } from "../../errors.js";
 import { nearMiss } from "../../options/near-miss.js";
 import { usageError } from "../exit.js";
@@ -32,8 +32,8 @@ export async function readAssumptions(
   assigned: readonly string[],
   allowLoopbackHttp: boolean,
 ): Promise<AssumptionOptions> {
-  const { parseAssumption } = await import("../../emulator/assumption-options.js");
-  const { ASSUMPTIONS } = await import("../../emulator/assumptions.js");
+  const { parseAssumption } = await import("../../emulator/instance/assumption-options.js");
+  const { ASSUMPTIONS } = await import("../../emulator/instance/assumptions.js");
   const known = Object.keys(ASSUMPTIONS);
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");

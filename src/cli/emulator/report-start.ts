@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Emulator } from "../../emulator/create-emulator.js";
+import type { Emulator } from "../../emulator/instance/create-emulator.js";
 import { shellQuote } from "../shell-quote.js";
 import { formatTable } from "../table.js";
 import type { Terminal } from "../terminal.js";

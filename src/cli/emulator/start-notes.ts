@@ -1,8 +1,8 @@
 import { systemClock } from "../../time/clock.js";
-import type { AssumptionOptions } from "../../emulator/assumption-options.js";
-import { isLoopbackHost } from "../../emulator/control/assert-local.js";
-import type { Emulator } from "../../emulator/create-emulator.js";
-import { unreachableRegistrations } from "../../emulator/webhooks/unreachable-registrations.js";
+import type { AssumptionOptions } from "../../emulator/instance/assumption-options.js";
+import { isLoopbackHost } from "../../emulator/control/control-guard.js";
+import type { Emulator } from "../../emulator/instance/create-emulator.js";
+import { unreachableRegistrations } from "../../emulator/webhooks/registrations/unreachable-registrations.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { clockHelp } from "./emulator-logger.js";
 

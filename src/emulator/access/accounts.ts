@@ -1,7 +1,7 @@
 import { RANKING_SORTS } from "../../api/rankings.js";
 import { ENTITLEMENTS, type Tier } from "../../api/tiers.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { ServiceError } from "../service-error.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { ServiceError } from "../operations/service-error.js";
 import type { AccountFeature, AccountView, RankingFeature } from "./account-view.js";
 
 /** An account as the control API shows it. */

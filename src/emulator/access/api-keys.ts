@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Scope } from "../../api/scopes.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { randomUuid } from "../random-source.js";
-import { ServiceError } from "../service-error.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { randomUuid } from "../instance/random-source.js";
+import { ServiceError } from "../operations/service-error.js";
 
 /** A key as lists show it: never the key itself. */
 export interface ApiKeyInfo {

@@ -1,5 +1,5 @@
 import type { Scope } from "../../api/scopes.js";
-import { ServiceError } from "../service-error.js";
+import { ServiceError } from "../operations/service-error.js";
 import type { AccountView } from "./account-view.js";
 import type { Access } from "./create-access.js";
 import { isSessionToken } from "./sessions.js";

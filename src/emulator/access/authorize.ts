@@ -1,9 +1,9 @@
 import type { OperationName } from "../../api/operations.js";
 import type { Scope } from "../../api/scopes.js";
 import type { Entitlement } from "../../api/tiers.js";
-import { itemsOf } from "../allowed-values.js";
-import type { Assumptions } from "../assumptions.js";
-import { ServiceError } from "../service-error.js";
+import { itemsOf } from "../instance/allowed-values.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import { ServiceError } from "../operations/service-error.js";
 import type { AccountFeature, AccountView } from "./account-view.js";
 import type { Caller } from "./authenticate.js";
 

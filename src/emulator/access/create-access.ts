@@ -1,6 +1,6 @@
 import { SCOPES, type Scope } from "../../api/scopes.js";
-import { itemsOf } from "../allowed-values.js";
-import type { EmulatorCore } from "../emulator-core.js";
+import { itemsOf } from "../instance/allowed-values.js";
+import type { EmulatorCore } from "../instance/core.js";
 import { createAccounts, type Accounts } from "./accounts.js";
 import { createApiKeys, type ApiKeys } from "./api-keys.js";
 import { createQuota, type Quota } from "./quota.js";

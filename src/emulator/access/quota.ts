@@ -1,7 +1,7 @@
 import { LIMITS } from "../../api/limits.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { monthOf, monthStart } from "../month.js";
-import { ServiceError } from "../service-error.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { monthOf, monthStart } from "../time/month.js";
+import { ServiceError } from "../operations/service-error.js";
 import type { AccountView } from "./account-view.js";
 
 /** The counted calls of Developer Access: 50 a UTC month, shared by all keys of the account (service document, Limits). */

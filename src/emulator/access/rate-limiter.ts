@@ -1,6 +1,6 @@
 import { LIMITS } from "../../api/limits.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { ServiceError } from "../service-error.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { ServiceError } from "../operations/service-error.js";
 
 /** 120 requests in 60 seconds for each key, free operations too (service document, Limits). */
 export interface RateLimiter {

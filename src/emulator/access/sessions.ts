@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import type { EmulatorCore } from "../emulator-core.js";
+import type { EmulatorCore } from "../instance/core.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 
 /** What a session token that was presented stands for. */

@@ -1,5 +1,5 @@
-import type { EmulatorCore } from "../emulator-core.js";
-import { monthOf, type MonthIndex } from "../month.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { monthOf, type MonthIndex } from "../time/month.js";
 import type { DueWork } from "../time/scheduler.js";
 import type { SignalDraft } from "../webhooks/signal-draft.js";
 import { createDueSignals } from "./due-signals.js";

@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { MonthIndex } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
 import { createCatalogWriter } from "./catalog-writer.js";
 import { observedAt, OBSERVED_ON_DAY } from "./observed-at.js";
 import { createWorld, createWorldAt, type World } from "./world/world.js";

@@ -1,4 +1,4 @@
-import { monthStart, type MonthIndex } from "../month.js";
+import { monthStart, type MonthIndex } from "../time/month.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import { parameterError } from "../http/parameter-problem.js";
+import { parameterError } from "../operations/parameter-problem.js";
 import { readBody } from "../http/read-body.js";
 import { readJsonObject } from "../http/read-json-body.js";
 import { queryOf } from "../http/read-parameters.js";
 import { queryInput } from "../http/read-query.js";
-import { schemaProblems } from "../http/schema-problems.js";
+import { schemaProblems } from "../operations/schema-problems.js";
 import { textValue } from "../http/text-value.js";
-import { ServiceError } from "../service-error.js";
-import { assertLocal } from "./assert-local.js";
+import { ServiceError } from "../operations/service-error.js";
+import { assertLocal } from "./control-guard.js";
 import type { ControlOperation } from "./control-operation.js";
 
 /** A snapshot is the largest body. */

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { parameterError } from "../http/parameter-problem.js";
-import { ServiceError } from "../service-error.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { parameterError } from "../operations/parameter-problem.js";
+import { ServiceError } from "../operations/service-error.js";
 import { addMonths } from "../time/add-months.js";
-import type { OpenSendingSpan, SendingSummary } from "../webhooks/sending-span.js";
+import type { OpenSendingSpan, SendingSummary } from "../webhooks/deliveries/sending-span.js";
 import { controlOperation } from "./control-operation.js";
-import { timeTold, type TimeTold } from "./time-told.js";
+import { timeTold, type TimeTold } from "./service-time.js";
 
 const amount = z.int().min(0);
 const spanSchema = {

@@ -1,4 +1,4 @@
-import type { Gate } from "../http/gate.js";
+import type { Gate } from "../operations/shutdown-gate.js";
 import type { ControlTable } from "./control-operation.js";
 
 /** The same operations, each of which holds the gate open until it is done. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { OPERATIONS, type OperationName } from "../../api/operations.js";
 import { controlOperation } from "./control-operation.js";
-import { OPERATION_FAULTS, type OperationFaults } from "./operation-faults.js";
+import { OPERATION_FAULTS, type OperationFaults } from "../operations/operation-faults.js";
 
 /** Those whose errors in the document have a 503. */
 const FALLIBLE = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>

@@ -1,6 +1,6 @@
 import { ACCESS_SCHEMA } from "../access/access-schema.js";
 import { CATALOG_SCHEMA } from "../catalog/catalog-schema.js";
-import { OPERATION_FAULT_SCHEMA } from "../control/operation-faults.js";
+import { OPERATION_FAULT_SCHEMA } from "../operations/operation-faults.js";
 import { INVESTIGATION_SCHEMA } from "../investigations/investigation-schema.js";
 import { WEBHOOK_SCHEMA } from "../webhooks/webhook-schema.js";
 import { SETTINGS_SCHEMA } from "./settings.js";

@@ -5,13 +5,13 @@ import type { AccountView } from "../access/account-view.js";
 import { authenticate, type Caller } from "../access/authenticate.js";
 import { authorize } from "../access/authorize.js";
 import type { Access } from "../access/create-access.js";
-import type { Assumptions } from "../assumptions.js";
-import type { OperationFaults } from "../control/operation-faults.js";
-import { ServiceError } from "../service-error.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import type { OperationFaults } from "../operations/operation-faults.js";
+import { ServiceError } from "../operations/service-error.js";
 import type { Answer } from "./answer.js";
 import { errorAnswer } from "./error-answer.js";
-import type { Gate } from "./gate.js";
-import type { OperationBinding, ServiceCall } from "./operation-handler.js";
+import type { Gate } from "../operations/shutdown-gate.js";
+import type { OperationBinding, ServiceCall } from "../operations/operation-binding.js";
 import { readParameters } from "./read-parameters.js";
 
 /** What every call needs. */

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import { assertLocal } from "../control/assert-local.js";
+import { assertLocal } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
 import type { ControlOperation, ControlTable } from "../control/control-operation.js";
 import { CONTROL_PREFIX, describeControl } from "../control/describe-control.js";
-import { randomUuid, type RandomSource } from "../random-source.js";
-import { ServiceError } from "../service-error.js";
+import { randomUuid, type RandomSource } from "../instance/random-source.js";
+import { ServiceError } from "../operations/service-error.js";
 import { sendAnswer, type Answer } from "./answer.js";
 import { callOperation, type CallServices } from "./call-operation.js";
 import { errorAnswer } from "./error-answer.js";
-import type { OperationBindings } from "./operation-handler.js";
+import type { OperationBindings } from "../operations/operation-binding.js";
 
 /** What the app answers with. */
 export interface AppParts {

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { ErrorEnvelope } from "../../api/error-envelope.js";
-import { ServiceError } from "../service-error.js";
+import { ServiceError } from "../operations/service-error.js";
 import type { Answer } from "./answer.js";
 
 /** The state of the file that holds everything, which a retry may find better. */

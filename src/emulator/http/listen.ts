@@ -2,7 +2,7 @@ import { createServer, STATUS_CODES, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Socket } from "node:net";
 import { SignalboxError } from "../../errors.js";
-import { randomUuid, type RandomSource } from "../random-source.js";
+import { randomUuid, type RandomSource } from "../instance/random-source.js";
 import type { RequestListener } from "./create-app.js";
 import { envelope } from "./error-answer.js";
 

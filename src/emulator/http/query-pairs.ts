@@ -1,4 +1,4 @@
-import { shownName, type ParameterProblem } from "./parameter-problem.js";
+import { shownName, type ParameterProblem } from "../operations/parameter-problem.js";
 
 /** Names and texts of a query, in order, decoded strictly: what a lenient parser would guess is a problem here. */
 export function queryPairs(query: string): { pairs: [name: string, text: string][]; problems: ParameterProblem[] } {

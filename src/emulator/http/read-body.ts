@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ServiceError } from "../service-error.js";
+import { ServiceError } from "../operations/service-error.js";
 
 /**
  * The bytes of a request's body.

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import { parameterError, shownName } from "./parameter-problem.js";
+import { parameterError, shownName } from "../operations/parameter-problem.js";
 import { parseJson } from "./parse-json.js";
-import { schemaProblems } from "./schema-problems.js";
+import { schemaProblems } from "../operations/schema-problems.js";
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 

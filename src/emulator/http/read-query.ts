@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { parameterError, shownName, unknownProblem, type ParameterProblem } from "./parameter-problem.js";
+import { parameterError, shownName, unknownProblem, type ParameterProblem } from "../operations/parameter-problem.js";
 import { queryPairs } from "./query-pairs.js";
-import { schemaProblems } from "./schema-problems.js";
+import { schemaProblems } from "../operations/schema-problems.js";
 import { itemSchema, textValue } from "./text-value.js";
 
 /**

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { InvestigationReport } from "../../api/report.js";
-import { formatMonth } from "../month.js";
+import { formatMonth } from "../time/month.js";
 import { readContextLeads } from "./context-leads.js";
 import { readPromotionActions } from "./promotion-actions.js";
 import { sectionsOf, type ReportChannel } from "./report-sections.js";

@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { MonthIndex } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
 import type { Sources } from "./report-sources.js";
 import type { ReportTexts } from "./report-texts.js";
 

@@ -1,10 +1,10 @@
 import { LIMITS } from "../../api/limits.js";
 import type { InvestigationTask } from "../../api/investigation.js";
 import type { ServiceLocale } from "../../api/locale.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { monthOf, monthStart } from "../month.js";
-import { randomUuid } from "../random-source.js";
-import { ServiceError } from "../service-error.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { monthOf, monthStart } from "../time/month.js";
+import { randomUuid } from "../instance/random-source.js";
+import { ServiceError } from "../operations/service-error.js";
 import { buildReport } from "./build-report.js";
 import { investigationTask, type InvestigationRow } from "./investigation-row.js";
 import { nextStage } from "./next-stage.js";

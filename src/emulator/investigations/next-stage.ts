@@ -1,5 +1,5 @@
 import type { TaskStage, TaskStatus } from "../../api/investigation.js";
-import type { Assumptions } from "../assumptions.js";
+import type { Assumptions } from "../instance/assumptions.js";
 
 /** Where a task is, and when it goes on; null when it stays there. */
 export interface StageChange {

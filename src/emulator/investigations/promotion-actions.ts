@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { MonthIndex } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
 
 /** What a product did, or what was done about it, in a month, as far as it was observed. */
 export interface PromotionAction {

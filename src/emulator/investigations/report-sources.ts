@@ -1,5 +1,5 @@
-import type { MonthIndex } from "../month.js";
-import { formatMonth } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
+import { formatMonth } from "../time/month.js";
 import type { ActionKind, PromotionAction } from "./promotion-actions.js";
 import type { ReportSubject } from "./report-subject.js";
 import type { ReportTexts } from "./report-texts.js";

@@ -1,4 +1,4 @@
-import { formatMonth } from "../month.js";
+import { formatMonth } from "../time/month.js";
 import type { PromotionAction } from "./promotion-actions.js";
 import { namesActor, type Sources } from "./report-sources.js";
 import type { ReportSubject } from "./report-subject.js";

@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { MonthIndex } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
 
 /** The channels by which visits come. */
 export const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
-import type { Assumptions } from "../assumptions.js";
-import { ServiceError } from "../service-error.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import { ServiceError } from "../operations/service-error.js";
 
 /** A product sector: a category of the rankings, a market of search demand. */
 export interface Sector {

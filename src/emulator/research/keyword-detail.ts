@@ -1,6 +1,6 @@
 import { LIMITS } from "../../api/limits.js";
 import type { KeywordDetail, KeywordRow } from "../../api/search-demand.js";
-import { formatMonth } from "../month.js";
+import { formatMonth } from "../time/month.js";
 import type { KeywordContext } from "./keyword-rows.js";
 import { nestedRows } from "./page-window.js";
 import { receivingProducts, type ReceivingProduct } from "./receiving-products.js";

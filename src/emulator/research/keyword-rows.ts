@@ -1,8 +1,8 @@
 import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { BRAND_TYPES, COMPARISON_STATUSES, KeywordRow } from "../../api/search-demand.js";
-import type { Assumptions } from "../assumptions.js";
-import type { MonthIndex } from "../month.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import type { MonthIndex } from "../time/month.js";
 import { localised } from "./find-sector.js";
 import { nestedRows } from "./page-window.js";
 import { receivingProducts } from "./receiving-products.js";

@@ -1,6 +1,6 @@
 import type { SearchDemandParameters } from "../../api/search-demand.js";
-import type { Assumptions } from "../assumptions.js";
-import type { MonthIndex } from "../month.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import type { MonthIndex } from "../time/month.js";
 import type { Sector } from "./find-sector.js";
 import { searched } from "./searched.js";
 

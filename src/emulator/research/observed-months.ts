@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
-import type { MonthIndex } from "../month.js";
-import { ServiceError } from "../service-error.js";
+import type { MonthIndex } from "../time/month.js";
+import { ServiceError } from "../operations/service-error.js";
 
 /** The month that answers are about. */
 export interface ObservedMonth {

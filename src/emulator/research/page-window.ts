@@ -1,5 +1,5 @@
 import { LIMITS } from "../../api/limits.js";
-import type { Assumptions } from "../assumptions.js";
+import type { Assumptions } from "../instance/assumptions.js";
 import type { ResearchView } from "./research-view.js";
 
 /** The rows of a list that a page shows. */

@@ -1,7 +1,7 @@
 import type { ServiceLocale } from "../../api/locale.js";
 import type { RankingsParameters, RankingSort } from "../../api/rankings.js";
-import type { Assumptions } from "../assumptions.js";
-import type { MonthIndex } from "../month.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import type { MonthIndex } from "../time/month.js";
 import { localised, type Sector } from "./find-sector.js";
 import { searched } from "./searched.js";
 

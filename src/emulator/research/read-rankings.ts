@@ -5,9 +5,9 @@ import {
   type RankingsParameters,
   type RankingsResponse,
 } from "../../api/rankings.js";
-import type { Assumptions } from "../assumptions.js";
+import type { Assumptions } from "../instance/assumptions.js";
 import { resolveLocale } from "../locale.js";
-import { formatMonth } from "../month.js";
+import { formatMonth } from "../time/month.js";
 import { findSector, type Sector } from "./find-sector.js";
 import { readLatestMonth } from "./observed-months.js";
 import { pageFacts, pageWindow } from "./page-window.js";

@@ -7,10 +7,10 @@ import {
   type SearchDemandParameters,
   type SearchDemandResponse,
 } from "../../api/search-demand.js";
-import type { Assumptions } from "../assumptions.js";
+import type { Assumptions } from "../instance/assumptions.js";
 import { resolveLocale } from "../locale.js";
-import { formatMonth } from "../month.js";
-import { ServiceError } from "../service-error.js";
+import { formatMonth } from "../time/month.js";
+import { ServiceError } from "../operations/service-error.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
 import { keywordDetail } from "./keyword-detail.js";
 import { keywordRows, type KeywordContext } from "./keyword-rows.js";

@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
-import type { MonthIndex } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
 import { localised } from "./find-sector.js";
 
 /** A tracked product that receives traffic of a keyword. */

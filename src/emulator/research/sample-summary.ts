@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { MonthIndex } from "../month.js";
+import type { MonthIndex } from "../time/month.js";
 
 /** What was observed in a month, over all keywords. */
 export interface SampleSummary {

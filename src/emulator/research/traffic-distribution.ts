@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { CONCENTRATIONS, trafficDistributionSchema } from "../../api/search-demand.js";
-import type { Assumptions } from "../assumptions.js";
+import type { Assumptions } from "../instance/assumptions.js";
 import type { ReceivingProduct } from "./receiving-products.js";
 
 type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;

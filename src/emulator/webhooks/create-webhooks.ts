@@ -1,18 +1,18 @@
 import { registerWebhookBodySchema, type WebhookRegistration } from "../../api/webhook-registration.js";
 import { systemClock } from "../../time/clock.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { createCarryRequest } from "./carry-request.js";
-import { createFollows, type Follows } from "./create-follows.js";
-import { createRegistrations, type Registrations } from "./create-registrations.js";
-import { createDeliveryHistory, type DeliveryHistory } from "./delivery-history.js";
-import { createDeliveryDispatcher } from "./dispatch-deliveries.js";
-import { createOutbox } from "./outbox.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { createCarryRequest } from "./faults/create-faulty-sender.js";
+import { createFollows, type Follows } from "./registrations/create-follows.js";
+import { createRegistrations, type Registrations } from "./registrations/create-registrations.js";
+import { createDeliveryHistory, type DeliveryHistory } from "./deliveries/delivery-history.js";
+import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
+import { createOutbox } from "./deliveries/outbox.js";
 import { createPublishSignal, type PublishSignal } from "./publish-signal.js";
-import type { ResolveName } from "./resolve-name.js";
-import { createRequestSender, type SendRequest } from "./send-request.js";
-import { createSettleDelivery } from "./settle-delivery.js";
-import { watchSettlements, type RegistrationTrouble } from "./watch-settlements.js";
-import { createWebhookFaults, type WebhookFaults } from "./webhook-faults.js";
+import type { ResolveName } from "./transport/resolve-name.js";
+import { createRequestSender, type SendRequest } from "./transport/send-request.js";
+import { createSettleDelivery } from "./deliveries/settle-delivery.js";
+import { watchSettlements, type RegistrationTrouble } from "./deliveries/registration-trouble.js";
+import { createWebhookFaults, type WebhookFaults } from "./faults/webhook-faults.js";
 
 /** What the outside is made of. */
 export interface WebhooksOptions {

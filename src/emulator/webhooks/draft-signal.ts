@@ -1,7 +1,7 @@
 import { LOCALES, type ServiceLocale } from "../../api/locale.js";
 import type { SignalData } from "../../events/envelope.js";
 import type { KnownSignalType } from "../../events/signal-types.js";
-import { monthOf, monthStart } from "../month.js";
+import { monthOf, monthStart } from "../time/month.js";
 import { DEFAULT_OFFER_SIGNALS } from "./default-offer-signals.js";
 import { DEFAULT_REACH_SIGNALS } from "./default-reach-signals.js";
 import type { DefaultSignal } from "./default-signal.js";

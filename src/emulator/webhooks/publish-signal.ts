@@ -1,9 +1,9 @@
 import { LIMITS } from "../../api/limits.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { SignalEvent } from "../../events/envelope.js";
-import type { EmulatorCore } from "../emulator-core.js";
-import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
-import type { RegistrationRow } from "./registration-row.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { EVENT_LIFE_MS, type Outbox } from "./deliveries/outbox.js";
+import type { RegistrationRow } from "./registrations/registration-row.js";
 import type { SignalDraft } from "./signal-draft.js";
 
 /** What publishing a signal came to. */

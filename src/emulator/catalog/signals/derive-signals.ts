@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.js";
-import type { Assumptions } from "../../assumptions.js";
-import { formatMonth, monthStart, type MonthIndex } from "../../month.js";
+import type { Assumptions } from "../../instance/assumptions.js";
+import { formatMonth, monthStart, type MonthIndex } from "../../time/month.js";
 import type { SignalDraft } from "../../webhooks/signal-draft.js";
 import { AI_RULES } from "./ai-rules.js";
 import { monthNames, spacedChinese } from "./format-values.js";

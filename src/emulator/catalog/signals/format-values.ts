@@ -1,4 +1,4 @@
-import type { MonthIndex } from "../../month.js";
+import type { MonthIndex } from "../../time/month.js";
 
 const MONTHS = [
   "January",

@@ -1,6 +1,6 @@
 import type { KnownSignalType } from "../../../events/signal-types.js";
 import type { ChangeDirection, SignalDraft } from "../../webhooks/signal-draft.js";
-import type { MonthIndex } from "../../month.js";
+import type { MonthIndex } from "../../time/month.js";
 
 /** What a rule's SQL finds of a product, with what `derive-signals.ts` adds. */
 export interface SignalRow {

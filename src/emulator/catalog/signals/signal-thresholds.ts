@@ -1,5 +1,5 @@
-import { numberFrom } from "../../allowed-values.js";
-import type { Assumption } from "../../assumption.js";
+import { numberFrom } from "../../instance/allowed-values.js";
+import type { Assumption } from "../../instance/assumption.js";
 
 /**
  * When a rise is notable and a change material: the document's definitions of the signal types leave it open. A part of

@@ -1,6 +1,6 @@
 import { NO_WRITER, type CatalogWriter } from "../catalog-writer.js";
 import { ftsText } from "../fts-query.js";
-import type { MonthIndex } from "../../month.js";
+import type { MonthIndex } from "../../time/month.js";
 import { createDice, TOPIC } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
 import { makeProduct } from "./make-product.js";

@@ -1,6 +1,6 @@
 import type { CatalogWriter } from "../catalog-writer.js";
 import { ftsText } from "../fts-query.js";
-import { monthStart } from "../../month.js";
+import { monthStart } from "../../time/month.js";
 import { TOPIC, type Dice } from "./dice.js";
 import type { Plan, Product, StalenessStatus } from "./product.js";
 import { firstIntroductions } from "./product-progress.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createAccess, type Access } from "../../../../src/emulator/access/create-access.js";
 import type { AccountView } from "../../../../src/emulator/access/account-view.js";
-import { ServiceError } from "../../../../src/emulator/service-error.js";
+import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
 import type { Tier } from "../../../../src/api/tiers.js";
 import { openAccess } from "./open-access.js";
 

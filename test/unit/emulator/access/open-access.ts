@@ -1,8 +1,8 @@
 import { createAccess } from "../../../../src/emulator/access/create-access.js";
-import type { Assumptions } from "../../../../src/emulator/assumptions.js";
+import type { Assumptions } from "../../../../src/emulator/instance/assumptions.js";
 import { EMULATOR_SCHEMA } from "../../../../src/emulator/database/emulator-schema.js";
 import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
-import { systemRandom } from "../../../../src/emulator/random-source.js";
+import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";

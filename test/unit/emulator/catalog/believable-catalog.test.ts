@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatMonth } from "../../../../src/emulator/month.js";
+import { formatMonth } from "../../../../src/emulator/time/month.js";
 import { countOf, LAST, madeCatalog, rowsOf } from "./made-catalog.js";
 
 /** What somebody who knows the market would stumble over, on the default seed. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Database } from "../../../../src/emulator/database/database.js";
 import { createCatalog, type Catalog } from "../../../../src/emulator/catalog/create-catalog.js";
-import type { EmulatorCore } from "../../../../src/emulator/emulator-core.js";
+import type { EmulatorCore } from "../../../../src/emulator/instance/core.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
-import { systemRandom } from "../../../../src/emulator/random-source.js";
+import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import type { SignalDraft } from "../../../../src/emulator/webhooks/signal-draft.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
 import { defaultAssumptions } from "../research/default-assumptions.js";

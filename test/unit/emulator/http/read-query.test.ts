@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rankingsQuerySchema } from "../../../../src/api/rankings.js";
 import { searchDemandQuerySchema } from "../../../../src/api/search-demand.js";
 import { readQuery } from "../../../../src/emulator/http/read-query.js";
-import { ServiceError } from "../../../../src/emulator/service-error.js";
+import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
 
 /** What a query is refused for, by parameter. */
 function problemsOf(query: string, schema = rankingsQuerySchema): Record<string, string> {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { investigationTaskSchema } from "../../../../src/api/investigation.js";
-import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/assumptions.js";
+import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/instance/assumptions.js";
 import {
   createInvestigations,
   type Investigations,
 } from "../../../../src/emulator/investigations/create-investigations.js";
 import { INVESTIGATION_SCHEMA } from "../../../../src/emulator/investigations/investigation-schema.js";
-import { systemRandom } from "../../../../src/emulator/random-source.js";
+import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";

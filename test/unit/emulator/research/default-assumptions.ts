@@ -1,4 +1,4 @@
-import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/assumptions.js";
+import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/instance/assumptions.js";
 
 export function defaultAssumptions(): Assumptions {
   const entries = Object.entries(ASSUMPTIONS).map(([name, assumption]) => [name, assumption.default]);

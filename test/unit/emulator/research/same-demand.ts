@@ -6,7 +6,7 @@ import {
   type KeywordRow,
   type SearchDemandResponse,
 } from "../../../../src/api/search-demand.js";
-import { formatMonth } from "../../../../src/emulator/month.js";
+import { formatMonth } from "../../../../src/emulator/time/month.js";
 import { readSearchDemand } from "../../../../src/emulator/research/read-search-demand.js";
 import { defaultAssumptions } from "./default-assumptions.js";
 import { plainMatch } from "./plain-match.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { registerWebhookBodySchema } from "../../../../src/api/webhook-registration.js";
-import { refuseEndpoint } from "../../../../src/emulator/webhooks/endpoint-rules.js";
+import { refuseEndpoint } from "../../../../src/emulator/webhooks/registrations/endpoint-rules.js";
 
 const STRICT = { allowLoopbackHttp: false };
 const LOCAL = { allowLoopbackHttp: true };

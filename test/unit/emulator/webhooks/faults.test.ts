@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { WebhookFault } from "../../../../src/emulator/webhooks/webhook-faults.js";
+import type { WebhookFault } from "../../../../src/emulator/webhooks/faults/webhook-faults.js";
 import { until } from "../../until.js";
 import {
   activeRegistration,

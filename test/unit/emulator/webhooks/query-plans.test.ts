@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createOpenSendingSpan } from "../../../../src/emulator/webhooks/sending-span.js";
+import { createOpenSendingSpan } from "../../../../src/emulator/webhooks/deliveries/sending-span.js";
 import { activeRegistration, draft, openWebhooks, serveEndpoint, webhookDatabase } from "./webhook-world.js";
 
 test("no query reads all deliveries, attempts, events or signals: each goes by an index", async () => {

@@ -6,9 +6,9 @@ import {
   ANSWER_LIMIT_BYTES,
   createRequestSender,
   type RequestOutcome,
-} from "../../../../src/emulator/webhooks/send-request.js";
-import type { RequestFailure } from "../../../../src/emulator/webhooks/request-failure.js";
-import type { ResolveName } from "../../../../src/emulator/webhooks/resolve-name.js";
+} from "../../../../src/emulator/webhooks/transport/send-request.js";
+import type { RequestFailure } from "../../../../src/emulator/webhooks/transport/request-failure.js";
+import type { ResolveName } from "../../../../src/emulator/webhooks/transport/resolve-name.js";
 import { until } from "../../until.js";
 import { serveRecorder } from "../../../cli/serve-requests.js";
 import { serveSilence } from "./webhook-world.js";

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Database } from "../../../../src/emulator/database/database.js";
 import type { SignalType } from "../../../../src/events/signal-types.js";
-import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/assumptions.js";
-import { systemRandom } from "../../../../src/emulator/random-source.js";
+import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/instance/assumptions.js";
+import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock, type EmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler, type Scheduler } from "../../../../src/emulator/time/scheduler.js";
 import {

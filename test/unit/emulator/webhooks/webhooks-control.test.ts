@@ -3,9 +3,9 @@ import type { z } from "zod";
 import { SIGNAL_TYPES } from "../../../../src/events/signal-types.js";
 import { parseEvent } from "../../../../src/events/parse-event.js";
 import type { ControlOperation } from "../../../../src/emulator/control/control-operation.js";
-import { ServiceError } from "../../../../src/emulator/service-error.js";
-import { deliveriesControl } from "../../../../src/emulator/webhooks/deliveries-control.js";
-import { webhooksControl } from "../../../../src/emulator/webhooks/webhooks-control.js";
+import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
+import { deliveriesControl } from "../../../../src/emulator/webhooks/control/deliveries-control.js";
+import { webhooksControl } from "../../../../src/emulator/webhooks/control/webhooks-control.js";
 import { activeRegistration, HOUR_MS, openWebhooks, serveEndpoint, START, type WebhookWorld } from "./webhook-world.js";
 
 function controlOf(world: WebhookWorld) {

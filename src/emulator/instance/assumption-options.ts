@@ -1,0 +1,63 @@
+import { invalidOption } from "../../options/option-error.js";
+import { SignalboxError } from "../../errors.js";
+import { nearMiss } from "../../options/near-miss.js";
+import { itemsOf } from "./allowed-values.js";
+import type { Assumption } from "./assumption.js";
+import { ASSUMPTIONS, type Assumptions } from "./assumptions.js";
+
+/** Assumptions that are to be other than their defaults. */
+export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };
+
+const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(ASSUMPTIONS));
+
+/**
+ * Every assumption, with what a user chose.
+ *
+ * @param factory whose texts an error has
+ * @throws SignalboxError `option_unknown`, `option_invalid`
+ */
+export function resolveAssumptions(chosen: AssumptionOptions, factory: string): Assumptions {
+  const values: Record<string, unknown> = {};
+  for (const [name, assumption] of TABLE) values[name] = assumption.default;
+  for (const [name, value] of Object.entries(chosen)) {
+    if (value === undefined) continue;
+    assertAllowed(name, value, factory);
+    values[name] = value;
+  }
+  // One value for each entry of the table, of the type of its default.
+  return values as Assumptions;
+}
+
+/**
+ * A value as somebody types it, by the type of the assumption's default.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`
+ */
+export function parseAssumption(name: string, text: string, factory: string): string | number | boolean {
+  const value = typed(text, typeof assumptionOf(name, factory).default);
+  assertAllowed(name, value, factory);
+  return value;
+}
+
+/** A text that is no number or switch stays one, and is refused as that. */
+function typed(text: string, type: string): string | number | boolean {
+  if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;
+}
+
+function assumptionOf(name: string, factory: string): Assumption<unknown> {
+  const found = TABLE.get(name);
+  if (found !== undefined) return found;
+  const meant = nearMiss(name, [...TABLE.keys()]);
+  const help = meant === undefined ? "The README lists all of them." : `Did you mean "${meant}"?`;
+  throw new SignalboxError("option_unknown", `${factory} has no option "assumptions.${name}".`, help);
+}
+
+function assertAllowed(name: string, value: unknown, factory: string): void {
+  const { schema, text, words } = assumptionOf(name, factory).allowed;
+  if (schema.safeParse(value).success) return;
+  const slip = typeof value === "string" ? itemsOf(value).find((item) => !words.includes(item)) : undefined;
+  const meant = slip === undefined ? undefined : nearMiss(slip, words);
+  const help = meant === undefined ? undefined : `Did you mean "${meant}"?`;
+  throw invalidOption(factory, `assumptions.${name}`, `expected ${text}`, help);
+}

@@ -1,0 +1,105 @@
+import { pino } from "pino";
+import { API_PREFIX } from "../../api/operations.js";
+import { runControl } from "../control/call-control.js";
+import type { ControlMethods, ControlTable } from "../control/control-operation.js";
+import type { worldControl } from "../control/state-control.js";
+import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
+import { listen, type Listening } from "../http/listen.js";
+import type { World } from "./open-instance.js";
+import { createWorldHolder, notRunning } from "./instance-holder.js";
+
+/** The operations of the control API, by the names of their methods. */
+export type EmulatorControlTable = World["control"] & ReturnType<typeof worldControl>;
+
+/** The control API as methods: what `GET /_emulator` lists, by the same names and with the same input. */
+export type EmulatorControl = ControlMethods<EmulatorControlTable>;
+
+/** The service, local. */
+export interface Emulator {
+  /** Resolves when it listens. Idempotent. @throws SignalboxError */
+  start(): Promise<void>;
+  /** Lets running calls end, and leaves no handle. Idempotent; it cannot be started again. */
+  close(): Promise<void>;
+  /** Where it listens, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
+  readonly url: string;
+  /** The base address of the REST API, such as `http://127.0.0.1:4010/v1`. @throws SignalboxError */
+  readonly baseUrl: string;
+  /** @throws SignalboxError `emulator_not_running` */
+  readonly control: EmulatorControl;
+  /** The same as `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * The service of the document on this machine: its REST API, the sender of its signals, and a control API.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`
+ * @example
+ * const emulator = createEmulator({ port: 0 });
+ * await emulator.start();
+ * const { account_id } = await emulator.control.createAccount({ tier: "pro" });
+ * const { key } = await emulator.control.createKey({ account_id });
+ * await emulator.close();
+ */
+export function createEmulator(options: EmulatorOptions = {}): Emulator {
+  const config = resolveEmulatorOptions(options);
+  const logger = config.logger === false ? pino({ enabled: false }) : config.logger;
+  const holder = createWorldHolder(config, logger);
+  let listening: Listening | null = null;
+  let starting: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
+
+  async function open(): Promise<void> {
+    holder.open();
+    try {
+      listening = await listen(config, holder.listener);
+    } catch (error) {
+      await holder.close();
+      throw error;
+    }
+  }
+
+  async function end(): Promise<void> {
+    await starting?.catch(() => undefined);
+    await listening?.close();
+    listening = null;
+    await holder.close();
+  }
+
+  const url = (): string => {
+    if (listening === null) throw notRunning();
+    const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+    return `http://${host}:${listening.port}`;
+  };
+  const close = (): Promise<void> => (closing ??= end());
+  return {
+    start() {
+      if (closing !== null) return Promise.reject(notRunning());
+      return (starting ??= open());
+    },
+    close,
+    get url() {
+      return url();
+    },
+    get baseUrl() {
+      return `${url()}${API_PREFIX}`;
+    },
+    get control() {
+      return methodsOf(() => ({ ...holder.current().control, ...holder.control }));
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A method for each operation. They stay good when the world is replaced. */
+function methodsOf(table: () => ControlTable): EmulatorControl {
+  const methods = Object.keys(table()).map((name) => [
+    name,
+    async (input: unknown = {}) => {
+      const operation = table()[name];
+      if (operation === undefined) throw notRunning();
+      return runControl(operation, input);
+    },
+  ]);
+  return Object.fromEntries(methods) as EmulatorControl;
+}

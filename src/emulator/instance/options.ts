@@ -1,0 +1,122 @@
+import type { Logger } from "pino";
+import { z } from "zod";
+import { dateTimeSchema } from "../../api/date-time.js";
+import { SCOPES, scopeSchema, type Scope } from "../../api/scopes.js";
+import { tierSchema, type Tier } from "../../api/tiers.js";
+import { systemClock, type Clock } from "../../time/clock.js";
+import { optionError } from "../../options/option-error.js";
+import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";
+import type { Assumptions } from "./assumptions.js";
+import { systemRandom, type RandomSource } from "./random-source.js";
+
+/** What a user gives to `createEmulator`. A value of `undefined` means absent. */
+export interface EmulatorOptions {
+  /** 0 takes a free one. @default 4010 */
+  port?: number | undefined;
+  /** The address to listen on. @default "127.0.0.1" */
+  host?: string | undefined;
+  /** A file that keeps everything; made when it is missing. @default in memory, gone at the end */
+  db?: string | undefined;
+  /** Same seed, same data. A file keeps the seed that it was made with. @default 1 */
+  seed?: number | undefined;
+  /** Where the service's clock begins, ISO 8601; that of a file goes on, and at least from here. @default now */
+  startAt?: string | undefined;
+  /**
+   * Accounts, each with a key, that a new database gets, also after a reset. A reset that is given none goes by those that the
+   * database was made with.
+   *
+   * @default none
+   */
+  accounts?: readonly AccountOptions[] | undefined;
+  /** How it behaves where the service's document says "not shown"; the README lists all. */
+  assumptions?: AssumptionOptions | undefined;
+  /** Certificates (PEM) that webhook endpoints may show, instead of those that Node trusts. @default Node's */
+  ca?: string | undefined;
+  /** What the service's clock follows; for tests. @default the system's clock */
+  clock?: Clock | undefined;
+  /** Where ids, keys and secrets come from; for tests. @default the system's */
+  random?: RandomSource | undefined;
+  /** A pino logger, or `false` for silence. @default false */
+  logger?: Logger | false | undefined;
+}
+
+/** An account that a new database gets. */
+export interface AccountOptions {
+  name: string;
+  tier: Tier;
+  /** The API key itself, 16 characters or more, so that it is the same at each start. */
+  key: string;
+  /** @default all */
+  scopes?: readonly Scope[] | undefined;
+}
+
+/** The options with every default in its place. */
+export interface EmulatorConfig {
+  port: number;
+  host: string;
+  db: string | null;
+  seed: number | null;
+  startAtMs: number | null;
+  accounts: readonly (Omit<AccountOptions, "scopes"> & { scopes: readonly Scope[] })[];
+  assumptions: Assumptions;
+  ca: string | undefined;
+  clock: Clock;
+  random: RandomSource;
+  logger: Logger | false;
+}
+
+const object = <Type>(what: string, ...methods: string[]): z.ZodType<Type> =>
+  z.custom<Type>(
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value) &&
+      methods.every((method) => typeof Reflect.get(value, method) === "function"),
+    `expected ${what}`,
+  );
+
+const accountSchema = z.strictObject({
+  name: z.string().min(1).max(200),
+  tier: tierSchema,
+  key: z.string().regex(/^(?!sbs_)[\w.~+/-]{16,200}$/, "expected 16 to 200 characters of an API key"),
+  scopes: z.array(scopeSchema).default([...SCOPES]),
+});
+
+const optionsSchema = z.strictObject({
+  port: z.int().min(0).max(65_535).default(4010),
+  host: z.string().min(1).default("127.0.0.1"),
+  db: z.string().min(1).optional(),
+  seed: z.int().min(0).optional(),
+  startAt: dateTimeSchema.optional(),
+  accounts: z
+    .array(accountSchema)
+    .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two have the same key")
+    .default([]),
+  // What is in it is checked beside its table.
+  assumptions: object<AssumptionOptions>("an object").optional(),
+  ca: z.string().min(1).optional(),
+  clock: object<Clock>("a clock", "now", "elapsed", "setTimeout").default(systemClock),
+  random: object<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),
+  logger: z.union([z.literal(false), object<Logger>("a pino logger or false", "info", "child")]).default(false),
+});
+
+/** Whose texts an error has. */
+const FACTORY = "createEmulator";
+
+/** @throws SignalboxError `option_unknown`, `option_invalid` */
+export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorConfig {
+  const parsed = optionsSchema.safeParse(options);
+  if (!parsed.success) {
+    const groups = { "": Object.keys(optionsSchema.shape), accounts: Object.keys(accountSchema.shape) };
+    throw optionError({ of: FACTORY, groups }, parsed.error);
+  }
+  const { db, seed, startAt, ca, assumptions, ...rest } = parsed.data;
+  return {
+    ...rest,
+    ca,
+    db: db ?? null,
+    seed: seed ?? null,
+    startAtMs: startAt === undefined ? null : Date.parse(startAt),
+    assumptions: resolveAssumptions(assumptions ?? {}, FACTORY),
+  };
+}

@@ -1,0 +1,54 @@
+import type { OperationName } from "../../api/operations.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { ServiceError } from "./service-error.js";
+
+/** The 503 that an operation can be told to answer with (service document, Errors). */
+export const OPERATION_FAULTS = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"] as const;
+export type OperationFault = (typeof OPERATION_FAULTS)[number];
+
+export const OPERATION_FAULT_SCHEMA = `
+CREATE TABLE operation_fault (
+  operation TEXT PRIMARY KEY,
+  code TEXT NOT NULL,
+  -- How many calls it still holds for; null: until it is taken away.
+  remaining INTEGER
+) STRICT, WITHOUT ROWID;
+`;
+
+/** Operations that answer 503 because the control API said so. */
+export interface OperationFaults {
+  /** @param calls how many calls get it; null: until it is taken away */
+  set(operation: OperationName, code: OperationFault, calls: number | null): void;
+  clear(operation: OperationName): void;
+  list(): { operation: OperationName; code: OperationFault; calls: number | null }[];
+  /** @throws ServiceError DATA_UNAVAILABLE, FEATURE_NOT_ACTIVATED */
+  assertUsable(operation: OperationName): void;
+}
+
+export function createOperationFaults({ database }: Pick<EmulatorCore, "database">): OperationFaults {
+  interface Row {
+    operation: OperationName;
+    code: OperationFault;
+    calls: number | null;
+  }
+  const COLUMNS = "operation, code, remaining AS calls";
+  const insert = database.prepare("INSERT OR REPLACE INTO operation_fault VALUES (?, ?, ?)");
+  const remove = database.prepare("DELETE FROM operation_fault WHERE operation = ?");
+  const select = database.prepare<[string], Row>(`SELECT ${COLUMNS} FROM operation_fault WHERE operation = ?`);
+  const selectAll = database.prepare<[], Row>(`SELECT ${COLUMNS} FROM operation_fault ORDER BY operation`);
+
+  return {
+    set: (operation, code, calls) => void insert.run(operation, code, calls),
+    clear: (operation) => void remove.run(operation),
+    list: () => selectAll.all(),
+    assertUsable(operation) {
+      const fault = select.get(operation);
+      if (fault === undefined) return;
+      if (fault.calls === 1) remove.run(operation);
+      else if (fault.calls !== null) insert.run(operation, fault.code, fault.calls - 1);
+      const isInactive = fault.code === "FEATURE_NOT_ACTIVATED";
+      const message = isInactive ? "The operation is not activated yet." : "The data are not available for the moment.";
+      throw new ServiceError(fault.code, message);
+    },
+  };
+}

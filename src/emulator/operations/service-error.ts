@@ -1,0 +1,23 @@
+import { ERROR_STATUS, type ServiceErrorCode } from "../../api/error-codes.js";
+
+/** What a refused call is answered with. The message is ours: it names parameters, and repeats no value of a request. */
+export class ServiceError extends Error {
+  readonly code: ServiceErrorCode;
+  readonly status: number;
+  /** `error.details` of the envelope. */
+  readonly details: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ServiceErrorCode,
+    message: string,
+    options: { details?: unknown; headers?: Readonly<Record<string, string>>; status?: number } = {},
+  ) {
+    super(message);
+    this.name = "ServiceError";
+    this.code = code;
+    this.status = options.status ?? ERROR_STATUS[code];
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+}

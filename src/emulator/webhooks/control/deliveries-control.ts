@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { controlOperation } from "../../control/control-operation.js";
+import { DELIVERY_STATES } from "../deliveries/delivery-row.js";
+import type { Webhooks } from "../create-webhooks.js";
+import type { WebhookFault } from "../faults/webhook-faults.js";
+
+const registration_id = z.string();
+const deliveryId = z.int().min(1);
+const times = z.int().min(1).nullable().default(null);
+const milliseconds = z.int().min(0).max(600_000);
+
+const listInput = z.strictObject({
+  registration_id: registration_id.optional(),
+  event_id: z.string().optional(),
+  state: z.enum(DELIVERY_STATES).optional(),
+  /** Those with a smaller id: the next page. */
+  before: deliveryId.optional(),
+  limit: z.int().min(1).max(500).default(50),
+});
+
+const faultInput = z.discriminatedUnion("kind", [
+  z.strictObject({ registration_id, times, kind: z.literal("status"), value: z.int().min(200).max(599) }),
+  z.strictObject({ registration_id, times, kind: z.literal("latency"), value: milliseconds }),
+  z.strictObject({ registration_id, times, kind: z.literal("reorder"), value: milliseconds.default(2000) }),
+  z.strictObject({ registration_id, times, kind: z.enum(["cut_body", "reset", "duplicate"]) }),
+]);
+
+/** What was sent, sending it again, and what goes wrong on purpose on the way. */
+export function deliveriesControl({ deliveries, registrations, faults }: Webhooks) {
+  const told = (id?: string): { items: WebhookFault[] } => ({ items: faults.list(id) });
+  return {
+    listDeliveries: controlOperation({
+      method: "GET",
+      path: "/deliveries",
+      about: "Lists deliveries, the newest first, with each request, its answer and how long it took.",
+      input: listInput,
+      run: (filter) => ({ items: deliveries.list(filter) }),
+    }),
+    readDelivery: controlOperation({
+      method: "GET",
+      path: "/deliveries/{delivery_id}",
+      about: "Shows a delivery with each request, its answer and how long it took.",
+      input: z.strictObject({ delivery_id: deliveryId }),
+      run: ({ delivery_id }) => deliveries.read(delivery_id),
+    }),
+    redeliver: controlOperation({
+      method: "POST",
+      path: "/deliveries/{delivery_id}/redeliver",
+      about: "Sends the event of a delivery again: the same id and bytes, signed anew.",
+      input: z.strictObject({ delivery_id: deliveryId }),
+      run: ({ delivery_id }) => ({ delivery_id: deliveries.redeliver(delivery_id) }),
+    }),
+    listDeliveryFaults: controlOperation({
+      method: "GET",
+      path: "/faults/deliveries",
+      about: "Lists what goes wrong on purpose on the way to registrations.",
+      input: z.strictObject({ registration_id: registration_id.optional() }),
+      run: ({ registration_id: id }) => told(id),
+    }),
+    setDeliveryFault: controlOperation({
+      method: "POST",
+      path: "/faults/deliveries",
+      about: "Lets something go wrong on the way to a registration, some times or until it is cleared.",
+      input: faultInput,
+      run(fault) {
+        registrations.read(fault.registration_id);
+        faults.set({ value: null, ...fault });
+        return told(fault.registration_id);
+      },
+    }),
+    clearDeliveryFaults: controlOperation({
+      method: "DELETE",
+      path: "/faults/deliveries/{registration_id}",
+      about: "Lets deliveries to a registration go well again.",
+      input: z.strictObject({ registration_id }),
+      run({ registration_id: id }) {
+        registrations.read(id);
+        faults.clear(id);
+        return told(id);
+      },
+    }),
+  };
+}

@@ -1,0 +1,165 @@
+import type { EmulatorCore } from "../../instance/core.js";
+import { ServiceError } from "../../operations/service-error.js";
+import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
+import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
+import type { RegistrationRow } from "../registrations/registration-row.js";
+import type { RequestFailure } from "../transport/request-failure.js";
+import type { WebhookFault } from "../faults/webhook-faults.js";
+
+/** One request and its answer, as it is shown. */
+export interface AttemptView {
+  /** Date-time, of the service's clock. */
+  started_at: string;
+  /** In real time, to the last byte of the answer. */
+  duration_ms: number;
+  request: { method: "POST"; url: string; headers: Record<string, string>; body: string };
+  /** What came back, its body up to 16 KiB; null when nothing did. */
+  answer: { status: number; headers: Record<string, string>; body: string } | null;
+  /** Why nothing came back. */
+  failure: RequestFailure | null;
+  /** What was made to go wrong; a `status` is what the answer was taken for. */
+  faults: Pick<WebhookFault, "kind" | "value">[];
+}
+
+/** An event on its way to one registration, as it is shown. All times are date-times. */
+export interface DeliveryView {
+  delivery_id: number;
+  registration_id: string;
+  event_id: string;
+  event_type: DeliveryRow["event_type"];
+  state: DeliveryState;
+  created_at: string;
+  /** After this it is not sent any more. */
+  expires_at: string;
+  /** Null unless it waits. */
+  next_attempt_at: string | null;
+  /** The delivery that this one repeats, because a person wanted it. */
+  redelivery_of: number | null;
+  attempts: AttemptView[];
+}
+
+/** Which deliveries; of all of them when it is empty. */
+export interface DeliveryFilter {
+  registration_id?: string | undefined;
+  event_id?: string | undefined;
+  state?: DeliveryState | undefined;
+  /** Only those with a smaller id: the next page. */
+  before?: number | undefined;
+  limit: number;
+}
+
+/** What was sent, and what came back. */
+export interface DeliveryHistory {
+  /** The newest first. */
+  list(filter: DeliveryFilter): DeliveryView[];
+  /** @throws ServiceError `RESOURCE_NOT_FOUND` */
+  read(deliveryId: number): DeliveryView;
+  /** Sends its event again, as a delivery of its own; that one's id. @throws ServiceError */
+  redeliver(deliveryId: number): number;
+}
+
+type ShownRow = DeliveryRow & { url: string; body: Buffer };
+
+interface AttemptRow {
+  started_at: number;
+  duration_ms: number;
+  request_headers: string;
+  status: number | null;
+  failure: RequestFailure | null;
+  answer_headers: string | null;
+  answer_body: Buffer | null;
+  faults: string;
+}
+
+const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
+  JOIN registration r USING (registration_id)
+  JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
+
+export function createDeliveryHistory(
+  { database, clock, scheduler, assumptions }: EmulatorCore,
+  outbox: Outbox,
+): DeliveryHistory {
+  const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
+  const attemptsOf = database.prepare<[number], AttemptRow>(
+    "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id",
+  );
+  const statusOf = database
+    .prepare<[string], RegistrationRow["status"]>("SELECT status FROM registration WHERE registration_id = ?")
+    .pluck();
+
+  function rowOf(deliveryId: number): ShownRow {
+    const row = find.get(deliveryId);
+    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no delivery of this id.");
+    return row;
+  }
+
+  const show = (row: ShownRow): DeliveryView => deliveryView(row, attemptsOf.all(row.delivery_id));
+
+  return {
+    list({ limit, before, ...equal }) {
+      const given = Object.entries(equal).filter(([, value]) => value !== undefined);
+      // The names are those of the filter's type.
+      const conditions = ["d.delivery_id < ?", ...given.map(([name]) => `d.${name} = ?`)].join(" AND ");
+      const values = [before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit];
+      return database
+        .prepare<unknown[], ShownRow>(`${SHOWN} WHERE ${conditions} ORDER BY d.delivery_id DESC LIMIT ?`)
+        .all(...values)
+        .map(show);
+    },
+    read: (deliveryId) => show(rowOf(deliveryId)),
+    redeliver(deliveryId) {
+      const row = rowOf(deliveryId);
+      if (statusOf.get(row.registration_id) !== "active") {
+        throw new ServiceError("STATE_CONFLICT", "Only to an active registration something is sent again.");
+      }
+      const isSignal = row.event_type === "signal.published" && !assumptions.redeliversOldSignals;
+      const expiresAt = isSignal ? row.expires_at : clock.now() + EVENT_LIFE_MS;
+      if (expiresAt < clock.now()) {
+        throw new ServiceError(
+          "STATE_CONFLICT",
+          "The signal was published more than 24 hours ago, and is not sent any more: the service never does. To send it all " +
+            "the same, start the emulator with the assumption redeliversOldSignals.",
+        );
+      }
+      const id = outbox.addAgain(row, expiresAt);
+      scheduler.wake();
+      return id;
+    },
+  };
+}
+
+const dateTime = (atMs: number): string => new Date(atMs).toISOString();
+
+function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]): DeliveryView {
+  return {
+    delivery_id: row.delivery_id,
+    registration_id: row.registration_id,
+    event_id: row.event_id,
+    event_type: row.event_type,
+    state: row.state,
+    created_at: dateTime(row.created_at),
+    expires_at: dateTime(row.expires_at),
+    next_attempt_at: row.state === "waiting" ? dateTime(row.due_at) : null,
+    redelivery_of: row.redelivery_of,
+    attempts: attempts.map((attempt) => ({
+      started_at: dateTime(attempt.started_at),
+      duration_ms: attempt.duration_ms,
+      request: {
+        method: "POST",
+        url: row.url,
+        headers: JSON.parse(attempt.request_headers) as Record<string, string>,
+        body: row.body.toString("utf8"),
+      },
+      answer:
+        attempt.status === null
+          ? null
+          : {
+              status: attempt.status,
+              headers: JSON.parse(attempt.answer_headers ?? "{}") as Record<string, string>,
+              body: attempt.answer_body?.toString("utf8") ?? "",
+            },
+      failure: attempt.failure,
+      faults: JSON.parse(attempt.faults) as AttemptView["faults"],
+    })),
+  };
+}

@@ -1,0 +1,60 @@
+import { LIMITS } from "../../../api/limits.js";
+import type { ServiceLocale } from "../../../api/locale.js";
+import type { KnownEvent } from "../../../events/envelope.js";
+import type { EmulatorCore } from "../../instance/core.js";
+import type { DeliveryRow } from "./delivery-row.js";
+import type { RegistrationRow } from "../registrations/registration-row.js";
+
+/** What is to be sent. */
+export interface Outbox {
+  /**
+   * Adds an event for a registration; due now. Its bytes are made once for each language.
+   *
+   * @param since when its 24 hours began, in milliseconds since 1970
+   */
+  add(
+    registration: Pick<RegistrationRow, "registration_id" | "locale">,
+    event: () => KnownEvent,
+    eventId: string,
+    since: number,
+  ): number;
+  /** Sends the event of a delivery once more, as a delivery of its own: the same id and bytes, another signature. */
+  addAgain(delivery: DeliveryRow, expiresAt: number): number;
+}
+
+/** How long an event may be sent (service document, signal.published). */
+export const EVENT_LIFE_MS = LIMITS.signalDelayHours * 3_600_000;
+
+export function createOutbox({ database, clock }: EmulatorCore): Outbox {
+  const hasEvent = database.prepare<[string, ServiceLocale]>("SELECT 1 FROM event WHERE event_id = ? AND locale = ?");
+  const insertEvent = database.prepare<[string, ServiceLocale, string, Buffer]>(
+    "INSERT INTO event VALUES (?, ?, ?, ?)",
+  );
+  const insert = database.prepare<[Omit<DeliveryRow, "delivery_id" | "state" | "attempts" | "event_type">]>(
+    `INSERT INTO delivery (registration_id, event_id, locale, event_type, state, attempts, created_at, expires_at, due_at,
+       redelivery_of)
+     SELECT @registration_id, event_id, locale, type, 'waiting', 0, @created_at, @expires_at, @due_at, @redelivery_of
+     FROM event WHERE event_id = @event_id AND locale = @locale`,
+  );
+
+  function insertDelivery(
+    to: Pick<DeliveryRow, "registration_id" | "event_id" | "locale" | "redelivery_of" | "expires_at">,
+  ): number {
+    const now = clock.now();
+    return Number(insert.run({ ...to, created_at: now, due_at: now }).lastInsertRowid);
+  }
+
+  return {
+    add({ registration_id, locale }, event, eventId, since) {
+      if (hasEvent.get(eventId, locale) === undefined) {
+        const made = event();
+        insertEvent.run(eventId, locale, made.type, Buffer.from(JSON.stringify(made)));
+      }
+      const expires_at = since + EVENT_LIFE_MS;
+      return insertDelivery({ registration_id, locale, event_id: eventId, redelivery_of: null, expires_at });
+    },
+    addAgain({ delivery_id, registration_id, event_id, locale }, expires_at) {
+      return insertDelivery({ registration_id, event_id, locale, redelivery_of: delivery_id, expires_at });
+    },
+  };
+}

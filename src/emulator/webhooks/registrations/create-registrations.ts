@@ -1,0 +1,173 @@
+import type { z } from "zod";
+import { LIMITS } from "../../../api/limits.js";
+import type {
+  registerWebhookBodySchema,
+  RegistrationStatus,
+  WebhookRegistration,
+} from "../../../api/webhook-registration.js";
+import type { TestEvent, VerificationEvent } from "../../../events/envelope.js";
+import type { EmulatorCore } from "../../instance/core.js";
+import { randomUuid } from "../../instance/random-source.js";
+import { ServiceError } from "../../operations/service-error.js";
+import { refuseEndpoint } from "./endpoint-rules.js";
+import type { Outbox } from "../deliveries/outbox.js";
+import { webhookRegistration, type RegistrationRow } from "./registration-row.js";
+
+/** The webhook registrations of all accounts (service document, operation 3; the rest is the dashboard's). */
+export interface Registrations {
+  /** Its secret is in the answer, this once. A verification is on its way. @throws ServiceError */
+  register(accountId: number, body: z.output<typeof registerWebhookBodySchema>): WebhookRegistration;
+  list(filter: { accountId?: number | undefined }): WebhookRegistration[];
+  /** A deleted one too. @throws ServiceError `RESOURCE_NOT_FOUND` */
+  read(registrationId: string): WebhookRegistration;
+  /** Only an active one can be paused, only a paused one resumed; what waits for a deleted one is cancelled. @throws ServiceError */
+  setStatus(registrationId: string, status: "active" | "paused" | "deleted"): WebhookRegistration;
+  /** A new secret, shown this once; what is sent from now on is signed with it. */
+  rotateSecret(registrationId: string): WebhookRegistration;
+  /** Sends a `webhook.test` event to one that is active, or as assumed; its delivery's id. @throws ServiceError */
+  sendTest(registrationId: string, message: string): number;
+  /** Sends the verification anew to one that is pending; its delivery's id. @throws ServiceError */
+  verifyAgain(registrationId: string): number;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registrations {
+  const { database, clock, random, assumptions } = core;
+  const find = database.prepare<[string], RegistrationRow>("SELECT * FROM registration WHERE registration_id = ?");
+  const countSince = database.prepare<[number, number], { made: number }>(
+    "SELECT count(*) AS made FROM registration WHERE account_id = ? AND created_at >= ?",
+  );
+  const insert = database.prepare<[RegistrationRow]>(
+    `INSERT INTO registration (registration_id, account_id, url, status, locale, signal_types, failure_count, secret,
+       challenge, created_at, updated_at)
+     VALUES (@registration_id, @account_id, @url, @status, @locale, @signal_types, @failure_count, @secret, @challenge,
+       @created_at, @updated_at)`,
+  );
+
+  const newSecret = (): string => `whsec_${random.bytes(32).toString("base64url")}`;
+
+  function rowOf(registrationId: string): RegistrationRow {
+    const row = find.get(registrationId);
+    if (row !== undefined) return row;
+    throw new ServiceError("RESOURCE_NOT_FOUND", "There is no webhook registration of this id.");
+  }
+
+  function livingRowOf(registrationId: string): RegistrationRow {
+    const row = rowOf(registrationId);
+    if (row.status !== "deleted") return row;
+    throw new ServiceError("RESOURCE_NOT_FOUND", "The webhook registration is deleted.");
+  }
+
+  function sendVerification(row: RegistrationRow): number {
+    const eventId = `evt_${randomUuid(random)}`;
+    const { challenge } = row;
+    const event = (): VerificationEvent => ({
+      ...envelope(eventId),
+      type: "webhook.verification",
+      data: { challenge },
+    });
+    return outbox.add(row, event, eventId, clock.now());
+  }
+
+  function envelope(id: string): { id: string; version: "1"; created_at: string } {
+    return { id, version: "1", created_at: new Date(clock.now()).toISOString() };
+  }
+
+  const register = database.transaction((accountId: number, body: z.output<typeof registerWebhookBodySchema>) => {
+    refuseEndpoint(body.url, assumptions);
+    const now = clock.now();
+    const midnight = now - (now % DAY_MS);
+    const since = assumptions.registrationDay === "utc_day" ? midnight : now - DAY_MS;
+    if ((countSince.get(accountId, since)?.made ?? 0) >= LIMITS.registrationsPerDay) {
+      throw new ServiceError(
+        "REGISTRATIONS_EXCEEDED",
+        `The account has registered ${LIMITS.registrationsPerDay} webhooks today; go on tomorrow.`,
+        { details: { limit: LIMITS.registrationsPerDay } },
+      );
+    }
+    const row: RegistrationRow = {
+      registration_id: `wh_${randomUuid(random)}`,
+      account_id: accountId,
+      url: body.url,
+      status: "pending",
+      locale: body.locale,
+      signal_types: JSON.stringify([...new Set(body.signal_types)]),
+      failure_count: 0,
+      secret: newSecret(),
+      challenge: random.bytes(24).toString("base64url"),
+      created_at: now,
+      updated_at: now,
+    };
+    insert.run(row);
+    sendVerification(row);
+    return { ...webhookRegistration(row), signing_secret: row.secret };
+  });
+
+  const change = database.prepare<[{ id: string; status: RegistrationStatus; now: number }]>(
+    "UPDATE registration SET status = @status, updated_at = @now WHERE registration_id = @id",
+  );
+  const forgive = database.prepare<[string]>("UPDATE registration SET failure_count = 0 WHERE registration_id = ?");
+  const cancelWaiting = database.prepare<[string]>(
+    "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
+  );
+  const setStatus = database.transaction((id: string, status: "active" | "paused" | "deleted") => {
+    const from = livingRowOf(id).status;
+    const isPossible = status === "deleted" || (status === "paused" ? from === "active" : from === "paused");
+    if (!isPossible) {
+      throw new ServiceError("STATE_CONFLICT", `A registration that is ${from} cannot become ${status}.`);
+    }
+    change.run({ id, status, now: clock.now() });
+    if (status === "active") forgive.run(id);
+    if (status === "deleted") cancelWaiting.run(id);
+    return webhookRegistration(rowOf(id));
+  });
+
+  const rotate = database.prepare<[{ id: string; secret: string; now: number }]>(
+    "UPDATE registration SET secret = @secret, updated_at = @now WHERE registration_id = @id",
+  );
+
+  const woken = <Result>(result: Result): Result => {
+    core.scheduler.wake();
+    return result;
+  };
+
+  return {
+    register: (accountId, body) => woken(register(accountId, body)),
+    list({ accountId }) {
+      return database
+        .prepare<[{ accountId: number | null }], RegistrationRow>(
+          `SELECT * FROM registration WHERE @accountId IS NULL OR account_id = @accountId
+           ORDER BY created_at, registration_id`,
+        )
+        .all({ accountId: accountId ?? null })
+        .map(webhookRegistration);
+    },
+    read: (registrationId) => webhookRegistration(rowOf(registrationId)),
+    setStatus: (registrationId, status) => woken(setStatus(registrationId, status)),
+    rotateSecret(registrationId) {
+      const row = livingRowOf(registrationId);
+      const secret = newSecret();
+      rotate.run({ id: registrationId, secret, now: clock.now() });
+      return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
+    },
+    sendTest(registrationId, message) {
+      const { testEventsGoTo } = assumptions;
+      const row = livingRowOf(registrationId);
+      const getsTests = row.status === "active" || (row.status === "pending" && testEventsGoTo === "active_or_pending");
+      if (!getsTests) {
+        throw new ServiceError("STATE_CONFLICT", `A registration that is ${row.status} gets no test event.`);
+      }
+      const eventId = `evt_${randomUuid(random)}`;
+      const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
+      return woken(outbox.add(row, event, eventId, clock.now()));
+    },
+    verifyAgain(registrationId) {
+      const row = livingRowOf(registrationId);
+      if (row.status !== "pending") {
+        throw new ServiceError("STATE_CONFLICT", "Only a registration that is pending can be verified again.");
+      }
+      return woken(sendVerification(row));
+    },
+  };
+}
