@@ -6,7 +6,7 @@ import type { Delivery, Expectation } from "./delivery-schema.js";
 import type { FixtureFolder } from "./fixture-folder.js";
 import { isJsonObject, restamp } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
-import { uniqueInteger } from "./unique.js";
+import { uniqueInteger } from "./deliveries/unique.js";
 
 export interface BuildContext {
   events: FixtureFolder["events"];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Expectation } from "./delivery-schema.js";
-import { shortened } from "./printable.js";
+import { shortened } from "./console/printable.js";
 import { isJsonObject } from "./restamp.js";
 import type { Answer } from "./send-delivery.js";
 

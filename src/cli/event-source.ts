@@ -2,11 +2,11 @@ import { statSync } from "node:fs";
 import { parseJson } from "../events/parse-json.js";
 import { SIGNAL_TYPES } from "../events/signal-types.js";
 import { nearMiss } from "../options/near-miss.js";
-import type { Cli } from "./cli.js";
-import { environmentError, usageError } from "./exit.js";
+import type { Cli } from "./console/cli.js";
+import { environmentError, usageError } from "./options/exit.js";
 import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
-import { echoed } from "./printable.js";
-import { readInput } from "./read-input.js";
+import { echoed } from "./console/printable.js";
+import { readInput } from "./options/read-input.js";
 import { isJsonObject } from "./restamp.js";
 
 const OTHER_TYPES = new Map([

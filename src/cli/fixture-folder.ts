@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEvent } from "../events/parse-event.js";
 import { deliveriesSchema, type Delivery, type Expectation } from "./delivery-schema.js";
-import { environmentError } from "./exit.js";
+import { environmentError } from "./options/exit.js";
 import { isJsonObject } from "./restamp.js";
 
 export interface FixtureFolder {

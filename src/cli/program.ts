@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Command, type CommanderError } from "commander";
-import type { Cli, Outcome } from "./cli.js";
-import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./define-command.js";
-import { usageError } from "./exit.js";
-import { addHelpCommand, namesOfCommands } from "./help-command.js";
-import { echoed } from "./printable.js";
+import type { Cli, Outcome } from "./console/cli.js";
+import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./options/define-command.js";
+import { usageError } from "./options/exit.js";
+import { addHelpCommand, namesOfCommands } from "./commands/help-command.js";
+import { echoed } from "./console/printable.js";
 
 const EXAMPLES = `
 Start here:
@@ -24,7 +24,7 @@ Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 i
 
 /** In the order of the help. Each is loaded when it is typed: all of them take longer to load than most take to run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
-  ["init", async () => (await import("./init/init-command.js")).addInitCommand],
+  ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
   ["demo", async () => (await import("./demo/demo-command.js")).addDemoCommand],
   ["sign", async () => (await import("./sign-command.js")).addSignCommand],
   ["verify", async () => (await import("./verify-command.js")).addVerifyCommand],
@@ -32,9 +32,9 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
   ["replay", async () => (await import("./replay-command.js")).addReplayCommand],
   ["check", async () => (await import("./check/check-command.js")).addCheckCommand],
   ["doctor", async () => (await import("./doctor/doctor-command.js")).addDoctorCommand],
-  ["register", async () => (await import("./register/register-command.js")).addRegisterCommand],
-  ["inbox", async () => (await import("./inbox/inbox-command.js")).addInboxCommand],
-  ["emulator", async () => (await import("./emulator/emulator-command.js")).addEmulatorCommand],
+  ["register", async () => (await import("./commands/register/register-command.js")).addRegisterCommand],
+  ["inbox", async () => (await import("./commands/inbox/inbox-command.js")).addInboxCommand],
+  ["emulator", async () => (await import("./commands/emulator/emulator-command.js")).addEmulatorCommand],
 ]);
 
 /**

@@ -1,16 +1,16 @@
 import type { Command } from "commander";
 import type { AcceptedCount } from "./count-accepted.js";
-import { runs, withExamples, type CommandContext } from "./define-command.js";
-import { EXIT, usageError, type ExitCode } from "./exit.js";
-import { matchesName } from "./match-name.js";
+import { runs, withExamples, type CommandContext } from "./options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "./options/exit.js";
+import { matchesName } from "./options/match-name.js";
 import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
-import { collect, httpUrl, notBlank, wholeNumber } from "./parse-option.js";
-import { echoed } from "./printable.js";
-import { readDotenv } from "./read-dotenv.js";
+import { collect, httpUrl, notBlank, wholeNumber } from "./options/parse-option.js";
+import { echoed } from "./console/printable.js";
+import { readDotenv } from "./options/read-dotenv.js";
 import { reportResults } from "./report-results.js";
 import { runDeliveries } from "./run-deliveries.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
-import type { Terminal } from "./terminal.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "./options/secrets.js";
+import type { Terminal } from "./console/terminal.js";
 
 interface ReplayOptions extends SecretOptions {
   url?: URL;

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { parseEvent } from "../events/parse-event.js";
 import { parseJson } from "../events/parse-json.js";
 import { describeAnswer } from "./compare-answer.js";
-import { echoed, shortened } from "./printable.js";
+import { echoed, shortened } from "./console/printable.js";
 import { isJsonObject } from "./restamp.js";
 import type { Answer } from "./send-delivery.js";
-import { formatTable } from "./table.js";
-import type { Terminal } from "./terminal.js";
+import { formatTable } from "./console/table.js";
+import type { Terminal } from "./console/terminal.js";
 
 export interface SentDelivery {
   number: number;

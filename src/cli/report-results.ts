@@ -1,11 +1,11 @@
 import { describeAnswer, describeExpectation } from "./compare-answer.js";
 import type { Delivery } from "./delivery-schema.js";
-import { printable } from "./printable.js";
+import { printable } from "./console/printable.js";
 import type { DeliveryResult } from "./run-deliveries.js";
 import type { Answer } from "./send-delivery.js";
 import { someNames } from "./some-names.js";
-import { formatTable, type Cell } from "./table.js";
-import type { Terminal } from "./terminal.js";
+import { formatTable, type Cell } from "./console/table.js";
+import type { Terminal } from "./console/terminal.js";
 
 /** So many have one cause, and not each its own. */
 const MANY = 6;

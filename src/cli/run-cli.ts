@@ -1,10 +1,10 @@
 import { CommanderError } from "commander";
 import { isClientError } from "../client/client-error.js";
 import { isSignalboxError } from "../errors.js";
-import type { Cli, Outcome } from "./cli.js";
-import { CliError, EXIT, type ExitCode } from "./exit.js";
-import { assertOptionValues } from "./option-values.js";
-import { printable } from "./printable.js";
+import type { Cli, Outcome } from "./console/cli.js";
+import { CliError, EXIT, type ExitCode } from "./options/exit.js";
+import { assertOptionValues } from "./options/option-values.js";
+import { printable } from "./console/printable.js";
 import { createProgram } from "./program.js";
 
 /** Runs one command line. Never rejects: whatever goes wrong is a line on stderr and an exit code. */

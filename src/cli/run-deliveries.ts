@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { buildDelivery } from "./build-delivery.js";
 import { isAsExpected } from "./compare-answer.js";
-import { throwIfInterrupted } from "./define-command.js";
+import { throwIfInterrupted } from "./options/define-command.js";
 import type { Delivery, Expectation } from "./delivery-schema.js";
-import { environmentError } from "./exit.js";
+import { environmentError } from "./options/exit.js";
 import type { FixtureFolder } from "./fixture-folder.js";
 import { inParallel } from "./in-parallel.js";
 import { sendDelivery, type Answer } from "./send-delivery.js";

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { systemClock } from "../time/clock.js";
-import { EXIT } from "./exit.js";
-import { createInterruption } from "./interruption.js";
+import { EXIT } from "./options/exit.js";
+import { createInterruption } from "./console/interruption.js";
 import { runCli } from "./run-cli.js";
-import { createTerminal } from "./terminal.js";
+import { createTerminal } from "./console/terminal.js";
 
 const exit = (): void => process.exit(EXIT.interrupted);
 

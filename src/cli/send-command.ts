@@ -4,14 +4,14 @@ import { Option, type Command } from "commander";
 import { SIGNATURE_HEADER } from "../signature/header.js";
 import { signBody } from "../signature/sign.js";
 import { changeByte } from "./after-signing.js";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./define-command.js";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "./options/define-command.js";
 import { parseEventSource, readEventSource } from "./event-source.js";
-import { EXIT, usageError, type ExitCode } from "./exit.js";
+import { EXIT, usageError, type ExitCode } from "./options/exit.js";
 import { inParallel } from "./in-parallel.js";
-import { collect, httpUrl, wholeNumber } from "./parse-option.js";
+import { collect, httpUrl, wholeNumber } from "./options/parse-option.js";
 import { restamp, withSignalId } from "./restamp.js";
 import { unreachable } from "./run-deliveries.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "./options/secrets.js";
 import { sendDelivery, type OutgoingDelivery } from "./send-delivery.js";
 import { parseAssignment, setPaths, type Assignment } from "./set-path.js";
 

@@ -1,6 +1,6 @@
 import { parseJson } from "../events/parse-json.js";
-import { usageError } from "./exit.js";
-import { echoed } from "./printable.js";
+import { usageError } from "./options/exit.js";
+import { echoed } from "./console/printable.js";
 import { isJsonObject } from "./restamp.js";
 
 /** One `--set path=value`. */

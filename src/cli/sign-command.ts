@@ -1,12 +1,12 @@
 import { Option, type Command } from "commander";
 import { SIGNATURE_HEADER } from "../signature/header.js";
 import { signBody } from "../signature/sign.js";
-import { runs, withExamples, type CommandContext } from "./define-command.js";
-import { EXIT, usageError, type ExitCode } from "./exit.js";
-import { httpUrl, wholeNumber } from "./parse-option.js";
-import { readInput } from "./read-input.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
-import { shellQuote } from "./shell-quote.js";
+import { runs, withExamples, type CommandContext } from "./options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "./options/exit.js";
+import { httpUrl, wholeNumber } from "./options/parse-option.js";
+import { readInput } from "./options/read-input.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "./options/secrets.js";
+import { shellQuote } from "./console/shell-quote.js";
 
 interface SignOptions extends SecretOptions {
   timestamp?: number;

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
-import { runs, withExamples, type CommandContext } from "./define-command.js";
-import { EXIT, type ExitCode } from "./exit.js";
+import { runs, withExamples, type CommandContext } from "./options/define-command.js";
+import { EXIT, type ExitCode } from "./options/exit.js";
 import { explainVerification, type Explanation } from "./explain-verification.js";
 import { headerValueOf } from "./mend-header.js";
-import { wholeNumber } from "./parse-option.js";
-import { readInput } from "./read-input.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "./secrets.js";
-import type { Terminal } from "./terminal.js";
+import { wholeNumber } from "./options/parse-option.js";
+import { readInput } from "./options/read-input.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "./options/secrets.js";
+import type { Terminal } from "./console/terminal.js";
 
 interface VerifyOptions extends SecretOptions {
   header: string;

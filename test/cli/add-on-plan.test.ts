@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { planAddOn, type AddOnOptions, type AddOnPlan } from "../../src/cli/init/add-on.js";
-import { CliError, EXIT } from "../../src/cli/exit.js";
+import { planAddOn, type AddOnOptions, type AddOnPlan } from "../../src/cli/commands/init/add-on.js";
+import { CliError, EXIT } from "../../src/cli/options/exit.js";
 import { tempFiles } from "./temp-files.js";
 
 const APP = `const express = require("express");

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format } from "prettier";
 import { expect, test, vi } from "vitest";
-import { planAddOn, type AddOnPlan } from "../../src/cli/init/add-on.js";
+import { planAddOn, type AddOnPlan } from "../../src/cli/commands/init/add-on.js";
 import { REPOSITORY } from "../package/installed.js";
 import { STRICT } from "./add-on-apps.js";
 import { tempFiles } from "./temp-files.js";

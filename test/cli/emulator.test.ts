@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { isoTime, readAssumptions } from "../../src/cli/emulator/emulator-settings.js";
+import { isoTime, readAssumptions } from "../../src/cli/commands/emulator/emulator-settings.js";
 import { callCli } from "./call-cli.js";
 import { outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";

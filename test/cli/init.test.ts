@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { approveBuilds, imageNodeFor, type ApprovableManifest } from "../../src/cli/init/approve-builds.js";
-import { installedFrom } from "../../src/cli/init/signalbox-spec.js";
+import { approveBuilds, imageNodeFor, type ApprovableManifest } from "../../src/cli/commands/init/approve-builds.js";
+import { installedFrom } from "../../src/cli/commands/init/signalbox-spec.js";
 import { loadDriver } from "../../src/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../package/installed.js";
 import { callCli } from "./call-cli.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createInterruption } from "../../src/cli/interruption.js";
+import { createInterruption } from "../../src/cli/console/interruption.js";
 import { createManualClock } from "../../src/testing/index.js";
 
 function interruption() {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import { expect, test } from "vitest";
-import { EXIT } from "../../src/cli/exit.js";
+import { EXIT } from "../../src/cli/options/exit.js";
 import { captureRawBody, createReceiver } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { fullJitter } from "../../src/inbox/backoff.js";
 import { createBreaker } from "../../src/inbox/breaker.js";
 import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../src/inbox/store.js";
-import { MOST_SIGNAL_TYPES } from "../../src/cli/register/signal-type-list.js";
+import { MOST_SIGNAL_TYPES } from "../../src/cli/commands/register/signal-type-list.js";
 import { RetryLater, SIGNAL_TYPES } from "../../src/index.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { memoryStore } from "../../src/stores/memory.js";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { throwIfInterrupted } from "../define-command.js";
-import { environmentError } from "../exit.js";
-import { echoed } from "../printable.js";
+import { throwIfInterrupted } from "../options/define-command.js";
+import { environmentError } from "../options/exit.js";
+import { echoed } from "../console/printable.js";
 import type { Answer } from "../send-delivery.js";
 import type { CheckContext } from "./check-context.js";
 import { isSuccess, tellsDuplicate } from "./judge-answer.js";

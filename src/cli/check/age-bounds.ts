@@ -1,4 +1,4 @@
-import { throwIfInterrupted } from "../define-command.js";
+import { throwIfInterrupted } from "../options/define-command.js";
 import type { Answer } from "../send-delivery.js";
 import type { Observation, Probe } from "./check.js";
 import type { CheckContext } from "./check-context.js";

@@ -1,12 +1,12 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import { runs, withExamples, type CommandContext } from "../define-command.js";
-import { CliError, EXIT, environmentError, usageError, type ExitCode } from "../exit.js";
-import { matchesName } from "../match-name.js";
+import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import { CliError, EXIT, environmentError, usageError, type ExitCode } from "../options/exit.js";
+import { matchesName } from "../options/match-name.js";
 import { PACKAGED_FIXTURES } from "../packaged-fixtures.js";
-import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../parse-option.js";
-import { echoed } from "../printable.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
+import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../options/parse-option.js";
+import { echoed } from "../console/printable.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
 import { answerTimes } from "./answer-times.js";
 import type { Check, CheckResult } from "./check.js";
 import { createCheckContext } from "./check-context.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { buildDelivery, type BuiltDelivery } from "../build-delivery.js";
-import { throwIfInterrupted } from "../define-command.js";
+import { throwIfInterrupted } from "../options/define-command.js";
 import type { Delivery } from "../delivery-schema.js";
 import type { FixtureFolder } from "../fixture-folder.js";
 import { unreachable } from "../run-deliveries.js";

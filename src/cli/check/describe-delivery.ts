@@ -1,5 +1,5 @@
 import type { AfterSigning, Delivery } from "../delivery-schema.js";
-import { shortened } from "../printable.js";
+import { shortened } from "../console/printable.js";
 
 const CHANGES: Readonly<Record<AfterSigning, string>> = {
   "change-byte": "one byte changed after signing",

@@ -1,4 +1,4 @@
-import { printable } from "../printable.js";
+import { printable } from "../console/printable.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 
 export interface JunitOptions {

@@ -1,6 +1,6 @@
-import { printable } from "../printable.js";
+import { printable } from "../console/printable.js";
 import { someNames } from "../some-names.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../console/terminal.js";
 import { describeTimes, type AnswerTimes } from "./answer-times.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 import { describeOffset } from "./receiver-clock.js";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { throwIfInterrupted } from "../define-command.js";
-import { environmentError } from "../exit.js";
+import { throwIfInterrupted } from "../options/define-command.js";
+import { environmentError } from "../options/exit.js";
 import { sendDelivery } from "../send-delivery.js";
 import type { CheckContext } from "./check-context.js";
 import { runShellCommand } from "./shell-command.js";

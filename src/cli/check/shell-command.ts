@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtemp, open, readFile, rm, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { throwIfInterrupted } from "../define-command.js";
-import { environmentError } from "../exit.js";
-import { shortened } from "../printable.js";
+import { throwIfInterrupted } from "../options/define-command.js";
+import { environmentError } from "../options/exit.js";
+import { shortened } from "../console/printable.js";
 
 export interface ShellOptions {
   /** The option that the command was given with, for errors. */

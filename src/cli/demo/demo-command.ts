@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../define-command.js";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../options/define-command.js";
 import type { DemoReceiver } from "./demo-receiver.js";
-import { EXIT, type ExitCode } from "../exit.js";
+import { EXIT, type ExitCode } from "../options/exit.js";
 import { PACKAGED_FIXTURES } from "../packaged-fixtures.js";
 import { reportResults } from "../report-results.js";
 import { runDeliveries } from "../run-deliveries.js";
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../console/terminal.js";
 
 interface DemoOptions {
   keep?: true;

@@ -11,7 +11,7 @@ import { expressHandler } from "../../receiver/adapters/express-handler.js";
 import { createReceiver, type Receiver } from "../../receiver/receiver.js";
 import type { SecretSource } from "../../receiver/secrets.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
-import { environmentError } from "../exit.js";
+import { environmentError } from "../options/exit.js";
 
 export interface DemoReceiver {
   url: URL;

@@ -1,4 +1,4 @@
-import type { Terminal } from "../terminal.js";
+import type { Terminal } from "../console/terminal.js";
 
 /** Prints the steps of the story as they come. */
 export interface StoryReport {

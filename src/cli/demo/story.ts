@@ -4,10 +4,10 @@ import { createClient, type Client } from "../../client/client.js";
 import { createEmulator, type Emulator } from "../../emulator/instance/create-emulator.js";
 import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { secretFile } from "../../receiver/secret-file.js";
-import type { Cli } from "../cli.js";
-import { throwIfInterrupted } from "../define-command.js";
-import { openSecretWriter } from "../register/secret-writer.js";
-import { MOST_SIGNAL_TYPES } from "../register/signal-type-list.js";
+import type { Cli } from "../console/cli.js";
+import { throwIfInterrupted } from "../options/define-command.js";
+import { openSecretWriter } from "../commands/register/secret-writer.js";
+import { MOST_SIGNAL_TYPES } from "../commands/register/signal-type-list.js";
 import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
 import { reportStory, type StoryReport } from "./report-story.js";
 

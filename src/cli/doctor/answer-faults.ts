@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { echoed } from "../printable.js";
+import { echoed } from "../console/printable.js";
 import { blocker, type Finding } from "./finding.js";
 import type { FindingId } from "./finding-ids.js";
 

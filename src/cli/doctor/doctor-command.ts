@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { runs, withExamples, type CommandContext } from "../define-command.js";
-import { EXIT, usageError, type ExitCode } from "../exit.js";
-import { httpUrl, notBlank, wholeNumber } from "../parse-option.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../secrets.js";
+import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../options/exit.js";
+import { httpUrl, notBlank, wholeNumber } from "../options/parse-option.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./run-examinations.js";
 

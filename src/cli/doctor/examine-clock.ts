@@ -1,5 +1,5 @@
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
-import { formatAge } from "../age.js";
+import { formatAge } from "../console/age.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./finding.js";
 import { verdictOf, verificationEvent, type Reply } from "./probe.js";

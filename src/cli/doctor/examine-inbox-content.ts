@@ -4,7 +4,7 @@ import { isSignalboxError } from "../../errors.js";
 import { loadDriver } from "../../sqlite/sqlite-driver.js";
 import { assertInbox } from "../../stores/sqlite/schema.js";
 import { isBusy } from "../../stores/sqlite/store-error.js";
-import { shellQuote } from "../shell-quote.js";
+import { shellQuote } from "../console/shell-quote.js";
 import type { Subject } from "./examination.js";
 import { ok, problem, warning, type Finding } from "./finding.js";
 import { formatBytes } from "./format-bytes.js";

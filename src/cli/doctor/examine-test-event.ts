@@ -1,5 +1,5 @@
 import { describeAnswer } from "../compare-answer.js";
-import { uniqueEventId } from "../unique.js";
+import { uniqueEventId } from "../deliveries/unique.js";
 import { CODE_FAULTS } from "./answer-faults.js";
 import type { Subject } from "./examination.js";
 import { ok, problem, type Finding } from "./finding.js";

@@ -1,5 +1,5 @@
-import { printable } from "../printable.js";
-import type { Terminal } from "../terminal.js";
+import { printable } from "../console/printable.js";
+import type { Terminal } from "../console/terminal.js";
 import type { Finding } from "./finding.js";
 import type { Outcome } from "./run-examinations.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { emulatorLogger } from "../../../src/cli/emulator/emulator-logger.js";
-import { createTerminal } from "../../../src/cli/terminal.js";
+import { emulatorLogger } from "../../../src/cli/commands/emulator/emulator-logger.js";
+import { createTerminal } from "../../../src/cli/console/terminal.js";
 import { Writable } from "node:stream";
 
 const PAUSED = {

@@ -1,0 +1,45 @@
+import { Option, type Command } from "commander";
+import { EVENT_STATES, type EventState } from "../../../inbox/store.js";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import { EXIT, type ExitCode } from "../../options/exit.js";
+import { printable } from "../../console/printable.js";
+import { exportedEvent } from "./exported-event.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
+import { listPages } from "./list-pages.js";
+
+interface ExportOptions extends InboxOptions {
+  state?: EventState;
+}
+
+export function addExportCommand(inbox: Command, context: CommandContext): void {
+  const command = inbox
+    .command("export")
+    .description("Print all events as NDJSON, with their headers, and their bytes as base64 (bodyBase64).");
+  addInboxOptions(command).addOption(new Option("--state <state>", "only those in this state").choices(EVENT_STATES));
+  withExamples(command, [
+    ["signalbox inbox export --db signals.db > events.ndjson", "Everything"],
+    ["signalbox inbox export --db signals.db --state dead | jq -r '.bodyBase64 | @base64d'", "The payloads given up"],
+  ]);
+  runs(command, context, (options: ExportOptions) => exportEvents(options, context));
+}
+
+async function exportEvents(options: ExportOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { terminal, signal } = cli;
+  await withInbox(options, async (inbox) => {
+    let count = 0;
+    for await (const page of listPages(inbox, options)) {
+      for (const { eventId } of page) {
+        throwIfInterrupted(signal);
+        if (terminal.isClosed) return;
+        const event = await inbox.store.get(inbox.endpoint, eventId);
+        // Retention may have forgotten it in between.
+        if (event === undefined) continue;
+        await terminal.write(`${printable(JSON.stringify(exportedEvent(event)))}\n`);
+        count += 1;
+      }
+      terminal.progress(`${count} events`);
+    }
+    if (count === 0) await noteOtherEndpoint(inbox, terminal);
+  });
+  return EXIT.ok;
+}

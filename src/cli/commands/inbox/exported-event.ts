@@ -1,0 +1,17 @@
+import type { InboxEntry, StoredEvent } from "../../../inbox/store.js";
+
+/** An event as NDJSON carries it: bytes as base64 and hex. */
+export interface ExportedEvent extends InboxEntry {
+  headers: Record<string, string>;
+  /** SHA-256 of the body, in hex. */
+  bodyHash: string;
+  bodyBase64: string | null;
+}
+
+export function exportedEvent({ bodyHash, rawBody, ...entry }: StoredEvent): ExportedEvent {
+  return {
+    ...entry,
+    bodyHash: Buffer.from(bodyHash).toString("hex"),
+    bodyBase64: rawBody === null ? null : Buffer.from(rawBody).toString("base64"),
+  };
+}

@@ -1,0 +1,75 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import type { Command } from "commander";
+import type { InboxStore } from "../../../inbox/store.js";
+import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
+import { environmentError } from "../../options/exit.js";
+import { notBlank } from "../../options/parse-option.js";
+import { echoed } from "../../console/printable.js";
+import type { Terminal } from "../../console/terminal.js";
+
+export interface InboxOptions {
+  db: string;
+  endpoint: string;
+  json?: true;
+}
+
+/** An inbox's file, open for one endpoint. */
+export interface OpenInbox {
+  store: InboxStore;
+  endpoint: string;
+  now: number;
+}
+
+export function addInboxOptions(command: Command): Command {
+  return command
+    .requiredOption("--db <file>", "the inbox's SQLite file", notBlank)
+    .option("--endpoint <name>", "the receiver's endpoint", notBlank, "default")
+    .option("--json", "print NDJSON");
+}
+
+/**
+ * Opens the inbox beside the receiver that may be running on it, and closes it whatever happens.
+ *
+ * @throws CliError when there is no such file; SignalboxError `store_…`
+ */
+export async function withInbox<Result>(
+  { db, endpoint }: InboxOptions,
+  act: (inbox: OpenInbox) => Promise<Result>,
+): Promise<Result> {
+  const found = statSync(db, { throwIfNoEntry: false });
+  if (found === undefined) throw environmentError(`there is no inbox ${db}: --db names the SQLite file of a receiver`);
+  if (!found.isFile()) throw environmentError(`${db} is no file: --db names the SQLite file of a receiver`);
+  // The store would call it damaged, and make an inbox of an empty one.
+  if (!isSqliteFile(db)) throw environmentError(`${db} is no SQLite file: --db names the inbox of a receiver`);
+  const store = sqliteStore({ path: db, operator: true });
+  const now = Date.now();
+  await store.open({ endpoint });
+  try {
+    return await act({ store, endpoint, now });
+  } finally {
+    await store.close(endpoint);
+  }
+}
+
+const SQLITE_MAGIC = "SQLite format 3\0";
+
+function isSqliteFile(path: string): boolean {
+  const descriptor = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(SQLITE_MAGIC.length);
+    readSync(descriptor, start);
+    return start.toString("latin1") === SQLITE_MAGIC;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Says so when nothing is found because it is under another endpoint. */
+export async function noteOtherEndpoint({ store, endpoint }: OpenInbox, terminal: Terminal): Promise<void> {
+  const [own] = await store.list({ endpoint, limit: 1 });
+  if (own !== undefined) return;
+  const [other] = await store.list({ limit: 1 });
+  const hint =
+    other === undefined ? "the inbox is empty" : `there are some of "${echoed(other.endpoint)}": give --endpoint`;
+  terminal.note(`no events of endpoint "${echoed(endpoint)}"; ${hint}`);
+}

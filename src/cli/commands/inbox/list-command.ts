@@ -1,0 +1,80 @@
+import { Option, type Command } from "commander";
+import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/store.js";
+import { formatAge, formatMoment } from "../../console/age.js";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { EXIT, type ExitCode } from "../../options/exit.js";
+import { notBlank, wholeNumber } from "../../options/parse-option.js";
+import { echoed, shortened } from "../../console/printable.js";
+import { formatTable, type Cell } from "../../console/table.js";
+import type { Terminal } from "../../console/terminal.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
+import { paintState } from "./paint-state.js";
+import { shortId } from "./short-id.js";
+
+interface ListOptions extends InboxOptions {
+  state?: EventState;
+  type?: string;
+  limit: number;
+  after?: number;
+}
+
+export function addListCommand(inbox: Command, context: CommandContext): void {
+  const command = inbox.command("ls").description("List events, oldest first.");
+  addInboxOptions(command)
+    .addOption(new Option("--state <state>", "only those in this state").choices(EVENT_STATES))
+    .option("--type <type>", "only those of this type, such as signal.published", notBlank)
+    .option("--limit <n>", "at most so many", wholeNumber(1, 100_000), 50)
+    .option("--after <seq>", "only those after this number: the next page", wholeNumber(0));
+  withExamples(command, [
+    ["signalbox inbox ls --db signals.db", "The oldest fifty"],
+    ["signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId", "The ids of all that was given up"],
+  ]);
+  runs(command, context, (options: ListOptions) => list(options, context));
+}
+
+async function list(options: ListOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
+  const { endpoint, state, type, limit, after, json } = options;
+  await withInbox(options, async (inbox) => {
+    const query = { endpoint, ...(state && { state }), ...(type !== undefined && { type }) };
+    // One more than asked for tells whether there is another page.
+    const found = await inbox.store.list({ ...query, afterSeq: after ?? 0, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    if (json) for (const entry of page) terminal.printJson(entry);
+    else if (page.length > 0) for (const line of tableOf(page, inbox.now, terminal)) terminal.print(line);
+    if (found.length > limit) terminal.note(`there are more: --after ${page.at(-1)?.seq ?? 0}`);
+    if (page.length === 0 && after === undefined) await noteNothing(inbox, options, terminal);
+  });
+  return EXIT.ok;
+}
+
+async function noteNothing(
+  inbox: Parameters<typeof noteOtherEndpoint>[0],
+  { state, type }: ListOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const [any] = await inbox.store.list({ endpoint: inbox.endpoint, limit: 1 });
+  if (any === undefined) return noteOtherEndpoint(inbox, terminal);
+  const inState = state === undefined ? "" : ` is ${state}`;
+  terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);
+}
+
+const HEADINGS = ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED", ""];
+
+function tableOf(entries: readonly InboxEntry[], now: number, { paint }: Terminal): string[] {
+  const rows = entries.map((entry): Cell[] => [
+    { text: String(entry.seq) },
+    { text: entry.state, paint: paintState(entry.state, paint) },
+    { text: shortened(entry.type, 24) },
+    { text: shortId(entry.eventId) },
+    { text: String(entry.attempts).padStart(5) },
+    { text: `${formatAge(now - entry.receivedAt)} ago`.padStart(10) },
+    { text: remarkOn(entry, now), paint: paint.dim },
+  ]);
+  return formatTable([HEADINGS.map((text) => ({ text, paint: paint.dim })), ...rows]).map((line) => line.trimEnd());
+}
+
+function remarkOn({ state, dueAt, lastError }: InboxEntry, now: number): string {
+  const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
+  const error = state === "done" || lastError === null ? [] : [shortened(lastError, 60)];
+  return [...due, ...error].join(", ");
+}

@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { numberOf } from "../../options/parse-option.js";
+import { addInboxOptions, withInbox, type InboxOptions } from "./inbox-options.js";
+
+interface PruneOptions extends InboxOptions {
+  keyDays: number;
+  payloadDays: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A small portion at a time, so that a running receiver finds the file free in between. */
+const ROWS_AT_ONCE = 500;
+
+export function addPruneCommand(inbox: Command, context: CommandContext): void {
+  const command = inbox
+    .command("prune")
+    .description("Forget done events that are old, as a running receiver does by itself. No other event is touched.");
+  addInboxOptions(command)
+    .option("--key-days <days>", "days for which an id is remembered; at least 2", numberOf(2), 30)
+    .option("--payload-days <days>", "days for which a payload is kept; at most --key-days", numberOf(0), 7);
+  withExamples(command, [
+    ["signalbox inbox prune --db signals.db", "As the receiver does"],
+    ["signalbox inbox prune --db signals.db --payload-days 1", "Make room"],
+  ]);
+  runs(command, context, (options: PruneOptions) => prune(options, context));
+}
+
+async function prune(options: PruneOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { endpoint, keyDays, payloadDays, json } = options;
+  const { terminal, signal } = cli;
+  if (payloadDays > keyDays) {
+    throw usageError(
+      `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a forgotten event has no payload`,
+    );
+  }
+  const total = { payloads: 0, keys: 0 };
+  await withInbox(options, async ({ store, now }) => {
+    const payloadsBefore = now - payloadDays * DAY_MS;
+    const keysBefore = now - keyDays * DAY_MS;
+    for (;;) {
+      throwIfInterrupted(signal);
+      const { payloads, keys } = await store.prune({ endpoint, payloadsBefore, keysBefore, limit: ROWS_AT_ONCE });
+      total.payloads += payloads;
+      total.keys += keys;
+      terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
+      if (payloads < ROWS_AT_ONCE && keys < ROWS_AT_ONCE) return;
+    }
+  });
+  if (json) terminal.printJson({ endpoint, ...total });
+  else terminal.print(`dropped ${total.payloads} payloads, forgot ${total.keys} ids`);
+  return EXIT.ok;
+}

@@ -1,0 +1,30 @@
+import { CliError, EXIT } from "../../options/exit.js";
+import { printable } from "../../console/printable.js";
+import type { OpenInbox } from "./inbox-options.js";
+import { listPages } from "./list-pages.js";
+
+/** Bytes without a usable id are known by their hash; this much of it tells them apart. */
+const SHOWN_DIGITS = 16;
+const HASH = /^sha256:[0-9a-f]{64}$/;
+const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
+
+/** An id as a table shows it. */
+export function shortId(eventId: string): string {
+  return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
+}
+
+/** The id that is meant by what was typed: an id, the start of a hash, or a delivery key as the logs have it. */
+export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
+  const { store, endpoint } = inbox;
+  if ((await store.get(endpoint, typed)) !== undefined) return typed;
+  const prefix = `${endpoint}/`;
+  const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
+  if (!SHORT_HASH.test(id)) return id;
+  const found: string[] = [];
+  // Only bytes in quarantine are known by their hash.
+  for await (const page of listPages(inbox, { state: "quarantined" })) {
+    found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
+  }
+  if (found.length > 1) throw new CliError(EXIT.failed, `${id} stands for ${found.length} events: give more of it`);
+  return found[0] ?? id;
+}

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { EVENT_STATES } from "../../../inbox/store.js";
+import { formatAge } from "../../console/age.js";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { EXIT, type ExitCode } from "../../options/exit.js";
+import { formatTable, type Cell } from "../../console/table.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
+import { paintState } from "./paint-state.js";
+
+export function addStatsCommand(inbox: Command, context: CommandContext): void {
+  const command = inbox.command("stats").description("Count the events in each state.");
+  addInboxOptions(command);
+  withExamples(command, [
+    ["signalbox inbox stats --db signals.db", "The counts"],
+    ["signalbox inbox stats --db signals.db --json | jq .dead", "One of them, for a monitor"],
+  ]);
+  runs(command, context, (options: InboxOptions) => stats(options, context));
+}
+
+async function stats(options: InboxOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
+  const { endpoint, json } = options;
+  await withInbox(options, async (inbox) => {
+    const { oldestReadyAt, ...counts } = await inbox.store.stats(endpoint);
+    const oldestReadyAgeMs = oldestReadyAt === null ? 0 : Math.max(0, inbox.now - oldestReadyAt);
+    if (json) {
+      terminal.printJson({ endpoint, ...counts, oldestReadyAt, oldestReadyAgeMs });
+      return;
+    }
+    if (counts.total === 0) return noteOtherEndpoint(inbox, terminal);
+    const { paint } = terminal;
+    const remark = counts.ready === 0 ? "" : `the oldest has been due for ${formatAge(oldestReadyAgeMs)}`;
+    const rows = EVENT_STATES.map((state): Cell[] => [
+      { text: state, ...(counts[state] > 0 && { paint: paintState(state, paint) }) },
+      { text: String(counts[state]).padStart(8) },
+      { text: state === "ready" ? remark : "", paint: paint.dim },
+    ]);
+    rows.push([{ text: "total" }, { text: String(counts.total).padStart(8) }, { text: "" }]);
+    for (const line of formatTable(rows)) terminal.print(line.trimEnd());
+  });
+  return EXIT.ok;
+}

@@ -1,0 +1,43 @@
+import { echoed, printable } from "../../../console/printable.js";
+import type { LinesToAdd } from "./lines-to-add.js";
+import type { AddOnPlan } from "../add-on.js";
+
+const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
+  import: "Import it",
+  mount: "Mount it before anything that reads bodies: the signature covers the bytes as they were sent",
+  start: "Start it where your app starts to listen",
+  close: "Close it when the process ends",
+};
+
+/** What a person does next, in lines to print. */
+export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
+  const { cd, install, test, send } = plan.commands;
+  const steps = [
+    ...(cd === null ? [] : [["Go to the app's folder, where all of this is to be done:", ...code([cd])]]),
+    ...(install.length === 0 ? [] : [["Install what the new files import:", ...code(install)]]),
+    ...plan.edits.map((edit) => [`${PURPOSES[edit.purpose]}; ${whereOf(edit)}:`, ...code(edit.lines)]),
+    [
+      "Set in the app's environment:",
+      ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
+    ],
+    ["Run its test:", ...code([test])],
+    ["Start the app, and send it a signal (with its port, and the same SIGNALS_SECRET):", ...code([send])],
+  ];
+  return [
+    "Nothing of yours was changed. By hand, the lines being those of the files as they are now:",
+    ...steps.flatMap(([title = "", ...lines], index) => ["", `${index + 1}. ${title}`, ...lines]),
+    ...plan.notes.flatMap((note) => ["", note]),
+  ];
+}
+
+function code(lines: readonly string[]): string[] {
+  // An app may be indented with tabs.
+  return lines.map((line) => `     ${/^\s*/.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
+}
+
+function whereOf({ file, line, place, at, before }: LinesToAdd): string {
+  if (file === null) return "in the file that does that";
+  if (line === null) return `in ${echoed(file)}`;
+  const seam = before === undefined ? "" : `, before ${echoed(before)}`;
+  return `${echoed(file)}, ${place ?? "at"} line ${line}${seam} (${echoed(at ?? "")})`;
+}

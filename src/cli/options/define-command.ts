@@ -1,0 +1,53 @@
+import type { Command } from "commander";
+import type { Cli, Outcome } from "../console/cli.js";
+import { CliError, EXIT, type ExitCode } from "./exit.js";
+
+/** What every command is added with. */
+export interface CommandContext {
+  cli: Cli;
+  outcome: Outcome;
+}
+
+/** A line to type, and what it does. */
+export type Example = readonly [line: string, effect: string];
+
+const firstExamples = new WeakMap<Command, string>();
+
+/** Adds the examples to the help; the first one is also what a usage error suggests. */
+export function withExamples(command: Command, examples: readonly [Example, ...Example[]]): Command {
+  firstExamples.set(command, byNpx(examples[0][0]));
+  const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
+  return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
+}
+
+export function firstExampleOf(command: Command): string {
+  return firstExamples.get(command) ?? "npx signalbox demo";
+}
+
+/** As it can be typed where the package is installed in a project, and not on the machine; also inside of `$(…)` or a pipe. */
+export function byNpx(line: string): string {
+  return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
+}
+
+/** Makes `run` the command's action, and what it returns the exit code. */
+export function runs<Args extends unknown[]>(
+  command: Command,
+  { outcome }: CommandContext,
+  run: (...args: Args) => ExitCode | Promise<ExitCode>,
+): void {
+  command.action(async (...args: unknown[]) => {
+    outcome.commandName = commandPath(command);
+    outcome.exitCode = await run(...(args as Args));
+  });
+}
+
+/** `signalbox inbox ls` */
+export function commandPath(command: Command): string {
+  const above = command.parent === null ? [] : [commandPath(command.parent)];
+  return [...above, command.name()].join(" ");
+}
+
+/** Throws when the command was interrupted; the exit code is 130 whatever is thrown. */
+export function throwIfInterrupted(signal: AbortSignal): void {
+  if (signal.aborted) throw new CliError(EXIT.interrupted, "interrupted");
+}
