@@ -86,7 +86,7 @@ function targetFolder(into: string): string {
     throw usageError(`--into ${echoed(into)} cannot stand in an import: name a folder such as src/signals`);
   }
   const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
-  if (!isAbsolute(into) && folder !== ".." && !folder.startsWith("../../")) return folder;
+  if (!isAbsolute(into) && folder !== ".." && !folder.startsWith("../")) return folder;
   throw usageError(`--into ${echoed(into)} leads out of the app: name a folder in it, such as src/signals`);
 }
 

@@ -6,5 +6,5 @@ export function cdCommand(directory: string): string | null {
   const path = relative(process.cwd(), directory);
   if (path === "") return null;
   // A folder that begins with a dash would be an option.
-  return `cd ${path.startsWith("-") ? "../../init/" : ""}${shellQuote(path)}`;
+  return `cd ${path.startsWith("-") ? "./" : ""}${shellQuote(path)}`;
 }
