@@ -1,5 +1,5 @@
 import type { OperationName } from "../api/operations.js";
-import type { Quota } from "./quota.js";
+import type { Quota } from "./transport/quota.js";
 
 /** What kind of failure a {@link ClientError} is: a closed set. The README has a row for each. */
 export type ClientErrorKind =

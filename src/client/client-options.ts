@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Clock } from "../time/clock.js";
 import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
-import { apiKeyProblem, type ApiKeySource } from "./api-key.js";
+import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
 import { clientClock } from "./client-clock.js";
 import { parseBaseUrl } from "./parse-base-url.js";
 import type { PlatformFetch } from "./platform.js";

@@ -6,22 +6,22 @@ import { LAST_RANKINGS_PAGE } from "../api/rankings.js";
 import type { KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
 import { LAST_DEMAND_PAGE } from "../api/search-demand.js";
 import type { RegisterWebhookBody } from "../api/webhook-registration.js";
-import { operationCaller } from "./call-operation.js";
-import { checkCallOptions, checkInput, checkPathParameter } from "./check-input.js";
+import { operationCaller } from "./transport/call-operation.js";
+import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
 import { isClientError } from "./client-error.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
 import type { NewRegistration } from "./new-registration.js";
 import type { PlatformAbortSignal } from "./platform.js";
-import { createPollGate } from "./poll-gate.js";
-import { productProfileQuerySchema, type ProductProfileQuery } from "./product-profile-query.js";
-import type { Quota } from "./quota.js";
-import { startInvestigation, type StartInvestigationInput } from "./start-investigation.js";
+import { createPollGate } from "./operations/poll-gate.js";
+import { productProfileQuerySchema, type ProductProfileQuery } from "./operations/product-profile-query.js";
+import type { Quota } from "./transport/quota.js";
+import { startInvestigation, type StartInvestigationInput } from "./operations/start-investigation.js";
 import {
   waitForInvestigation,
   type FinishedInvestigation,
   type WaitForInvestigationOptions,
-} from "./wait-for-investigation.js";
-import { itemsOf, walkPages } from "./walk-pages.js";
+} from "./operations/wait-for-investigation.js";
+import { itemsOf, walkPages } from "./operations/walk-pages.js";
 
 /** What every operation takes beside its input. */
 export interface CallOptions {

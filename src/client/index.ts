@@ -9,13 +9,13 @@ export type { RegisterWebhookBody, RegistrationStatus, WebhookRegistration } fro
 export type { Clock, ClockTimer } from "../time/clock.js";
 export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../errors.js";
 
-export type { ApiKeySource } from "./api-key.js";
+export type { ApiKeySource } from "./transport/api-key.js";
 export { createClient, type CallOptions, type Client } from "./client.js";
 export { ClientError, isClientError, type ClientErrorFields, type ClientErrorKind } from "./client-error.js";
 export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
 export type { NewRegistration } from "./new-registration.js";
 export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./platform.js";
-export type { ProductProfileQuery } from "./product-profile-query.js";
-export type { Quota } from "./quota.js";
-export type { StartInvestigationInput } from "./start-investigation.js";
-export type { FinishedInvestigation, WaitForInvestigationOptions } from "./wait-for-investigation.js";
+export type { ProductProfileQuery } from "./operations/product-profile-query.js";
+export type { Quota } from "./transport/quota.js";
+export type { StartInvestigationInput } from "./operations/start-investigation.js";
+export type { FinishedInvestigation, WaitForInvestigationOptions } from "./operations/wait-for-investigation.js";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../src/api/openapi.js";
+import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import { OPERATIONS } from "../../src/api/operations.js";
 import { SIGNAL_TYPES } from "../../src/index.js";
 import { operationsOf } from "../unit/api/document-validator.js";

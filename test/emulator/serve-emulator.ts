@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
-import { openApiDocument } from "../../src/api/openapi.js";
+import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import type { Tier } from "../../src/api/tiers.js";
 import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import { createManualClock } from "../../src/testing/index.js";

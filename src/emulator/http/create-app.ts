@@ -111,7 +111,7 @@ const openApi: Route = {
   path: "/openapi.json",
   async respond() {
     // Here: the service is ready sooner without it.
-    const { openApiDocument } = await import("../../api/openapi.js");
+    const { openApiDocument } = await import("../../api/openapi/openapi-document.js");
     return ok(openApiDocument());
   },
 };

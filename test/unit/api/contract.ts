@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { openApiDocument } from "../../../src/api/openapi.js";
+import { openApiDocument } from "../../../src/api/openapi/openapi-document.js";
 import { COMPONENTS, type ComponentName } from "../../../src/api/openapi/component-schemas.js";
 import { OPERATIONS } from "../../../src/api/operations.js";
 import { createDocumentValidator, operationsOf } from "./document-validator.js";

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { OpenApiDocument } from "../../../src/api/openapi.js";
+import type { OpenApiDocument } from "../../../src/api/openapi/openapi-document.js";
 
 const ID = "https://openapi.invalid/document";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect, test } from "vitest";
-import { openApiDocument, type OpenApiDocument } from "../../../src/api/openapi.js";
+import { openApiDocument, type OpenApiDocument } from "../../../src/api/openapi/openapi-document.js";
 import { OPERATIONS, type Operation } from "../../../src/api/operations.js";
 import { signBody } from "../../../src/signature/sign.js";
 import { createDocumentValidator, operationsOf, resolved } from "./document-validator.js";

@@ -52,7 +52,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
   const { terminal, signal } = cli;
   if (options.openapi) {
     // Here as below: other commands start faster without it.
-    const { openApiDocument } = await import("../../../api/openapi.js");
+    const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return EXIT.ok;
   }

@@ -1,5 +1,5 @@
-import type { OperationName } from "../api/operations.js";
-import type { PlatformAbortSignal } from "./platform.js";
+import type { OperationName } from "../../api/operations.js";
+import type { PlatformAbortSignal } from "../platform.js";
 
 /** One call of an operation, its input checked. */
 export interface OperationCall {

@@ -1,9 +1,9 @@
-import { OPERATIONS, API_PREFIX, type OperationName } from "./operations.js";
-import { componentSchemas, type JsonObject } from "./openapi/component-schemas.js";
-import { errorResponses, quotaHeaders } from "./openapi/error-responses.js";
-import { operationObject } from "./openapi/operation-object.js";
-import { TAGS } from "./openapi/operation-texts.js";
-import { SIGNATURE_PARAMETER, webhookObjects } from "./openapi/webhook-objects.js";
+import { OPERATIONS, API_PREFIX, type OperationName } from "../operations.js";
+import { componentSchemas, type JsonObject } from "./component-schemas.js";
+import { errorResponses, quotaHeaders } from "./error-responses.js";
+import { operationObject } from "./operation-object.js";
+import { TAGS } from "./operation-texts.js";
+import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 
 /** Options of {@link openApiDocument}. */
 export interface OpenApiOptions {

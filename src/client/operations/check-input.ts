@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import type { OperationName } from "../api/operations.js";
-import { issueWords } from "../options/issue-words.js";
-import { nearMiss } from "../options/near-miss.js";
-import { ClientError } from "./client-error.js";
+import type { OperationName } from "../../api/operations.js";
+import { issueWords } from "../../options/issue-words.js";
+import { nearMiss } from "../../options/near-miss.js";
+import { ClientError } from "../client-error.js";
 
 /**
  * What the caller gave, without what is `undefined`, if the document allows it: what the service would refuse anyway takes

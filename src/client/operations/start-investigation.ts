@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { startInvestigationBodySchema, type InvestigationTask } from "../api/investigation.js";
-import type { ServiceLocale } from "../api/locale.js";
-import type { CallOperation } from "./call-operation.js";
+import { startInvestigationBodySchema, type InvestigationTask } from "../../api/investigation.js";
+import type { ServiceLocale } from "../../api/locale.js";
+import type { CallOperation } from "../transport/call-operation.js";
 import { checkInput, invalidRequest } from "./check-input.js";
-import type { PlatformAbortSignal } from "./platform.js";
+import type { PlatformAbortSignal } from "../platform.js";
 
 /** What `startInvestigation` takes. */
 export interface StartInvestigationInput {

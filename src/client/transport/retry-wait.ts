@@ -1,6 +1,6 @@
-import { LIMITS } from "../api/limits.js";
-import type { ClientError } from "./client-error.js";
-import type { ClientConfig } from "./client-options.js";
+import { LIMITS } from "../../api/limits.js";
+import type { ClientError } from "../client-error.js";
+import type { ClientConfig } from "../client-options.js";
 
 /** The document shows no header with a rate limit's 429: three waits from this on span the window of the limit. */
 const RATE_BASE_MS = (LIMITS.requestWindowSeconds * 1000) / 6;

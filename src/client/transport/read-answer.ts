@@ -1,9 +1,9 @@
-import { OPERATIONS, type Operation } from "../api/operations.js";
-import { parseJson } from "../events/parse-json.js";
-import type { ClientError } from "./client-error.js";
+import { OPERATIONS, type Operation } from "../../api/operations.js";
+import { parseJson } from "../../events/parse-json.js";
+import type { ClientError } from "../client-error.js";
 import { failedCall, helpWhenUnknown, isRepeatable, neverArrived, type AttemptOf } from "./failed-call.js";
-import { judgeRefusal } from "./judge-refusal.js";
-import { newRegistrationSchema } from "./new-registration.js";
+import { judgeRefusal } from "./read-refusal.js";
+import { newRegistrationSchema } from "../new-registration.js";
 import type { AnswerHeaders } from "./quota.js";
 import type { RawAnswer } from "./raw-answer.js";
 

@@ -1,9 +1,9 @@
-import type { ServiceErrorCode } from "../api/error-codes.js";
-import { errorEnvelopeSchema, quotaDetailsSchema, type ErrorEnvelope } from "../api/error-envelope.js";
-import { OPERATIONS, type OperationName } from "../api/operations.js";
-import { parseJson } from "../events/parse-json.js";
+import type { ServiceErrorCode } from "../../api/error-codes.js";
+import { errorEnvelopeSchema, quotaDetailsSchema, type ErrorEnvelope } from "../../api/error-envelope.js";
+import { OPERATIONS, type OperationName } from "../../api/operations.js";
+import { parseJson } from "../../events/parse-json.js";
 import { withoutKey } from "./api-key.js";
-import type { ClientError, ClientErrorFields } from "./client-error.js";
+import type { ClientError, ClientErrorFields } from "../client-error.js";
 import { failedCall, helpWhenUnknown, isRepeatable, quoted, type AttemptOf } from "./failed-call.js";
 import type { RawAnswer } from "./raw-answer.js";
 import { readQuota, type Quota } from "./quota.js";

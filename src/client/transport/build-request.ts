@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation } from "../api/operations.js";
+import { OPERATIONS, type Operation } from "../../api/operations.js";
 import type { OperationCall } from "./operation-call.js";
 
 /** A request without its key. */

@@ -1,10 +1,10 @@
-import type { InvestigationTask } from "../api/investigation.js";
-import { openAbortScope } from "./abort-scope.js";
+import type { InvestigationTask } from "../../api/investigation.js";
+import { openAbortScope } from "../transport/abort-scope.js";
 import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
-import { ClientError, isClientError } from "./client-error.js";
-import type { ClientConfig } from "./client-options.js";
-import { pauseUntil } from "./pause-until.js";
-import type { PlatformAbortSignal } from "./platform.js";
+import { ClientError, isClientError } from "../client-error.js";
+import type { ClientConfig } from "../client-options.js";
+import { pauseUntil } from "../transport/pause-until.js";
+import type { PlatformAbortSignal } from "../platform.js";
 import type { PollGate } from "./poll-gate.js";
 
 /** How `waitForInvestigation` waits. */

@@ -1,12 +1,12 @@
-import { OPERATIONS } from "../api/operations.js";
+import { OPERATIONS } from "../../api/operations.js";
 import { openAbortScope } from "./abort-scope.js";
 import { apiKeyProblem, withoutKey } from "./api-key.js";
 import type { PlainRequest } from "./build-request.js";
-import { ClientError } from "./client-error.js";
-import type { ClientConfig } from "./client-options.js";
+import { ClientError } from "../client-error.js";
+import type { ClientConfig } from "../client-options.js";
 import { plainCause } from "./plain-cause.js";
 import { neverArrived, type AttemptOf } from "./failed-call.js";
-import { judgeAnswer, lostCall, type Judgement } from "./judge-answer.js";
+import { judgeAnswer, lostCall, type Judgement } from "./read-answer.js";
 import type { RawAnswer } from "./raw-answer.js";
 import { readAnswerBody } from "./read-answer-body.js";
 import { readQuota, type Quota } from "./quota.js";

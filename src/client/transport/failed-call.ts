@@ -1,5 +1,5 @@
-import { OPERATIONS, type OperationName } from "../api/operations.js";
-import { ClientError, type ClientErrorFields } from "./client-error.js";
+import { OPERATIONS, type OperationName } from "../../api/operations.js";
+import { ClientError, type ClientErrorFields } from "../client-error.js";
 import type { OperationCall } from "./operation-call.js";
 
 /** Which request of which call it was. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readRetryAfter } from "../../../src/client/read-retry-after.js";
+import { readRetryAfter } from "../../../../src/client/transport/read-retry-after.js";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 

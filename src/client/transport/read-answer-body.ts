@@ -1,4 +1,4 @@
-import type { PlatformAbortSignal } from "./platform.js";
+import type { PlatformAbortSignal } from "../platform.js";
 
 /** As much of a `Response` as is read here. */
 export interface AnswerBodySource {

@@ -1,5 +1,5 @@
-import type { Clock } from "../time/clock.js";
-import type { PlatformAbortSignal } from "./platform.js";
+import type { Clock } from "../../time/clock.js";
+import type { PlatformAbortSignal } from "../platform.js";
 
 /** What ends when the caller's signal is aborted, or when its time is over. */
 export interface AbortScope {

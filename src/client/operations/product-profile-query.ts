@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { localeSchema, type ServiceLocale } from "../api/locale.js";
+import { localeSchema, type ServiceLocale } from "../../api/locale.js";
 
 /** What `productProfile` takes beside the slug. */
 export interface ProductProfileQuery {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createPollGate } from "../../../src/client/poll-gate.js";
-import { waitForInvestigation } from "../../../src/client/wait-for-investigation.js";
-import { createManualClock } from "../../../src/testing/manual-clock.js";
-import { failedTask, task } from "./answers.js";
+import { createPollGate } from "../../../../src/client/operations/poll-gate.js";
+import { waitForInvestigation } from "../../../../src/client/operations/wait-for-investigation.js";
+import { createManualClock } from "../../../../src/testing/manual-clock.js";
+import { failedTask, task } from "../answers.js";
 
 const NEVER_ASKED = -Infinity;
 const ids = (many: number): string[] => Array.from({ length: many }, (_, index) => `task_${index}`);

@@ -1,6 +1,6 @@
-import type { InvestigationTask } from "../api/investigation.js";
-import { LIMITS } from "../api/limits.js";
-import type { Clock } from "../time/clock.js";
+import type { InvestigationTask } from "../../api/investigation.js";
+import { LIMITS } from "../../api/limits.js";
+import type { Clock } from "../../time/clock.js";
 
 /** Since when each task may be polled again; shared by all who wait in one client. */
 export interface PollGate {

@@ -1,6 +1,6 @@
-import type { Clock, ClockTimer } from "../time/clock.js";
+import type { Clock, ClockTimer } from "../../time/clock.js";
 import { openAbortScope } from "./abort-scope.js";
-import type { PlatformAbortSignal } from "./platform.js";
+import type { PlatformAbortSignal } from "../platform.js";
 
 /**
  * Resolves when the clock's elapsed time has reached `at`, never before: a timer may fire early, and `at` may have moved on

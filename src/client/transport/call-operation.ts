@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import type { OPERATIONS, OperationName } from "../api/operations.js";
+import type { OPERATIONS, OperationName } from "../../api/operations.js";
 import { buildRequest } from "./build-request.js";
-import type { ClientConfig } from "./client-options.js";
+import type { ClientConfig } from "../client-options.js";
 import type { OperationCall } from "./operation-call.js";
 import { pauseUntil } from "./pause-until.js";
-import { planRetry } from "./plan-retry.js";
+import { planRetry } from "./retry-wait.js";
 import type { Quota } from "./quota.js";
 import { sendAttempt } from "./send-attempt.js";
 
