@@ -1,5 +1,5 @@
-import { shiftTimes, timeOf } from "../events/shift-times.js";
 import { uniqueEventId, uniqueInteger } from "./deliveries/unique.js";
+import { shiftTimes, timeOf } from "../testing/shift-times.js";
 
 type JsonObject = Record<string, unknown>;
 

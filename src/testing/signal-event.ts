@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { SignalEvent } from "../events/envelope.js";
-import { shiftTimes } from "../events/shift-times.js";
+import { shiftTimes } from "./shift-times.js";
 import { SignalboxError } from "../errors.js";
 import { isKnownSignalType, SIGNAL_TYPES, type KnownSignalType, type SignalType } from "../events/signal-types.js";
 import { nearMiss } from "../options/near-miss.js";
