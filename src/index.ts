@@ -48,6 +48,7 @@ export type {
   MoveOutcome,
   NewEvent,
   PruneRequest,
+  ReceivedDelivery,
   ReplayMove,
   Settlement,
   StateCounts,

@@ -5,7 +5,15 @@ import type { DurationStats } from "./durations.js";
 import { replayEvents, type ReplayOutcome } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
-import type { InboxEntry, InboxStore, ListQuery, MoveOutcome, StoredEvent, StoreStats } from "./store.js";
+import type {
+  InboxEntry,
+  InboxStore,
+  ListQuery,
+  MoveOutcome,
+  ReceivedDelivery,
+  StoredEvent,
+  StoreStats,
+} from "./store.js";
 import { createWaiters, type WaitForOptions } from "./wait-for.js";
 
 /** What can be told at once. */
@@ -65,7 +73,7 @@ export interface AcceptedInput {
   type: string;
   /** `handOff`: to the callback. `keep`: done as soon as stored. `quarantine`: kept for a person, for this reason. */
   fate: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
-  headers: Readonly<Record<string, string>>;
+  received: ReceivedDelivery;
   body: Uint8Array;
 }
 
@@ -113,9 +121,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
-  function accept({ eventId, type, fate, headers, body }: AcceptedInput): Promise<Acceptance> {
+  function accept({ eventId, type, fate, received, body }: AcceptedInput): Promise<Acceptance> {
     const bodyHash = sha256(body);
-    const keptHeaders = JSON.stringify(headers);
     const now = clock.now();
     const leaseUntil = dispatcher.leaseUntil();
     // From here on nothing throws before the slot is given back.
@@ -124,9 +131,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
       endpoint,
       eventId,
       type,
-      receivedAt: now,
+      received,
       body,
-      headers: keptHeaders,
       state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
       dueAt: leased ? leaseUntil : now,
       bodyHash,
@@ -146,7 +152,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
             token: 1,
             attempts: 0,
             crashes: 0,
-            receivedAt: now,
+            received,
             possiblyRepeated: false,
             replayed: false,
             body,

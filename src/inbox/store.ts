@@ -10,6 +10,17 @@ export type EventState = "ready" | "leased" | "done" | "dead" | "quarantined";
 
 export const EVENT_STATES: readonly EventState[] = ["ready", "leased", "done", "dead", "quarantined"];
 
+/**
+ * What is kept of a delivery beside its body. The adapter fills it, the row keeps it, and `inbox.get` gives it back, all in
+ * this one shape: a new field is added here, where the adapter knows it, and where it is shown.
+ */
+export interface ReceivedDelivery {
+  /** When the last byte of its body came, in milliseconds since 1970. */
+  at: number;
+  /** The headers worth keeping, by their names in lower case. */
+  headers: Readonly<Record<string, string>>;
+}
+
 /** An event on its way into the inbox. */
 export interface NewEvent {
   endpoint: string;
@@ -21,11 +32,10 @@ export interface NewEvent {
   state: "ready" | "leased" | "done" | "quarantined";
   /** Milliseconds. What it is for depends on the state: see {@link InboxEntry.dueAt}. */
   dueAt: number;
-  receivedAt: number;
+  /** A store may keep it as JSON; `at` stays readable once the payload is dropped. */
+  received: ReceivedDelivery;
   /** SHA-256 of the body. */
   bodyHash: Uint8Array;
-  /** The headers worth keeping, as JSON. */
-  headers: string;
   body: Uint8Array;
   /** Why it is in quarantine; otherwise null. */
   reason: string | null;
@@ -84,7 +94,7 @@ export interface ClaimedEvent {
   /** Attempts used up before this one. */
   attempts: number;
   crashes: number;
-  receivedAt: number;
+  received: ReceivedDelivery;
   possiblyRepeated: boolean;
   replayed: boolean;
   body: Uint8Array;
@@ -158,7 +168,8 @@ export interface InboxEntry {
 
 /** An entry with what was received. */
 export interface StoredEvent extends InboxEntry {
-  headers: Record<string, string>;
+  /** Without headers once the payload is gone. */
+  received: ReceivedDelivery;
   bodyHash: Uint8Array;
   /** Byte for byte as received; null once retention dropped it or a person discarded it. */
   rawBody: Uint8Array | null;

@@ -40,7 +40,7 @@ export function createHandoff(
     attempt,
     replayed: event.replayed,
     possiblyRepeated: event.possiblyRepeated,
-    receivedAt: new Date(event.receivedAt),
+    receivedAt: new Date(event.received.at),
     rawBody: event.body,
   };
   Object.defineProperty(handoff, LAZY, { value: { abort, parent, logger: null } });

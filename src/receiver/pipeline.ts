@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
+import type { ReceivedDelivery } from "../inbox/store.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature, type Verification } from "../signature/verify.js";
 import { withDeadline } from "../time/deadline.js";
@@ -149,24 +150,20 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   }
 
   /** As of its arrival: how long a secret was looked for makes no signature older. */
-  function verify({ header, body, arrivedAt: now }: ReadDelivery, known: readonly string[]): Verification {
+  function verify({ header, body, received: { at: now } }: ReadDelivery, known: readonly string[]): Verification {
     return verifySignature({ header, body, secrets: known, toleranceSeconds: config.toleranceSeconds, now });
   }
 
-  function take({ headers, body }: ReadDelivery): Outcome | Promise<Outcome> {
+  function take({ received, body }: ReadDelivery): Outcome | Promise<Outcome> {
     const parsed = parseEvent(body);
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
       events.emit("verified", referenceTo(config.endpoint, { eventId: parsed.event.id, type: parsed.event.type }));
       return acknowledge({ challenge: parsed.event.data.challenge });
     }
-    return store(parsed, headers, body);
+    return store(parsed, received, body);
   }
 
-  function store(
-    parsed: ParsedEvent,
-    headers: DeliveryRequest["headers"],
-    body: Uint8Array,
-  ): Outcome | Promise<Outcome> {
+  function store(parsed: ParsedEvent, received: ReceivedDelivery, body: Uint8Array): Outcome | Promise<Outcome> {
     // The lookup may have taken a while.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
@@ -174,7 +171,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
 
     const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
     const fate = fateOf(parsed);
-    return inbox.accept({ eventId, type, fate, headers: keptHeaders(headers), body }).then(
+    return inbox.accept({ eventId, type, fate, received, body }).then(
       (acceptance) =>
         tell(acceptance, parsed.kind === "unusable", fate, referenceTo(config.endpoint, { eventId, type })),
       (cause: unknown) => ({ code: "store_unavailable", cause }),
@@ -223,7 +220,8 @@ export function createPipeline(config: PipelineConfig): Pipeline {
         return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
       }
       if (!signature.ok) return refuse(signature.reason);
-      const outcome = answer({ headers: request.headers, header, body: reading.bytes, arrivedAt: clock.now() });
+      const received = { at: clock.now(), headers: keptHeaders(request.headers) };
+      const outcome = answer({ received, header, body: reading.bytes });
       return conclude(outcome instanceof Promise ? await withDeadline(outcome, ackTimeouts.add, LATE) : outcome);
     } catch (cause) {
       bodies.release(request);
@@ -245,12 +243,10 @@ type Outcome = DeliveryResponse | Refusal;
 
 /** A delivery whose body was read. */
 interface ReadDelivery {
-  headers: DeliveryRequest["headers"];
+  received: ReceivedDelivery;
   /** Its signature. */
   header: string | undefined;
   body: Uint8Array;
-  /** When its last byte came, in milliseconds since 1970. */
-  arrivedAt: number;
 }
 
 const NO_BYTES = new Uint8Array();

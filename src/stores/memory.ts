@@ -13,15 +13,15 @@ import {
   type InboxStore,
   type MoveOutcome,
   type NewEvent,
+  type ReceivedDelivery,
   type ReplayMove,
   type Settlement,
-  type StoredEvent,
 } from "../inbox/store.js";
 
 interface Row extends InboxEntry {
   token: number;
   readySince: number;
-  headers: string;
+  received: ReceivedDelivery;
   bodyHash: Uint8Array;
   body: Uint8Array | null;
 }
@@ -55,7 +55,7 @@ export function memoryStore(): InboxStore {
       const sameBody = Buffer.compare(original.bodyHash, event.bodyHash) === 0;
       return { status: "duplicate", seq: original.seq, sameBody };
     }
-    const { endpoint, eventId, type, state, dueAt, receivedAt, headers, reason } = event;
+    const { endpoint, eventId, type, state, dueAt, received, reason } = event;
     lastSeq += 1;
     const row: Row = {
       seq: lastSeq,
@@ -64,9 +64,9 @@ export function memoryStore(): InboxStore {
       type,
       state,
       dueAt,
-      readySince: receivedAt,
-      receivedAt,
-      headers,
+      readySince: received.at,
+      receivedAt: received.at,
+      received,
       lastError: reason,
       token: state === "leased" ? 1 : 0,
       attempts: 0,
@@ -102,14 +102,14 @@ export function memoryStore(): InboxStore {
     for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
     return {
       dead: [],
-      events: taken.map(({ seq, eventId, type, token, attempts, crashes, receivedAt, ...row }) => ({
+      events: taken.map(({ seq, eventId, type, token, attempts, crashes, received, ...row }) => ({
         seq,
         eventId,
         type,
         token,
         attempts,
         crashes,
-        receivedAt,
+        received,
         possiblyRepeated: row.possiblyRepeated,
         replayed: row.replayed,
         body: Uint8Array.from(row.body ?? []),
@@ -225,9 +225,8 @@ export function memoryStore(): InboxStore {
       assertOpen();
       const row = byKey.get(keyOf(endpoint, eventId));
       if (row === undefined) return undefined;
-      const headers = JSON.parse(row.headers) as StoredEvent["headers"];
       const rawBody = row.body === null ? null : Uint8Array.from(row.body);
-      return { ...entryOf(row), headers, bodyHash: row.bodyHash, rawBody };
+      return { ...entryOf(row), received: row.received, bodyHash: row.bodyHash, rawBody };
     },
     async stats(endpoint) {
       assertOpen();

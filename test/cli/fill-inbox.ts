@@ -38,10 +38,9 @@ function newEvent({ state = "done", body: content = "{}", ageDays = 0, ...event 
   return {
     endpoint: "default",
     type: "signal.published",
-    receivedAt: at,
+    received: { at, headers: { "content-type": "application/json" } },
     dueAt: state === "dead" ? at + DAY_MS : at,
     bodyHash: createHash("sha256").update(body).digest(),
-    headers: '{"content-type":"application/json"}',
     reason: null,
     ...event,
     // An event becomes dead by a settlement, for which somebody must hold it.

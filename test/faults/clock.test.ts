@@ -125,7 +125,9 @@ test("what waited for its turn by a clock an hour ahead is handed off at once, h
   const store = sqliteStore(db);
   await store.open({ endpoint: "default" });
   // More than one claim moves.
-  const accepts = Array.from({ length: 1200 }, () => newEvent({ dueAt: T0 + HOUR_MS, receivedAt: T0 + HOUR_MS }));
+  const accepts = Array.from({ length: 1200 }, () =>
+    newEvent({ dueAt: T0 + HOUR_MS, received: { at: T0 + HOUR_MS, headers: {} } }),
+  );
   await store.commit({ settlements: [], accepts, claim: null });
   await store.close("default");
   const seen: string[] = [];

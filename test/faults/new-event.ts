@@ -10,9 +10,8 @@ export function newEvent(event: SignalEvent, state: "ready" | "leased", now: num
     type: event.type,
     state,
     dueAt: now,
-    receivedAt: now,
+    received: { at: now, headers: {} },
     bodyHash: createHash("sha256").update(body).digest(),
-    headers: "{}",
     body,
     reason: null,
   };

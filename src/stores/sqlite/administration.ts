@@ -11,6 +11,7 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "../../inbox/store.js";
+import { preparePayloads } from "./payloads.js";
 
 /** What people do with an inbox, beside the path of a delivery. Synchronous; each call one transaction. */
 export interface Administration {
@@ -47,9 +48,7 @@ export function createAdministration(db: Database): Administration {
   const findOne = db.prepare<[string, string], EntryRow>(
     `SELECT ${ENTRY} FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
-  const findBody = db.prepare<[number], { headers: string; body: Buffer }>(
-    "SELECT headers, body FROM inbox_body WHERE seq = ?",
-  );
+  const payloads = preparePayloads(db);
   const findAll = db.prepare<Record<string, unknown>, EntryRow>(`
     SELECT ${ENTRY} FROM inbox
     WHERE seq > @afterSeq AND (@endpoint IS NULL OR endpoint = @endpoint)
@@ -80,7 +79,6 @@ export function createAdministration(db: Database): Administration {
     WHERE seq = @seq`);
   const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
   const dropPayload = db.prepare("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
-  const dropBody = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
   const dropKey = db.prepare<[number]>("DELETE FROM inbox WHERE seq = ?");
   const findOld = (hasPayload: 0 | 1) =>
     db
@@ -98,7 +96,7 @@ export function createAdministration(db: Database): Administration {
     const row = findOne.get(endpoint, eventId);
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
-    if (findBody.get(row.seq) === undefined) return "payload_gone";
+    if (payloads.find(row.seq) === undefined) return "payload_gone";
     const id = readAs?.eventId ?? eventId;
     if (id !== eventId && findOne.get(endpoint, id) !== undefined) {
       toDone.run(now, row.seq);
@@ -114,7 +112,7 @@ export function createAdministration(db: Database): Administration {
     if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
     toDone.run(now, row.seq);
     dropPayload.run(row.seq);
-    dropBody.run(row.seq);
+    payloads.drop(row.seq);
     return "moved";
   }
 
@@ -125,14 +123,14 @@ export function createAdministration(db: Database): Administration {
     events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, now)),
   ).immediate;
   const prune = db.transaction(({ endpoint, payloadsBefore, keysBefore, limit }: PruneRequest) => {
-    const payloads = findOldPayloads.all(endpoint, payloadsBefore, limit);
-    for (const seq of payloads) {
+    const withPayload = findOldPayloads.all(endpoint, payloadsBefore, limit);
+    for (const seq of withPayload) {
       dropPayload.run(seq);
-      dropBody.run(seq);
+      payloads.drop(seq);
     }
     const keys = findOldKeys.all(endpoint, keysBefore, limit);
     for (const seq of keys) dropKey.run(seq);
-    return { payloads: payloads.length, keys: keys.length };
+    return { payloads: withPayload.length, keys: keys.length };
   }).immediate;
 
   return {
@@ -141,9 +139,9 @@ export function createAdministration(db: Database): Administration {
     get(endpoint, eventId) {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
-      const stored = findBody.get(row.seq);
-      const headers = JSON.parse(stored?.headers ?? "{}") as Record<string, string>;
-      return { ...entryOf(row), headers, bodyHash: row.body_hash, rawBody: stored?.body ?? null };
+      const payload = payloads.find(row.seq);
+      const received = payload?.received ?? { at: row.received_at, headers: {} };
+      return { ...entryOf(row), received, bodyHash: row.body_hash, rawBody: payload?.body ?? null };
     },
     stats(endpoint) {
       const byState = counts.get({ endpoint }) as StateCounts;

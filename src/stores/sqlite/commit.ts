@@ -15,6 +15,7 @@ import {
   type TakeOverRequest,
   type TakeOverResult,
 } from "../../inbox/store.js";
+import { preparePayloads } from "./payloads.js";
 
 export interface Committer {
   /** One transaction. Throws what better-sqlite3 throws; then nothing was applied. */
@@ -82,7 +83,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
-  const insertBody = db.prepare("INSERT INTO inbox_body (seq, headers, body) VALUES (?, ?, ?)");
+  const payloads = preparePayloads(db);
   const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
   );
@@ -100,7 +101,6 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   const leaseOne = db.prepare<[number, number], ClaimedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
     RETURNING seq, event_id, type, token, attempts, crashes, possibly_repeated, replayed, received_at`);
-  const readBody = db.prepare<[number], Buffer>("SELECT body FROM inbox_body WHERE seq = ?").pluck();
   const nextDue = db
     .prepare<[string, number, string, number], number | null>(
       `SELECT min(due_at) FROM (
@@ -135,17 +135,18 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     WHERE seq = ? RETURNING seq, event_id, type, attempts, state`);
 
   function accept(event: NewEvent): AcceptResult {
-    const { endpoint, eventId, type, state, dueAt, receivedAt, bodyHash, headers, body, reason } = event;
+    const { endpoint, eventId, type, state, dueAt, received, bodyHash, body, reason } = event;
     const token = state === "leased" ? 1 : 0;
-    const readySince = state === "ready" ? receivedAt : 0;
-    const inserted = insert.run(endpoint, eventId, type, state, dueAt, readySince, token, receivedAt, bodyHash, reason);
+    const readySince = state === "ready" ? received.at : 0;
+    const { at } = received;
+    const inserted = insert.run(endpoint, eventId, type, state, dueAt, readySince, token, at, bodyHash, reason);
     if (inserted.changes === 0) {
       const original = findKey.get(endpoint, eventId);
       if (original === undefined) throw new Error("an event that is there cannot be found");
       return { status: "duplicate", seq: original.seq, sameBody: original.body_hash.equals(bodyHash) };
     }
     const seq = Number(inserted.lastInsertRowid);
-    insertBody.run(seq, headers, body);
+    payloads.insert(seq, { received, body });
     return { status: "accepted", seq };
   }
 
@@ -201,6 +202,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const due = (suspects ? findSuspects : findDue).all(endpoint, now, limit);
     const events = due.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
+      const payload = payloads.find(seq);
       return {
         seq,
         eventId: row.event_id,
@@ -208,10 +210,10 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         token: row.token,
         attempts: row.attempts,
         crashes: row.crashes,
-        receivedAt: row.received_at,
+        received: payload?.received ?? { at: row.received_at, headers: {} },
         possiblyRepeated: row.possibly_repeated === 1,
         replayed: row.replayed === 1,
-        body: readBody.get(seq) ?? new Uint8Array(),
+        body: payload?.body ?? new Uint8Array(),
       };
     });
     return { events, dead, ...look(request) };

@@ -44,8 +44,15 @@ const READY_SINCE = `
   CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
 `;
 
+// The whole of what is kept of a delivery, as JSON, so that a new field of it needs no column.
+const RECEIVED = `
+  ALTER TABLE inbox_body RENAME COLUMN headers TO received;
+  UPDATE inbox_body SET received = '{"at":' || (SELECT received_at FROM inbox WHERE inbox.seq = inbox_body.seq)
+    || ',"headers":' || received || '}';
+`;
+
 /** Append only: a file carries in `user_version` how many of these it has seen. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, RECEIVED];
 
 /** "sgbx": tells our files from other people's. */
 const APPLICATION_ID = 0x73676278;

@@ -145,8 +145,12 @@ export const LEASE_CASES: readonly Promised[] = [
     "when the clock was set back, what is ready waits no longer than it was to wait, whoever claims",
     async ({ store, sibling }) => {
       const hour = 3_600_000;
-      await accept(store, "evt_fresh", { dueAt: T0 + hour, receivedAt: T0 + hour });
-      await accept(store, "evt_other", { endpoint: "second", dueAt: T0 + hour, receivedAt: T0 + hour });
+      await accept(store, "evt_fresh", { dueAt: T0 + hour, received: { at: T0 + hour, headers: {} } });
+      await accept(store, "evt_other", {
+        endpoint: "second",
+        dueAt: T0 + hour,
+        received: { at: T0 + hour, headers: {} },
+      });
       await accept(store, "evt_long", { dueAt: T0 + 2 * hour });
       const retried = await accept(store, "evt_retry", { state: "leased", dueAt: T0 + 2 * hour });
       const delayed = { state: "ready", dueAt: T0 + hour + 10_000, settledAt: T0 + hour } as const;
@@ -167,7 +171,7 @@ export const LEASE_CASES: readonly Promised[] = [
     "clocks that are read a moment apart are no clock set back",
     async ({ store }) => {
       const dueAt = T0 + CLOCK_SLACK_MS;
-      await accept(store, "evt_1", { dueAt, receivedAt: dueAt });
+      await accept(store, "evt_1", { dueAt, received: { at: dueAt, headers: {} } });
       deepStrictEqual((await claim(store)).events, []);
       strictEqual((await store.get(ENDPOINT, "evt_1"))?.dueAt, dueAt);
     },

@@ -49,9 +49,8 @@ function toDone(n: number, now: number): Parameters<ReturnType<typeof sqliteStor
     type: event.type,
     state: "done",
     dueAt: receivedAt,
-    receivedAt,
+    received: { at: receivedAt, headers: { "content-type": "application/json" } },
     bodyHash: createHash("sha256").update(body).digest(),
-    headers: '{"content-type":"application/json"}',
     body,
     reason: null,
   };

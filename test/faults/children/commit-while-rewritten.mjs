@@ -12,8 +12,8 @@ async function keep(eventId) {
   const body = Buffer.from(eventId.repeat(2000));
   const bodyHash = createHash("sha256").update(body).digest();
   const at = Date.now();
-  const event = { endpoint, eventId, type: "test", state: "ready", dueAt: at, receivedAt: at, bodyHash, body };
-  await store.commit({ accepts: [{ ...event, headers: "{}", reason: null }], settlements: [], claim: null });
+  const event = { endpoint, eventId, type: "test", state: "ready", dueAt: at, received: { at, headers: {} }, bodyHash };
+  await store.commit({ accepts: [{ ...event, body, reason: null }], settlements: [], claim: null });
   appendFileSync(marks, `acknowledged ${eventId} ${bodyHash.toString("hex")}\n`);
 }
 

@@ -101,7 +101,7 @@ test("the headers that are worth keeping are kept with the event, and no other",
   const request = sound();
   await receiver.handle({ ...request, headers: { ...request.headers, Cookie: "private", "User-Agent": "sender/1" } });
   const [entry] = await entries();
-  expect((await receiver.inbox.get(entry!.eventId))?.headers).toEqual({
+  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toEqual({
     "content-type": "application/json",
     "user-agent": "sender/1",
     "x-service-signature": request.headers["X-Service-Signature"],
@@ -124,7 +124,7 @@ test("the headers of a Fetch request are understood", async () => {
   const headers = new Headers({ ...good.headers, "User-Agent": "sender/1" });
   expect((await receiver.handle({ ...good, headers })).status).toBe(200);
   const [entry] = await entries();
-  expect((await receiver.inbox.get(entry!.eventId))?.headers).toMatchObject({ "user-agent": "sender/1" });
+  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toMatchObject({ "user-agent": "sender/1" });
 });
 
 test("the reason for a quarantine names the property that is wrong", async () => {

@@ -69,7 +69,7 @@ function linesOf(event: StoredEvent, now: number, { paint }: Terminal): string[]
     ["endpoint", printable(event.endpoint)],
     ["state", event.state, paintState(event.state, paint)],
     [MEANING_OF_DUE[event.state], moment(event.dueAt)],
-    ["received", moment(event.receivedAt)],
+    ["received", moment(event.received.at)],
     ["attempts", `${event.attempts}${crashes}`],
   ];
   if (marks.length > 0) rows.push(["marks", marks.join(", ")]);
@@ -78,7 +78,7 @@ function linesOf(event: StoredEvent, now: number, { paint }: Terminal): string[]
     rows.push([name, printable(event.lastError), paintState(event.state, paint)]);
   }
   rows.push(["body", `${size}, SHA-256 ${Buffer.from(event.bodyHash).toString("hex")}`]);
-  for (const [name, value] of Object.entries(event.headers)) rows.push([printable(name), printable(value)]);
+  for (const [name, value] of Object.entries(event.received.headers)) rows.push([printable(name), printable(value)]);
   return formatTable(
     rows.map(([name, text, colour]) => [
       { text: name, paint: paint.dim },

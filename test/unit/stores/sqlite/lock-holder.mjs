@@ -13,9 +13,8 @@ try {
     type: "signal.published",
     state: "leased",
     dueAt: Date.now() + 60_000,
-    receivedAt: Date.now(),
+    received: { at: Date.now(), headers: {} },
     bodyHash: createHash("sha256").update(bytes).digest(),
-    headers: "{}",
     body: bytes,
     reason: null,
   };

@@ -89,7 +89,7 @@ test("typed columns refuse what does not belong in them, as a row error, and not
 
 test("times and counts come back as the numbers they were", async () => {
   const store = await openStore(inboxPath());
-  const event = newEvent({ dueAt: T0 + 123, receivedAt: T0 + 7 });
+  const event = newEvent({ dueAt: T0 + 123, received: { at: T0 + 7, headers: {} } });
   await accept(store, event);
   expect(await store.get("default", event.eventId)).toMatchObject({
     seq: 1,

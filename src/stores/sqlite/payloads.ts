@@ -1,0 +1,32 @@
+import type { Database } from "better-sqlite3";
+import type { ReceivedDelivery } from "../../inbox/store.js";
+
+/** What was received, in a table of its own: a change of an event's state does not rewrite it. */
+export interface Payloads {
+  insert(seq: number, payload: Payload): void;
+  find(seq: number): Payload | undefined;
+  drop(seq: number): void;
+}
+
+export interface Payload {
+  received: ReceivedDelivery;
+  body: Uint8Array;
+}
+
+export function preparePayloads(db: Database): Payloads {
+  const insert = db.prepare<[number, string, Uint8Array]>(
+    "INSERT INTO inbox_body (seq, received, body) VALUES (?, ?, ?)",
+  );
+  const find = db.prepare<[number], { received: string; body: Buffer }>(
+    "SELECT received, body FROM inbox_body WHERE seq = ?",
+  );
+  const drop = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
+  return {
+    insert: (seq, { received, body }) => void insert.run(seq, JSON.stringify(received), body),
+    find(seq) {
+      const row = find.get(seq);
+      return row && { received: JSON.parse(row.received) as ReceivedDelivery, body: row.body };
+    },
+    drop: (seq) => void drop.run(seq),
+  };
+}
