@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { exitCodeOf } from "../../src/cli/doctor/doctor-command.js";
-import { blocker, problem, warning, type Finding } from "../../src/cli/doctor/finding.js";
+import { exitCodeOf } from "../../src/cli/commands/doctor/doctor-command.js";
+import { blocker, problem, warning, type Finding } from "../../src/cli/commands/doctor/finding.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, runWithSecret, SECRET } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";

@@ -7,7 +7,7 @@ import express from "express";
 import express4 from "express4";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/time/clock.js";
-import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
+import type { FindingId } from "../../src/cli/commands/doctor/finding-ids.js";
 import { captureRawBody, createReceiver, secretFile, type Receiver, type ReceiverOptions } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";

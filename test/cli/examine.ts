@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import type { DoctorInput } from "../../src/cli/doctor/examination.js";
-import type { Finding } from "../../src/cli/doctor/finding.js";
-import type { FindingId } from "../../src/cli/doctor/finding-ids.js";
-import { runExaminations, type Outcome } from "../../src/cli/doctor/run-examinations.js";
-import { SURROUNDINGS, type Surroundings } from "../../src/cli/doctor/surroundings.js";
+import type { DoctorInput } from "../../src/cli/commands/doctor/examination.js";
+import type { Finding } from "../../src/cli/commands/doctor/finding.js";
+import type { FindingId } from "../../src/cli/commands/doctor/finding-ids.js";
+import { runExaminations, type Outcome } from "../../src/cli/commands/doctor/run-examinations.js";
+import { SURROUNDINGS, type Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "./run-cli.js";
 import { serveRecorder } from "./serve-requests.js";
 

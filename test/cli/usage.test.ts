@@ -233,7 +233,7 @@ test("a command that cannot be loaded is a line and exit 3, as from half an inst
   const root = fileURLToPath(new URL("../../", import.meta.url));
   for (const part of ["dist", "package.json"]) cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");
-  rmSync(join(folder, "dist/cli/sign-command.js"));
+  rmSync(join(folder, "dist/cli/commands/sign-command.js"));
   const child = spawnSync(process.execPath, [join(folder, "dist/cli/main.js"), "sign", "x"], { encoding: "utf8" });
   expect(child).toMatchObject({ status: 3, stdout: "" });
   expect(child.stderr).toMatch(/^signalbox: unexpected error, please report it:\n.*sign-command\.js/);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { CHECKS } from "../../src/cli/check/checks.js";
+import { CHECKS } from "../../src/cli/commands/check/checks.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 
 const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { EXAMINATIONS } from "../../src/cli/doctor/examinations.js";
-import { FINDINGS } from "../../src/cli/doctor/finding-ids.js";
+import { EXAMINATIONS } from "../../src/cli/commands/doctor/examinations.js";
+import { FINDINGS } from "../../src/cli/commands/doctor/finding-ids.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 
 const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
@@ -26,7 +26,7 @@ test("the README's example holds findings that there are, under their groups", (
 });
 
 test("each finding is made somewhere", () => {
-  const folder = new URL("../../src/cli/doctor/", import.meta.url);
+  const folder = new URL("../../src/cli/commands/doctor/", import.meta.url);
   const sources = readdirSync(folder).filter((name) => name !== "finding-ids.ts");
   const code = sources.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
   expect(Object.keys(FINDINGS).filter((id) => !code.includes(`"${id}"`))).toEqual([]);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { isJsonObject } from "../../../restamp.js";
+import { isJsonObject } from "../../../deliveries/restamp.js";
 import { stripComments } from "./strip-comments.js";
 
 /** As much as is asked for; names of modes are in lower case. */

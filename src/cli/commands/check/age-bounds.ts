@@ -1,0 +1,73 @@
+import { throwIfInterrupted } from "../../options/define-command.js";
+import type { Answer } from "../../deliveries/send-delivery.js";
+import type { Observation, Probe } from "./check.js";
+import type { CheckContext } from "./check-context.js";
+import { describeWanted, isWanted, type Wanted } from "./judge-answer.js";
+import { describeOffset, receiverClockOffset } from "./receiver-clock.js";
+import { wordsOf } from "./run-cases.js";
+import { learnTypes } from "./taken-types.js";
+
+export type Bound = readonly [skewSeconds: number, wanted: Wanted];
+
+const EVENT = "signals/price_decreased";
+/** Into the second: room for a clock that differs a little, in either direction, and for the way. */
+const EARLIEST_MS = 100;
+const LATEST_MS = 400;
+const TRIES = 10;
+
+/**
+ * Deliveries whose age is exact to the second: signed and answered within one second of the clock. Where that cannot be
+ * had, or the clocks differ, nothing is concluded.
+ */
+export async function checkBounds(bounds: readonly Bound[], context: CheckContext): Promise<Observation> {
+  await learnTypes([EVENT], context);
+  const probes: Probe[] = [];
+  let unseen: string | undefined;
+  for (const [skewSeconds, wanted] of bounds) {
+    const { answer, isExact, event } = await sendWithinOneSecond(skewSeconds, wanted, context);
+    const offset = receiverClockOffset(context.exchanges);
+    const ok = isWanted(wanted, answer, { status: 200 });
+    if (!ok && offset !== 0) {
+      unseen = describeOffset(offset);
+    } else if (!ok && !isExact) {
+      unseen = "no answer came within the second in which the delivery was signed, so its age is not known exactly";
+    } else {
+      const side = skewSeconds < 0 ? "ago" : "ahead";
+      probes.push({
+        name: `${skewSeconds > 0 ? "+" : ""}${skewSeconds}`,
+        sent: `POST ${event}, signed rightly, exactly ${Math.abs(skewSeconds)} s ${side}`,
+        expected: describeWanted(wanted, { status: 200 }),
+        came: wordsOf(answer, context),
+        ok,
+      });
+    }
+  }
+  return { probes, ...(unseen !== undefined && { unseen }) };
+}
+
+async function sendWithinOneSecond(
+  skewSeconds: number,
+  wanted: Wanted,
+  context: CheckContext,
+): Promise<{ answer: Answer; isExact: boolean; event: string }> {
+  const built = context.build({ name: "age", event: EVENT, skewSeconds, expect: { status: 200 } });
+  for (let tried = 1; ; tried++) {
+    await untilEarlyInSecond(context.signal);
+    const second = Math.floor(Date.now() / 1000);
+    const answer = await context.send(built, 0);
+    const isExact = Math.floor(Date.now() / 1000) === second;
+    if (isExact || tried === TRIES || isWanted(wanted, answer, { status: 200 })) {
+      return { answer, isExact, event: built.delivery.event ?? EVENT };
+    }
+  }
+}
+
+async function untilEarlyInSecond(signal: AbortSignal): Promise<void> {
+  for (;;) {
+    throwIfInterrupted(signal);
+    const phase = Date.now() % 1000;
+    if (phase >= EARLIEST_MS && phase <= LATEST_MS) return;
+    const wait = phase < EARLIEST_MS ? EARLIEST_MS - phase : 1000 + EARLIEST_MS - phase;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}

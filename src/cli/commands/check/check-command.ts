@@ -1,0 +1,169 @@
+import { closeSync, openSync, writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { CliError, EXIT, environmentError, usageError, type ExitCode } from "../../options/exit.js";
+import { matchesName } from "../../options/match-name.js";
+import { PACKAGED_FIXTURES } from "../../deliveries/packaged-fixtures.js";
+import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../../options/parse-option.js";
+import { echoed } from "../../console/printable.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
+import { answerTimes } from "./answer-times.js";
+import type { Check, CheckResult } from "./check.js";
+import { createCheckContext } from "./check-context.js";
+import { CHECKS } from "./checks.js";
+import { junitOf } from "./junit.js";
+import { receiverClockOffset } from "./receiver-clock.js";
+import { refusalOfAll } from "./refusal-of-all.js";
+import { reportAsJson, reportAsText } from "./report-checks.js";
+import { runChecks } from "./run-checks.js";
+import { isGood, summarise } from "./summary.js";
+
+interface CheckOptions extends SecretOptions {
+  only?: string[];
+  skip?: string[];
+  strict?: true;
+  restartCommand?: string;
+  restartTimeout?: number;
+  acceptedCommand?: string;
+  ackLimit: number;
+  concurrency: number;
+  timeout: number;
+  json?: true;
+  junit?: string;
+}
+
+const DEFAULT_RESTART_SECONDS = 60;
+
+export function addCheckCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("check")
+    .description(
+      "Check any receiver, in any language, against the service's document: what it requires, and apart from that what " +
+        "is advised. What the receiver accepts it treats as real: some 60 made-up signals are sent.",
+    )
+    .argument("<url>", "where the receiver listens", httpUrl);
+  addSecretOptions(command)
+    .option("--only <pattern>", "ids that contain this, or match it where it has a * (repeatable)", collect)
+    .option("--skip <pattern>", "leave these ids out (repeatable)", collect)
+    .option("--strict", "exit 1 also when an advice is not followed, or something required was skipped")
+    .option(
+      "--restart-command <command>",
+      "a shell command that restarts the receiver and returns: for dedupe.restart",
+      notBlank,
+    )
+    .option(
+      "--restart-timeout <seconds>",
+      `for that command, and until the address answers (default: ${DEFAULT_RESTART_SECONDS})`,
+      wholeNumber(1, 3600),
+    )
+    .option(
+      "--accepted-command <command>",
+      "a shell command that prints how many signals were accepted so far: for dedupe.*",
+      notBlank,
+    )
+    .option("--ack-limit <seconds>", "how long an acknowledgement may take: for answers.time", numberOf(0), 3)
+    .option("--concurrency <n>", "cases of a check at a time", wholeNumber(1, 256), 1)
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON: an object for each check, and a summary")
+    .option("--junit <file>", "write JUnit XML too", notBlank);
+  const url = "http://localhost:3000/webhooks/signals";
+  withExamples(command, [
+    [`signalbox check ${url}`, "All checks, at a receiver on this machine"],
+    [`signalbox check ${url} --only signature. --only age.`, "Some of them"],
+    [`signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`, "Whether ids survive a restart, too"],
+    [
+      `signalbox check ${url} --accepted-command 'wc -l < accepted.log'`,
+      "Count what was accepted, where the answers do not tell a repeat",
+    ],
+    [`signalbox check ${url} --strict --junit check.xml`, "For a build server, advice included"],
+  ]);
+  command.addHelpText("after", `\n${listOfChecks()}`);
+  runs(command, context, (address: URL, options: CheckOptions) => check(address, options, context));
+}
+
+function listOfChecks(): string {
+  return ["Required checks:", ...linesOf("required"), "", "Advised checks:", ...linesOf("advised")].join("\n");
+}
+
+function linesOf(kind: Check["kind"]): string[] {
+  return CHECKS.filter((each) => each.kind === kind).map(({ id, title }) => `  ${id.padEnd(22)} ${title}`);
+}
+
+async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { strict = false, json = false, junit, restartCommand, restartTimeout = DEFAULT_RESTART_SECONDS } = options;
+  if (options.restartTimeout !== undefined && restartCommand === undefined) {
+    throw usageError("--restart-timeout goes with --restart-command");
+  }
+  const [secret] = readSecrets(options, cli);
+  const checks = selectChecks(options);
+  if (junit !== undefined) assertWritable(junit);
+  // The other commands start faster without what reads events.
+  const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
+  const context = createCheckContext({
+    url,
+    secret,
+    fixtures: readFixtureFolder(PACKAGED_FIXTURES),
+    concurrency: options.concurrency,
+    timeoutMs: options.timeout * 1000,
+    ackLimitMs: options.ackLimit * 1000,
+    restartCommand,
+    restartTimeoutMs: restartTimeout * 1000,
+    acceptedCommand: options.acceptedCommand,
+    env: cli.env,
+    signal: cli.signal,
+  });
+  const results: CheckResult[] = [];
+  const report = (json ? reportAsJson : reportAsText)(cli.terminal, { planned: checks.length, strict });
+  let stoppedBy: string | null = "interrupted";
+  let isRefusedAll = false;
+  try {
+    const refusal = await refusalOfAll(context);
+    if (refusal !== null) {
+      isRefusedAll = true;
+      throw new CliError(EXIT.failed, refusal);
+    }
+    await runChecks(checks, context, (result) => {
+      results.push(result);
+      report.add(result);
+    });
+    stoppedBy = null;
+  } catch (error) {
+    if (!cli.signal.aborted && error instanceof Error) stoppedBy = error.message;
+    throw error;
+  } finally {
+    const { exchanges } = context;
+    const measured = {
+      times: answerTimes(exchanges),
+      clockOffsetMs: receiverClockOffset(exchanges),
+      stoppedBy,
+    };
+    const isWorthIt = results.length > 0 || (json && isRefusedAll);
+    if (isWorthIt && !cli.signal.aborted) report.finish(measured);
+    if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
+  }
+  return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
+}
+
+function selectChecks({ only = ["*"], skip = [] }: CheckOptions): readonly Check[] {
+  for (const [option, patterns] of Object.entries({ only, skip })) {
+    const idle = patterns.find((pattern) => !CHECKS.some(({ id }) => matchesName(id, pattern)));
+    if (idle !== undefined)
+      throw usageError(`--${option} ${echoed(idle)}: no check matches; try --${option} signature`);
+  }
+  const checks = CHECKS.filter((each) => isMeant(each, only) && !isMeant(each, skip));
+  if (checks.length === 0) throw usageError("--skip leaves nothing to check");
+  return checks;
+}
+
+function isMeant({ id }: Check, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => matchesName(id, pattern));
+}
+
+/** Before minutes of work, not after. */
+function assertWritable(file: string): void {
+  try {
+    closeSync(openSync(file, "a"));
+  } catch (error) {
+    throw environmentError(`cannot write ${file} (${(error as NodeJS.ErrnoException).code ?? "error"})`);
+  }
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import type { Command } from "commander";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import type { DemoReceiver } from "./demo-receiver.js";
+import { EXIT, type ExitCode } from "../../options/exit.js";
+import { PACKAGED_FIXTURES } from "../../deliveries/packaged-fixtures.js";
+import { reportResults } from "../../deliveries/report-results.js";
+import { runDeliveries } from "../../deliveries/run-deliveries.js";
+import type { Terminal } from "../../console/terminal.js";
+
+interface DemoOptions {
+  keep?: true;
+  json?: boolean;
+  verbose?: true;
+}
+
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("demo")
+    .description(
+      "Send every fixture and hostile delivery to a receiver on a free port, and show what came of each; then run the " +
+        "whole service beside it: register, a month passes, signals arrive.",
+    )
+    .option("--keep", "keep the inbox's file and print its path")
+    .option("--json", "print NDJSON")
+    .option("--verbose", "print the receiver's log on stderr");
+  withExamples(command, [
+    ["signalbox demo", "See it work: no set-up, nothing is left behind"],
+    ["signalbox demo --keep", "Keep the inbox, to look into it with `npx signalbox inbox`"],
+    ["signalbox demo --json | grep '\"ok\":false'", "What was not as expected"],
+  ]);
+  runs(command, context, (options: DemoOptions) => demo(options, context));
+}
+
+async function demo(options: DemoOptions, context: CommandContext): Promise<ExitCode> {
+  const isAsExpected = await replayFixtures(options, context);
+  const { tellStory } = await import("./story.js");
+  const isStoryTrue = await tellStory(options, context.cli);
+  return isAsExpected && isStoryTrue ? EXIT.ok : EXIT.failed;
+}
+
+/** @returns whether all was as expected */
+async function replayFixtures(options: DemoOptions, { cli }: CommandContext): Promise<boolean> {
+  const { terminal, signal } = cli;
+  // The other commands start faster without what reads events, and without a whole receiver.
+  const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
+  const { countAccepted } = await import("../../deliveries/count-accepted.js");
+  const { deliveries, events } = readFixtureFolder(PACKAGED_FIXTURES);
+  const { startDemoReceiver } = await import("./demo-receiver.js");
+  const secret = `whsec_${randomBytes(24).toString("base64url")}`;
+  const receiver = await startDemoReceiver({ verbose: options.verbose ?? false, secrets: () => secret });
+  const report = reportResults(terminal, deliveries, options.json ?? false);
+  const accepted = countAccepted();
+  let isHandedOff = false;
+  try {
+    terminal.note(terminal.notePaint.dim(`A receiver in an Express app listens on ${receiver.url.href}`));
+    const onResult: typeof report.add = (result) => {
+      report.add(result);
+      accepted.add(result);
+    };
+    const { url } = receiver;
+    const how = { asIs: false, concurrency: 1, timeoutMs: 15_000, signal };
+    await runDeliveries({ url, secret, deliveries, events, ...how, onResult });
+    isHandedOff = await showOutcome(receiver, accepted.signals + accepted.tests, options, cli);
+  } finally {
+    await receiver.close();
+    if (options.keep) showPath(receiver.path, options, terminal);
+    else await rm(receiver.folder, { recursive: true, force: true });
+  }
+  report.summarise();
+  return isHandedOff && report.failed.length === 0;
+}
+
+/** What the inbox holds afterwards, and what the callback got. */
+async function showOutcome(
+  receiver: DemoReceiver,
+  expectedHandoffs: number,
+  { json = false }: DemoOptions,
+  { terminal, signal }: Pick<CommandContext["cli"], "terminal" | "signal">,
+): Promise<boolean> {
+  const { handoffs, events, inbox } = await receiver.settle(expectedHandoffs, signal);
+  throwIfInterrupted(signal);
+  const isOk = handoffs === expectedHandoffs && events === expectedHandoffs;
+  const handedOff = { handoffs, events, expected: expectedHandoffs, ok: isOk };
+  if (json) {
+    terminal.printJson({ inbox });
+    terminal.printJson({ handedOff });
+    return isOk;
+  }
+  const { paint } = terminal;
+  const counts = Object.entries(inbox).map(([state, count]) => `${count} ${state}`);
+  terminal.print("");
+  terminal.print(`${paint.bold("inbox")}      ${counts.join(", ")}`);
+  const once = handoffs === events ? "each exactly once" : paint.red(`${handoffs - events} of them repeated`);
+  const verdict = isOk ? paint.green("ok") : paint.red(`FAILED: ${expectedHandoffs} were expected`);
+  terminal.print(`${paint.bold("callback")}   ${handoffs} hand-offs of ${events} events, ${once}  ${verdict}`);
+  return isOk;
+}
+
+function showPath(path: string, { json = false }: DemoOptions, terminal: Terminal): void {
+  if (json) terminal.printJson({ path });
+  else terminal.print(`${terminal.paint.bold("file")}       ${path}`);
+}

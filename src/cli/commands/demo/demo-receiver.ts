@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import type { StateCounts } from "../../../inbox/store.js";
+import type { Signal, TestEvent } from "../../../events/envelope.js";
+import { expressHandler } from "../../../receiver/adapters/express-handler.js";
+import { createReceiver, type Receiver } from "../../../receiver/receiver.js";
+import type { SecretSource } from "../../../receiver/secrets.js";
+import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
+import { environmentError } from "../../options/exit.js";
+
+export interface DemoReceiver {
+  url: URL;
+  receiver: Receiver;
+  folder: string;
+  /** The inbox's file. */
+  path: string;
+  /** Signals that the callback got, in its order. */
+  signals: readonly Signal[];
+  /** Waits until the callback got so many events and the inbox knows; gives up after a while. */
+  settle(expectedEvents: number, signal: AbortSignal): Promise<DemoOutcome>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface DemoOutcome {
+  /** Calls of the callback. */
+  handoffs: number;
+  /** Different events among them. */
+  events: number;
+  inbox: StateCounts;
+}
+
+const SETTLE_MS = 10_000;
+const PATH = "/webhooks/signals";
+
+/** @param secrets where it has them from; given its folder */
+export async function startDemoReceiver({
+  verbose,
+  secrets,
+}: {
+  verbose: boolean;
+  secrets: (folder: string) => SecretSource;
+}): Promise<DemoReceiver> {
+  const { default: express } = await import("express").catch(() => {
+    throw environmentError("the demo needs Express: run `npm install express`");
+  });
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-demo-"));
+  const path = join(folder, "signals.db");
+  const keys: string[] = [];
+  const signals: Signal[] = [];
+  const note = (event: Signal | TestEvent, { deliveryKey }: { deliveryKey: string }): void => {
+    keys.push(deliveryKey);
+    if (event.type === "signal.published") signals.push(event);
+  };
+  const receiver = createReceiver({
+    secrets: secrets(folder),
+    store: sqliteStore(path),
+    onSignal: note,
+    onTest: note,
+    logger: verbose ? pino({ level: "debug" }, pino.destination({ fd: 2, sync: true })) : false,
+  });
+  let server: Server;
+  try {
+    await receiver.start();
+    const app = express();
+    app.use(PATH, expressHandler(receiver));
+    app.use(express.json());
+    server = await listen(app);
+  } catch (error) {
+    await receiver.close();
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: new URL(`http://127.0.0.1:${port}${PATH}`),
+    receiver,
+    folder,
+    path,
+    signals,
+    async settle(expectedEvents, signal) {
+      await whenHandedOff(receiver, () => keys.length >= expectedEvents, signal);
+      const { ready, leased, done, dead, quarantined } = await receiver.inbox.stats();
+      const inbox = { ready, leased, done, dead, quarantined };
+      return { handoffs: keys.length, events: new Set(keys).size, inbox };
+    },
+    async close() {
+      server.closeAllConnections();
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
+      await receiver.close();
+    },
+  };
+}
+
+async function listen(app: RequestListener): Promise<Server> {
+  const server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** Until the callback got what it must and nothing is in hand any more. */
+async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS;
+  while (performance.now() < deadline && !signal.aborted) {
+    if (isComplete()) {
+      const { ready, leased } = await receiver.inbox.stats();
+      if (ready + leased === 0) return;
+    }
+    // Settlements ride with the next commit; there is no event for when it is through.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { httpUrl, notBlank, wholeNumber } from "../../options/parse-option.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
+import { reportOutcomes } from "./report-outcomes.js";
+import type { Outcome } from "./run-examinations.js";
+
+interface DoctorOptions extends SecretOptions {
+  url?: URL;
+  db?: string;
+  testEvent?: true;
+  timeout: number;
+  json?: true;
+}
+
+const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
+
+/** Where there is only a file to look at: nothing is sent. */
+const NOBODY = { url: new URL("http://localhost"), secrets: ["none"] } as const;
+
+export function addDoctorCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("doctor")
+    .description(
+      "Say what is wrong with a receiver that runs, and with what is around it, and how to mend it. It sends " +
+        "webhook.verification events alone, which a receiver answers and neither stores nor hands off.",
+    )
+    .option("--url <url>", "where the receiver listens, as it was registered or will be; or --db alone", httpUrl);
+  addSecretOptions(command)
+    .option("--db <file>", "look at the inbox's SQLite file too", notBlank)
+    .option("--test-event", "send one webhook.test event as well: it is stored, and goes to onTest where there is one")
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    [EXAMPLE, "A receiver on this machine"],
+    ["signalbox doctor --url https://example.com/webhooks/signals", "As the service reaches it, with what is between"],
+    ["signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db", "Its inbox too"],
+    [
+      "signalbox doctor --url https://example.com/webhooks/signals --json | jq 'select(.level == \"problem\")'",
+      "For a monitor",
+    ],
+  ]);
+  runs(command, context, (options: DoctorOptions) => doctor(options, context));
+}
+
+async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { url, db, timeout, testEvent = false, json = false } = options;
+  if (url === undefined && db === undefined) {
+    throw usageError(`give --url <url>, --db <file>, or both; type for example \`${EXAMPLE}\``);
+  }
+  if (url === undefined && testEvent) throw usageError("--test-event goes with --url");
+  const whom = url === undefined ? NOBODY : { url, secrets: readSecrets(options, cli) };
+  const report = reportOutcomes(cli.terminal, json);
+  const input = { ...whom, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };
+  // The other commands start faster without what it looks with.
+  const { runExaminations } = await import("./run-examinations.js");
+  const { EXAMINATIONS } = await import("./examinations.js");
+  const { ON_THIS_MACHINE } = await import("./on-this-machine.js");
+  const onOutcome = (outcome: Outcome): void => {
+    report.add(outcome);
+    cli.terminal.progress(`${outcome.examination.name} looked at`);
+  };
+  const subject = { ...input, ...(db !== undefined && { db }) };
+  const outcomes = await runExaminations(
+    subject,
+    onOutcome,
+    undefined,
+    url === undefined ? ON_THIS_MACHINE : EXAMINATIONS,
+  );
+  report.summarise();
+  return exitCodeOf(outcomes);
+}
+
+const REACHING = new Set(["host", "connection"]);
+
+/** Unreachable is no failed check but a look that was not to be had, unless there was something else to be found. */
+export function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
+  const problems = outcomes.flatMap((outcome) => {
+    const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
+    return found.map(({ blocks = false }) => ({ isUnreachable: blocks && REACHING.has(outcome.examination.name) }));
+  });
+  if (problems.length === 0) return EXIT.ok;
+  return problems.every(({ isUnreachable }) => isUnreachable) ? EXIT.environment : EXIT.failed;
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { isSignalboxError } from "../../../errors.js";
+import { checkSqliteVersion, loadDriver } from "../../../sqlite/sqlite-driver.js";
+import { codeOf } from "./code-of.js";
+import type { Subject } from "./examination.js";
+import { blocker, ok, problem, type Finding } from "./finding.js";
+import { inOurWords } from "./in-our-words.js";
+
+export function examineNode({ surroundings: { nodeVersion } }: Subject): Finding[] {
+  const needed = neededNode();
+  if (isAtLeast(nodeVersion, needed)) return [ok("node_version", `Node ${nodeVersion}; ${needed} or later is needed`)];
+  return [
+    problem(
+      "node_too_old",
+      `this is Node ${nodeVersion}; ${needed} or later is needed`,
+      "Install a newer Node, and reinstall node_modules with it.",
+    ),
+  ];
+}
+
+export function examineDriver({ surroundings }: Subject): Finding[] {
+  const version = surroundings.driverVersion();
+  if (version === null) {
+    const mend = "Run: npm install better-sqlite3 (it is a dependency of signalbox: was the install cut short?).";
+    return [blocker("driver_missing", "better-sqlite3 is not installed", mend)];
+  }
+  try {
+    loadDriver({ driver: version, node: surroundings.nodeVersion });
+    surroundings.sqliteVersion();
+  } catch (error) {
+    if (isSignalboxError(error)) return [{ ...inOurWords("driver_crashes", error), blocks: true }];
+    const mend = "Run: npm rebuild better-sqlite3 (README, Quick start, has what it takes where it does not build).";
+    return [blocker("driver_broken", `better-sqlite3 ${version} does not load (${codeOf(error)})`, mend)];
+  }
+  return [ok("driver_version", `better-sqlite3 ${version}`)];
+}
+
+export function examineSqlite({ surroundings }: Subject): Finding[] {
+  const version = surroundings.sqliteVersion();
+  try {
+    checkSqliteVersion(version);
+  } catch (error) {
+    if (isSignalboxError(error)) return [inOurWords("sqlite_too_old", error)];
+    throw error;
+  }
+  return [ok("sqlite_version", `SQLite ${version}`)];
+}
+
+/** `20.19`, of the package's `engines`. */
+function neededNode(): string {
+  const manifest = readFileSync(new URL("../../../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { engines: { node: string } }).engines.node.replace(/^>=/, "");
+}
+
+function isAtLeast(version: string, least: string): boolean {
+  const [found, wanted] = [version, least].map((text) => text.split(".").map(Number)) as [number[], number[]];
+  const difference = wanted.map((part, index) => (found[index] ?? 0) - part).find((part) => part !== 0) ?? 0;
+  return difference >= 0;
+}

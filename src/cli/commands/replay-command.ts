@@ -1,0 +1,110 @@
+import type { Command } from "commander";
+import type { AcceptedCount } from "../deliveries/count-accepted.js";
+import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../options/exit.js";
+import { matchesName } from "../options/match-name.js";
+import { PACKAGED_FIXTURES } from "../deliveries/packaged-fixtures.js";
+import { collect, httpUrl, notBlank, wholeNumber } from "../options/parse-option.js";
+import { echoed } from "../console/printable.js";
+import { readDotenv } from "../options/read-dotenv.js";
+import { reportResults } from "../deliveries/report-results.js";
+import { runDeliveries } from "../deliveries/run-deliveries.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import type { Terminal } from "../console/terminal.js";
+
+interface ReplayOptions extends SecretOptions {
+  url?: URL;
+  dotenv?: string;
+  only?: string;
+  skip?: string[];
+  asIs?: true;
+  concurrency: number;
+  timeout: number;
+  json?: true;
+}
+
+const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
+const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db FILE";
+
+export function addReplayCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("replay")
+    .description(
+      "Send every fixture event and every case of deliveries.json, and compare each answer. What the receiver accepts " +
+        "it treats as real: made-up signals go to its onSignal, and what cannot be used stays in its quarantine.",
+    )
+    .argument("[dir]", "a folder of events (*.json), with or without a deliveries.json (default: those of the package)")
+    .option("--url <url>", "where the receiver listens (with --dotenv: this machine, at its PORT)", httpUrl)
+    .option(
+      "--dotenv <file>",
+      "take SIGNALS_SECRET, and PORT for --url, from this file where they are not set",
+      notBlank,
+    );
+  addSecretOptions(command)
+    .option("--only <pattern>", "names that contain this, or match it where it has a *", notBlank)
+    .option("--skip <pattern>", "leave these names out (repeatable)", collect)
+    .option("--as-is", "do not give events a new id and new times; a known id may then be answered as a duplicate")
+    .option("--concurrency <n>", "cases at a time", wholeNumber(1, 256), 1)
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    [EXAMPLE, "Everything, at a receiver on this machine"],
+    ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Some of it"],
+    ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Events of your own"],
+    [CLEAN_UP.replace("FILE", "signals.db"), "Afterwards, drop what it left in the receiver's quarantine"],
+  ]);
+  runs(command, context, (folder: string | undefined, options: ReplayOptions) => replay(folder, options, context));
+}
+
+async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
+  const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
+  const url = options.url ?? addressIn(dotenv === undefined ? null : env);
+  const [secret] = readSecrets(options, { env });
+  // The other commands start faster without what reads events.
+  const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
+  const { countAccepted } = await import("../deliveries/count-accepted.js");
+  const { events, deliveries: all } = readFixtureFolder(folder ?? PACKAGED_FIXTURES);
+  const meant = only === undefined ? all : all.filter(({ name }) => matchesName(name, only));
+  if (only !== undefined && meant.length === 0)
+    throw usageError(`--only ${echoed(only)}: no name matches; try --only price`);
+  const idle = skip.find((pattern) => !all.some(({ name }) => matchesName(name, pattern)));
+  if (idle !== undefined) throw usageError(`--skip ${echoed(idle)}: no name matches; try --skip too-many`);
+  const deliveries = meant.filter(({ name }) => !skip.some((pattern) => matchesName(name, pattern)));
+  if (deliveries.length === 0) throw usageError("--skip leaves nothing to send");
+
+  const report = reportResults(cli.terminal, deliveries, json);
+  const timeoutMs = timeout * 1000;
+  const { signal } = cli;
+  const accepted = countAccepted();
+  const onResult: typeof report.add = (result) => {
+    report.add(result);
+    accepted.add(result);
+  };
+  await runDeliveries({ url, secret, deliveries, events, asIs, concurrency, timeoutMs, signal, onResult });
+  report.summarise();
+  noteAccepted(accepted, cli.terminal);
+  return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Of a receiver that `init` made, on this machine. */
+function addressIn(env: NodeJS.ProcessEnv | null): URL {
+  if (env === null) throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
+  const port = env["PORT"] || "3000";
+  if (/^\d{1,5}$/.test(port)) return new URL(`http://localhost:${port}/webhooks/signals`);
+  throw usageError(`PORT is ${echoed(port)}, which is no port: give --url`);
+}
+
+/** What was sent is made up, and the receiver cannot know. */
+function noteAccepted({ signals, quarantined }: AcceptedCount, terminal: Terminal): void {
+  if (signals > 0) {
+    const go = signals === 1 ? "goes" : "go";
+    terminal.note(`${eventsWere(signals)} accepted by the receiver and ${go} to its onSignal`);
+  }
+  if (quarantined > 0)
+    terminal.note(`${eventsWere(quarantined)} quarantined by the receiver; to clean up: ${CLEAN_UP}`);
+}
+
+function eventsWere(count: number): string {
+  return count === 1 ? "1 event was" : `${count} events were`;
+}

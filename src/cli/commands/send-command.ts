@@ -1,0 +1,128 @@
+import http from "node:http";
+import https from "node:https";
+import { Option, type Command } from "commander";
+import { SIGNATURE_HEADER } from "../../signature/header.js";
+import { signBody } from "../../signature/sign.js";
+import { changeByte } from "../deliveries/after-signing.js";
+import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../options/define-command.js";
+import { parseEventSource, readEventSource } from "../deliveries/event-source.js";
+import { EXIT, usageError, type ExitCode } from "../options/exit.js";
+import { inParallel } from "../deliveries/in-parallel.js";
+import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
+import { restamp, withSignalId } from "../deliveries/restamp.js";
+import { unreachable } from "../deliveries/run-deliveries.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import { sendDelivery, type OutgoingDelivery } from "../deliveries/send-delivery.js";
+import { parseAssignment, setPaths, type Assignment } from "../deliveries/set-path.js";
+
+interface SendOptions extends SecretOptions {
+  url: URL;
+  count?: number;
+  duplicate?: true;
+  concurrency: number;
+  skew: number;
+  tamper?: true;
+  set?: string[];
+  asIs?: true;
+  timeout: number;
+  json?: true;
+}
+
+export function addSendCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("send")
+    .description("Sign an event now and send it, with a new id and new times.")
+    .argument("<type|file>", "a signal type, test, verification, a file, or - for stdin")
+    .requiredOption("--url <url>", "where the receiver listens", httpUrl);
+  addSecretOptions(command)
+    .option("--count <n>", "how many to send (default: 1)", wholeNumber(1, 10_000_000))
+    .option("--duplicate", "the same id and body each time, signed anew")
+    .option("--concurrency <n>", "how many at a time", wholeNumber(1, 1024), 1)
+    .option("--skew <seconds>", "added to the time of signing", wholeNumber(-999_999_999, 999_999_999), 0)
+    .option("--tamper", "change a byte after signing")
+    .option("--set <path=value>", "set a property, such as data.product.slug=acme (repeatable)", collect)
+    .addOption(new Option("--as-is", "send the file's bytes untouched").conflicts("set"))
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON");
+  const url = "--url http://localhost:3000/webhooks/signals";
+  withExamples(command, [
+    [`signalbox send price_increased ${url}`, "One signal"],
+    [`signalbox send test ${url} --count 1000 --concurrency 16`, "A thousand test events"],
+    [`signalbox send price_increased ${url} --count 3 --duplicate`, "The same one three times: accepted once"],
+    [`signalbox send price_increased ${url} --skew -301`, "Too old by a second: refused with 401"],
+    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "With values"],
+  ]);
+  runs(command, context, (source: string, options: SendOptions) => send(source, options, context));
+}
+
+async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { url, count = 1, concurrency, json = false } = options;
+  if (options.duplicate && options.count === undefined) throw usageError("--duplicate goes with --count");
+  const [secret] = readSecrets(options, cli);
+  const assignments = (options.set ?? []).map(parseAssignment);
+  const bytes = await readEventSource(source, cli);
+  if (options.tamper && bytes.length === 0)
+    throw usageError(`--tamper: ${source} is empty, there is no byte to change`);
+  const bodyOf = createBodies(bytes, source, options, assignments);
+
+  // The other commands start faster without what reads events.
+  const { reportAnswers } = await import("../deliveries/report-answers.js");
+  const report = reportAnswers(cli.terminal, count, json);
+  const { Agent } = url.protocol === "https:" ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+  try {
+    await inParallel(numbers(count), concurrency, async (number) => {
+      const body = bodyOf();
+      const delivery = sign(body, secret, options);
+      const answer = await sendDelivery(url, delivery, {
+        timeoutMs: options.timeout * 1000,
+        signal: cli.signal,
+        agent,
+      });
+      throwIfInterrupted(cli.signal);
+      if (answer.kind === "unreachable") throw unreachable(url, answer.code);
+      report.add({ number, answer, body });
+    });
+  } finally {
+    agent.destroy();
+    report.summarise();
+  }
+  return report.failed === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** The next body to send. */
+function createBodies(
+  bytes: Buffer,
+  source: string,
+  { asIs, duplicate }: SendOptions,
+  assignments: readonly Assignment[],
+): () => Buffer {
+  if (asIs) return () => bytes;
+  const event = parseEventSource(bytes, source);
+  const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
+  const next = (): Buffer => {
+    const stamped = setPaths(restamp(event, Date.now()), assignments);
+    // The id names the signal and the product, so it follows them, unless it was set itself.
+    return Buffer.from(JSON.stringify(sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)));
+  };
+  if (!duplicate) return next;
+  const same = next();
+  return () => same;
+}
+
+function sign(body: Buffer, secret: string, { skew, tamper }: SendOptions): OutgoingDelivery {
+  const timestamp = Math.floor(Date.now() / 1000) + skew;
+  return {
+    method: "POST",
+    headers: [
+      ["Content-Type", "application/json"],
+      [SIGNATURE_HEADER, signBody({ body, secret, timestamp })],
+    ],
+    body: tamper ? changeByte(body) : body,
+    isChunked: false,
+  };
+}
+
+function* numbers(count: number): Generator<number> {
+  for (let number = 1; number <= count; number++) yield number;
+}

@@ -1,0 +1,65 @@
+import { Option, type Command } from "commander";
+import { SIGNATURE_HEADER } from "../../signature/header.js";
+import { signBody } from "../../signature/sign.js";
+import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../options/exit.js";
+import { httpUrl, wholeNumber } from "../options/parse-option.js";
+import { readInput } from "../options/read-input.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import { shellQuote } from "../console/shell-quote.js";
+
+interface SignOptions extends SecretOptions {
+  timestamp?: number;
+  value?: true;
+  curl?: true;
+  url?: URL;
+  json?: true;
+}
+
+const DEFAULT_URL = "http://localhost:3000/webhooks/signals";
+
+export function addSignCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("sign")
+    .description("Print the signature header for the exact bytes of a file.")
+    .argument("<file>", "the body, or - for stdin");
+  addSecretOptions(command)
+    .option("--timestamp <seconds>", "Unix time of signing (default: now)", wholeNumber(0, 999_999_999_999))
+    .addOption(new Option("--value", "print the header's value alone").conflicts(["curl", "json"]))
+    .addOption(new Option("--curl", "print a whole curl command that sends the body").conflicts("json"))
+    .option("--url <url>", `where that curl command sends it (default: ${DEFAULT_URL})`, httpUrl)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox sign event.json", "The header, as `curl -H` takes it"],
+    [
+      'curl -H "$(signalbox sign event.json)" --data-binary @event.json http://localhost:3000/webhooks/signals',
+      "Sign and send",
+    ],
+    ["signalbox sign event.json --curl", "The same as one command to copy"],
+    ["cat event.json | signalbox sign - --value", "The value alone, of stdin"],
+  ]);
+  runs(command, context, (file: string, options: SignOptions) => sign(file, options, context));
+}
+
+async function sign(file: string, options: SignOptions, { cli }: CommandContext): Promise<ExitCode> {
+  if (options.url !== undefined && options.curl === undefined) throw usageError("--url goes with --curl");
+  const [secret] = readSecrets(options, cli);
+  const body = await readInput(file, cli);
+  const timestamp = options.timestamp ?? Math.floor(Date.now() / 1000);
+  const value = signBody({ body, secret, timestamp });
+  const line = `${SIGNATURE_HEADER}: ${value}`;
+  if (options.json) cli.terminal.printJson({ header: SIGNATURE_HEADER, value, timestamp });
+  else if (options.curl) cli.terminal.print(curlCommand(file, line, options.url?.href ?? DEFAULT_URL));
+  else cli.terminal.print(options.value ? value : line);
+  return EXIT.ok;
+}
+
+function curlCommand(file: string, headerLine: string, url: string): string {
+  // --data-binary: --data would drop line ends, and with them the signature.
+  return [
+    `curl -X POST ${shellQuote(url)}`,
+    "-H 'Content-Type: application/json'",
+    `-H ${shellQuote(headerLine)}`,
+    `--data-binary ${shellQuote(`@${file}`)}`,
+  ].join(" ");
+}

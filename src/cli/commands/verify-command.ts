@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
+import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import { EXIT, type ExitCode } from "../options/exit.js";
+import { explainVerification, type Explanation } from "../diagnosis/explain-verification.js";
+import { headerValueOf } from "../diagnosis/fix-header.js";
+import { wholeNumber } from "../options/parse-option.js";
+import { readInput } from "../options/read-input.js";
+import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import type { Terminal } from "../console/terminal.js";
+
+interface VerifyOptions extends SecretOptions {
+  header: string;
+  now?: number;
+  tolerance: number;
+  json?: true;
+}
+
+export function addVerifyCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("verify")
+    .description("Say whether a signature is valid for the exact bytes of a file and, if not, the likely cause.")
+    .argument("<file>", "the body as received, or - for stdin")
+    .requiredOption("-H, --header <header>", "the signature header: its value, or the whole line");
+  addSecretOptions(command)
+    .option("--now <seconds>", "Unix time to judge the age by (default: now)", wholeNumber(0, 999_999_999_999))
+    .option("--tolerance <seconds>", "accepted age", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox verify body.json --header 't=1795255200,v1=…'", "A delivery that was captured"],
+    ["signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203", "An old one, as of when it arrived"],
+    [
+      "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
+      "Any of several secrets, one a line",
+    ],
+  ]);
+  runs(command, context, (file: string, options: VerifyOptions) => verify(file, options, context));
+}
+
+async function verify(file: string, options: VerifyOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const secrets = readSecrets(options, cli);
+  const explanation = explainVerification({
+    header: headerValueOf(options.header),
+    body: await readInput(file, cli),
+    secrets,
+    toleranceSeconds: options.tolerance,
+    nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
+  });
+  if (options.json) cli.terminal.printJson(explanation);
+  else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);
+  return explanation.valid ? EXIT.ok : EXIT.failed;
+}
+
+function linesOf(explanation: Explanation, secretCount: number, { paint }: Terminal): string[] {
+  if (explanation.valid) {
+    const { ageSeconds, secretIndex } = explanation;
+    const age = ageSeconds < 0 ? `${-ageSeconds} s in the future` : `${ageSeconds} s ago`;
+    const which = secretCount > 1 ? `, with secret ${secretIndex + 1} of ${secretCount}` : "";
+    return [`${paint.green("valid")}: signed ${age}${which}`];
+  }
+  const { reason, causes, possibleCauses } = explanation;
+  const headline = `${paint.red("not valid")}: ${reason}`;
+  const found = causes.map((cause) => `  ${cause}`);
+  if (possibleCauses.length === 0) return [headline, ...found];
+  return [
+    headline,
+    ...found,
+    "  no usual mistake explains it; what is left:",
+    ...possibleCauses.map((c) => `  - ${c}`),
+  ];
+}

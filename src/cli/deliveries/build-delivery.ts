@@ -1,0 +1,94 @@
+import { parseJson } from "../../events/parse-json.js";
+import { SIGNATURE_HEADER } from "../../signature/header.js";
+import { signBody } from "../../signature/sign.js";
+import { CHANGES_AFTER_SIGNING } from "./after-signing.js";
+import type { Delivery, Expectation } from "./delivery-schema.js";
+import type { FixtureFolder } from "./fixture-folder.js";
+import { isJsonObject, restamp } from "./restamp.js";
+import type { OutgoingDelivery } from "./send-delivery.js";
+import { uniqueInteger } from "./unique.js";
+
+export interface BuildContext {
+  events: FixtureFolder["events"];
+  /** The one that the receiver knows. */
+  secret: string;
+  /** One that it does not. */
+  otherSecret: string;
+  /** Ids and times of events stay as they are in the fixtures. */
+  asIs: boolean;
+}
+
+/** A case on its way out: the same content for all its sendings. */
+export interface BuiltDelivery {
+  sendings: number;
+  /** Signs for the `index`th sending, now. */
+  build(index: number): OutgoingDelivery;
+  /** What the answer to that sending must be, with the placeholders filled. */
+  expected(index: number): Expectation;
+}
+
+export function buildDelivery(delivery: Delivery, context: BuildContext): BuiltDelivery {
+  const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
+  const challenge = challengeIn(content);
+  return {
+    sendings: delivery.repeat ?? 1,
+    build(index) {
+      const isOther = delivery.conflict === true && index > 0;
+      // JSON with a blank more: another body under the same id.
+      const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
+      const change = delivery.afterSigning;
+      const sent = change === undefined ? body : CHANGES_AFTER_SIGNING[change](body);
+      return {
+        method: delivery.method ?? "POST",
+        headers: [
+          ...(sent.length > 0 ? [["Content-Type", "application/json"] as const] : []),
+          ...(change === "gzip" ? [["Content-Encoding", "gzip"] as const] : []),
+          ...signatureHeaders(delivery, body, context),
+        ],
+        body: sent,
+        isChunked: delivery.chunked ?? false,
+      };
+    },
+    expected(index) {
+      const expected = (index > 0 ? delivery.expectRepeat : undefined) ?? delivery.expect;
+      if (!isJsonObject(expected.body) || expected.body["challenge"] !== "{challenge}" || challenge === null) {
+        return expected;
+      }
+      return { ...expected, body: { ...expected.body, challenge } };
+    },
+  };
+}
+
+function contentOf({ event, body, bodyBase64 }: Delivery, { events, asIs }: BuildContext): Buffer {
+  if (bodyBase64 !== undefined) return Buffer.from(bodyBase64, "base64");
+  if (body !== undefined) return Buffer.from(body.replaceAll("{unique}", String(uniqueInteger())));
+  const stored = events.get(event ?? "") ?? {};
+  return Buffer.from(JSON.stringify(asIs ? stored : restamp(stored, Date.now())));
+}
+
+function padded(content: Buffer, bytes: number): Buffer {
+  return Buffer.concat([content, Buffer.alloc(Math.max(0, bytes - content.length), " ")]);
+}
+
+function signatureHeaders(delivery: Delivery, body: Buffer, context: BuildContext): (readonly [string, string])[] {
+  if (delivery.header === null) return [];
+  const timestamp = Math.floor(Date.now() / 1000) + (delivery.skewSeconds ?? 0);
+  const secret = delivery.secret === "other" ? context.otherSecret : context.secret;
+  const v1 = signBody({ body, secret, timestamp }).replace(/^.*v1=/, "");
+  const values = new Map([
+    ["{t}", String(timestamp)],
+    ["{t13}", String(timestamp * 1000)],
+    ["{v1}", v1],
+    ["{V1}", v1.toUpperCase()],
+  ]);
+  const template = delivery.header ?? "t={t},v1={v1}";
+  const line = [SIGNATURE_HEADER, template.replaceAll(/\{\w+\}/g, (name) => values.get(name) ?? name)] as const;
+  return delivery.headerTwice === true ? [line, line] : [line];
+}
+
+function challengeIn(content: Buffer): string | null {
+  const json = parseJson(content);
+  const data = json.ok && isJsonObject(json.value) ? json.value["data"] : undefined;
+  const challenge = isJsonObject(data) ? data["challenge"] : undefined;
+  return typeof challenge === "string" ? challenge : null;
+}

@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import { parseEvent } from "../../events/parse-event.js";
+import { parseJson } from "../../events/parse-json.js";
+import { describeAnswer } from "./compare-answer.js";
+import { echoed, shortened } from "../console/printable.js";
+import { isJsonObject } from "./restamp.js";
+import type { Answer } from "./send-delivery.js";
+import { formatTable } from "../console/table.js";
+import type { Terminal } from "../console/terminal.js";
+
+export interface SentDelivery {
+  number: number;
+  answer: Answer;
+  body: Buffer;
+}
+
+/** Prints what `send` gets back, one line an answer. */
+export interface AnswerReport {
+  add(sent: SentDelivery): void;
+  /** How many were not answered with a 2xx. */
+  readonly failed: number;
+  /** On stderr, when there was more than one. */
+  summarise(): void;
+}
+
+export function reportAnswers(terminal: Terminal, count: number, asJson: boolean): AnswerReport {
+  const startedAt = performance.now();
+  const byOutcome = new Map<string, number>();
+  const times: number[] = [];
+  let failed = 0;
+  let quarantined = 0;
+
+  return {
+    add(sent) {
+      const { answer } = sent;
+      if (!isSuccess(answer)) failed += 1;
+      if (answer.kind === "answer") times.push(answer.ms);
+      const outcome = answer.kind === "answer" ? String(answer.status) : describeAnswer(answer, false);
+      byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
+      if (asJson) terminal.printJson(jsonOf(sent));
+      else terminal.print(lineOf(sent, count, terminal));
+      if (isQuarantined(answer)) quarantined += 1;
+      if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer.body, terminal);
+      if (count === 1 && isQuarantined(answer)) noteQuarantine(sent.body, terminal);
+      if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
+    },
+    get failed() {
+      return failed;
+    },
+    summarise() {
+      if (count === 1 || byOutcome.size === 0) return;
+      const seconds = (performance.now() - startedAt) / 1000;
+      const total = [...byOutcome.values()].reduce((sum, each) => sum + each, 0);
+      const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
+      const sorted = times.sort((a, b) => a - b);
+      const quantile = (part: number): string =>
+        `${(sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
+      const rate = Math.round(total / seconds);
+      terminal.note(
+        `${total} sent in ${seconds.toFixed(2)} s (${rate}/s): ${outcomes}; half within ${quantile(0.5)}, 99% within ${quantile(0.99)}`,
+      );
+      if (quarantined > 0) {
+        const { yellow } = terminal.notePaint;
+        terminal.note(yellow(`${quarantined} of them quarantined: the receiver keeps them and cannot use them`));
+      }
+    },
+  };
+}
+
+function isSuccess(answer: Answer): boolean {
+  return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
+}
+
+function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
+  const place = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];
+  const colour = isSuccess(answer) ? paint.green : paint.red;
+  if (answer.kind !== "answer") {
+    return formatTable([[...place, { text: describeAnswer(answer, true), paint: colour }]])[0] as string;
+  }
+  const id = idIn(body);
+  const cells = [
+    ...place,
+    { text: String(answer.status), paint: colour },
+    { text: `${answer.ms.toFixed(1)} ms`.padStart(9), paint: paint.dim },
+    ...(id === null ? [] : [{ text: echoed(id), paint: paint.dim }]),
+    { text: shortened(answer.body.trim(), 300) },
+  ];
+  return formatTable([cells])[0] as string;
+}
+
+function jsonOf({ number, answer, body }: SentDelivery): object {
+  const eventId = idIn(body);
+  if (answer.kind !== "answer") return { number, eventId, error: answer.code };
+  return { number, eventId, status: answer.status, ms: Math.round(answer.ms * 10) / 10, body: answer.body };
+}
+
+function idIn(body: Buffer): string | null {
+  const json = parseJson(body);
+  const id = json.ok && isJsonObject(json.value) ? json.value["id"] : null;
+  return typeof id === "string" ? id : null;
+}
+
+function isQuarantined(answer: Answer): boolean {
+  return answer.kind === "answer" && answer.body === '{"received":true,"quarantined":true}';
+}
+
+/** A 200 looks like success, and the event reaches nobody. */
+function noteQuarantine(sent: Buffer, terminal: Terminal): void {
+  const parsed = parseEvent(sent);
+  const path = parsed.kind === "unusable" && parsed.path !== undefined ? `: ${parsed.path}` : "";
+  const why = parsed.kind === "unusable" ? ` (${parsed.reason}${path})` : "";
+  // Its own id cannot be relied on, so the inbox knows it by its bytes.
+  const id = `sha256:${createHash("sha256").update(sent).digest("hex").slice(0, 16)}`;
+  terminal.note(
+    terminal.notePaint.yellow(
+      `the receiver cannot use this event${why} and keeps it in quarantine: npx signalbox inbox show ${id} --db FILE`,
+    ),
+  );
+}
+
+/** A 2xx alone does not verify a webhook: the service wants its challenge back. */
+function noteMissingChallenge(sent: Buffer, answered: string, terminal: Terminal): void {
+  const parsed = parseEvent(sent);
+  if (parsed.kind !== "known" || parsed.event.type !== "webhook.verification") return;
+  const wanted = (parsed.event.data as { challenge: string }).challenge;
+  let challenge: unknown;
+  try {
+    challenge = (JSON.parse(answered) as { challenge?: unknown } | null)?.challenge;
+  } catch {
+    // No JSON, so no challenge.
+  }
+  if (challenge !== wanted) {
+    terminal.note(
+      terminal.notePaint.yellow("the answer does not hold the challenge, so this webhook would not verify"),
+    );
+  }
+}

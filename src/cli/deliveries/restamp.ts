@@ -1,0 +1,33 @@
+import { shiftTimes, timeOf } from "../../testing/shift-times.js";
+import { uniqueEventId, uniqueInteger } from "./unique.js";
+
+type JsonObject = Record<string, unknown>;
+
+/**
+ * The same event as if it happened now: an id of its own, `created_at` now, and a signal's other times moved with
+ * it (its period by whole days), so that they still follow each other. What is not there, or not of the right
+ * type, is left alone: the event may be wrong on purpose.
+ */
+export function restamp(event: JsonObject, now: number): JsonObject {
+  const createdAt = timeOf(event["created_at"]);
+  const shiftMs = createdAt === null ? 0 : now - createdAt;
+  const stamped: JsonObject = { ...event };
+  if ("created_at" in event) stamped["created_at"] = new Date(now).toISOString();
+  const { data } = event;
+  if (!isJsonObject(data) || !("signal_id" in data)) return { ...stamped, id: uniqueEventId() };
+  stamped["data"] = shiftTimes({ ...data, signal_id: uniqueInteger() }, shiftMs);
+  return withSignalId(stamped);
+}
+
+/** The id that the service gives to a signal: `sig_<signal_id>_<product_id>`. */
+export function withSignalId(event: JsonObject): JsonObject {
+  const { data } = event;
+  if (!isJsonObject(data) || typeof data["signal_id"] !== "number") return event;
+  const { product } = data;
+  const productId = isJsonObject(product) ? product["id"] : undefined;
+  return { ...event, id: `sig_${data["signal_id"]}_${typeof productId === "number" ? productId : 0}` };
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,496 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createReceiver, type Receiver } from "../../../src/index.js";
+import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { callCli } from "../call-cli.js";
+import { ndjson, outcomeOf, runWithSecret, SECRET, startCli } from "../run-cli.js";
+import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { tempFiles } from "../temp-files.js";
+import { runCheck } from "./run-check.js";
+import { serveProcess } from "./serve-process.js";
+
+/** What a proxy does, as far as these tests need it. */
+async function passOn(url: string, from: IncomingHttpHeaders, body: Buffer, response: ServerResponse): Promise<void> {
+  const headers = Object.entries(from).filter(([name]) => /^(content-type|x-)/.test(name)) as [string, string][];
+  const answer = await fetch(url, { method: "POST", headers, body });
+  response.writeHead(answer.status).end(await answer.text());
+}
+
+/** Of what comes first, which is authentic: what takes nothing is not checked. */
+function takingTheFirst(others: (response: ServerResponse) => void): Parameters<typeof serveRecorder>[0] {
+  let isFirst = true;
+  return (_request, response) => {
+    if (isFirst) response.end("{}");
+    else others(response);
+    isFirst = false;
+  };
+}
+
+const fetching = (url: string): string =>
+  `"${process.execPath}" -e 'fetch("${url}").then(async (answer) => console.log(await answer.text()))'`;
+
+test("signalbox's own receiver passes everything, advice and a restart included", async () => {
+  const path = join(tempFiles(), "signals.db");
+  const open = async (): Promise<Receiver> => {
+    const store = sqliteStore(path);
+    const opened = createReceiver({ secrets: SECRET, store, onSignal: () => undefined, logger: false });
+    await opened.start();
+    return opened;
+  };
+  let receiver = await open();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const url = await listen((request, response) => nodeHandler(receiver)(request, response));
+  const control = await listen((_request, response) => {
+    void receiver
+      .close({ graceMs: 0 })
+      .then(open)
+      .then((opened) => {
+        receiver = opened;
+        response.end("restarted");
+      });
+  });
+  const { run, failed, advice, skipped, rows } = await runCheck(
+    url,
+    "--strict",
+    "--restart-command",
+    fetching(control),
+  );
+  expect({ failed, advice, skipped }).toEqual({ failed: [], advice: [], skipped: [] });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.every(({ probes }) => probes.length > 0)).toBe(true);
+});
+
+test("without a restart command nothing is said of restarts, and that is no failure", async () => {
+  const { url } = await serveReceiver();
+  const { run, skipped, rows } = await runCheck(url, "--only", "dedupe.*");
+  expect(skipped).toEqual(["dedupe.restart"]);
+  expect(rows.find(({ id }) => id === "dedupe.restart")?.reason).toBe("give --restart-command to see it");
+  expect(run.exitCode).toBe(0);
+});
+
+test("where neither answers nor a count tell, nothing is concluded but from the status", async () => {
+  const { url } = await serveProcess("node", "silent");
+  const { run, skipped, rows, failed } = await runCheck(url, "--only", "dedupe.");
+  expect(skipped).toEqual(["dedupe.once", "dedupe.restart"]);
+  expect(failed).toEqual([]);
+  const simultaneous = rows.find(({ id }) => id === "dedupe.simultaneous");
+  expect(simultaneous?.note).toMatch(/^the status alone was looked at: .*--accepted-command/);
+  expect(simultaneous?.probes.map(({ name }) => name)).toEqual(["acknowledged"]);
+  expect(run.exitCode).toBe(0);
+});
+
+test("an advice that is not followed is exit 1 with --strict alone", async () => {
+  const { url } = await serveProcess("node", "lenient-header");
+  const args = ["--only", "signature.form"];
+  expect((await runCheck(url, ...args)).run.exitCode).toBe(0);
+  expect((await runCheck(url, ...args, "--strict")).run.exitCode).toBe(1);
+});
+
+test("the text shows both kinds apart, and of a failure what was sent, expected, came, and how to mend it", async () => {
+  const { url } = await serveProcess("node", "no-signature-check");
+  const run = await callCli(["check", url, "--only", "signature."]);
+  expect(run.exitCode).toBe(1);
+  const lines = run.stdout.split("\n");
+  expect(lines.filter((line) => /^\S/.test(line))).toEqual([
+    "REQUIRED by the service's document",
+    "ADVISED by signalbox; the document leaves it open",
+  ]);
+  const at = lines.findIndex((line) => line.includes("FAILED"));
+  expect(lines.slice(at, at + 5)).toEqual([
+    "    FAILED  signature.forged       A signature that the secret does not make of these bytes is refused.",
+    "            wrong-secret",
+    "              sent      POST signals/price_increased, signed with another secret",
+    "              expected  4xx",
+    '              came      200 {"received":true}',
+  ]);
+  expect(run.stdout).toMatch(/\n {12}and 3 more: byte-changed, truncated, emptied\n/);
+  expect(run.stdout).toMatch(/\n {12}mend {6}Compute HMAC-SHA256 over t, a dot/);
+  expect(run.stdout).toMatch(
+    /\n {4}skipped signature\.raw-bytes .*\n +\(signature\.forged failed, so this says nothing more\)/,
+  );
+  expect(run.stdout).toMatch(/\n {4}advice {2}signature\.form /);
+  expect(run.stderr.split("\n")).toEqual([
+    expect.stringMatching(
+      /^acknowledgements: half of 7 within [\d.]+ ms, 99% within [\d.]+ ms, the slowest [\d.]+ ms$/,
+    ),
+    "required: 1 passed, 1 failed, 2 skipped; advised: 0 passed, 1 not followed, 0 skipped",
+    "not proved: signature.unreadable, signature.raw-bytes",
+    "",
+  ]);
+});
+
+test("of twenty at once one is accepted, by the answers", async () => {
+  const { url, receiver } = await serveReceiver();
+  const { rows, failed } = await runCheck(url, "--only", "dedupe.simultaneous");
+  expect(failed).toEqual([]);
+  expect(rows[0]?.probes).toMatchObject([
+    { sent: "one signal 20 times at once", came: "2xx each" },
+    { expected: "accepted once", came: "accepted 1 × (by the answers without duplicate)" },
+  ]);
+  // One more is sent twice, to see whether this receiver tells a repeat.
+  expect(receiver.health().deliveries).toMatchObject({ accepted: 2, duplicate: 20 });
+});
+
+test("times of acknowledgements are told, and judged against --ack-limit", async () => {
+  const { url } = await serveReceiver();
+  const { rows, advice, summary } = await runCheck(url, "--only", "answers.time", "--ack-limit", "0");
+  expect(advice).toEqual(["answers.time"]);
+  expect(rows[0]?.note).toMatch(/^half of 20 within [\d.]+ ms, 99% within [\d.]+ ms, the slowest [\d.]+ ms$/);
+  const times = summary.acknowledgements;
+  expect(times).toMatchObject({ count: 20 });
+  expect(times?.p50Ms).toBeLessThanOrEqual(times?.p99Ms ?? 0);
+  expect(times?.p99Ms).toBeLessThanOrEqual(times?.maxMs ?? 0);
+});
+
+test("an answer that never comes is a failure, not a wait without end", async () => {
+  const url = await listen(() => undefined);
+  const { failed, rows } = await runCheck(url, "--only", "events.test", "--timeout", "1");
+  expect(failed).toEqual(["events.test"]);
+  expect(rows[0]?.probes[0]).toMatchObject({ came: "no answer (timeout)", ok: false });
+});
+
+test("--only and --skip take parts of ids and patterns", async () => {
+  const { url } = await serveReceiver();
+  const ids = async (...args: string[]): Promise<string[]> => (await runCheck(url, ...args)).rows.map(({ id }) => id);
+  expect(await ids("--only", "age.past", "--only", "*.test")).toEqual(["events.test", "age.past"]);
+  expect(await ids("--only", "signature.", "--skip", "*.form", "--skip", "bytes")).toEqual([
+    "signature.missing",
+    "signature.forged",
+    "signature.unreadable",
+  ]);
+});
+
+test("the NDJSON has an object for each check and a summary, and nothing else is on stdout", async () => {
+  const { url } = await serveProcess("node", "takes-unsigned");
+  const run = await runWithSecret(["check", url, "--json", "--only", "signature.missing", "--only", "methods."]);
+  expect(run).toMatchObject({ exitCode: 1, stderr: "" });
+  const [missing, methods, last] = ndjson(run);
+  expect(missing).toMatchObject({
+    id: "signature.missing",
+    kind: "required",
+    outcome: "failed",
+    hint: expect.stringContaining("401"),
+    probes: [
+      {
+        name: "signature-missing",
+        sent: "POST signals/price_increased, no signature",
+        expected: "4xx",
+        came: '200 {"received":true}',
+        ok: false,
+      },
+      { name: "signature-missing-not-json", ok: false },
+    ],
+  });
+  expect(methods).toMatchObject({ id: "methods.other", kind: "advised", outcome: "passed" });
+  expect(last).toEqual({
+    summary: {
+      ok: false,
+      complete: true,
+      strict: false,
+      required: { passed: 0, failed: 1, skipped: 0 },
+      advised: { passed: 1, failed: 0, skipped: 0 },
+      skipped: [],
+      acknowledgements: expect.objectContaining({ count: 2 }),
+      clockOffsetMs: 0,
+    },
+  });
+});
+
+// What it says to all that is authentic ends the run at once, with the answer on stderr.
+test.each([
+  ["to all", 500],
+  ["to all", 418],
+  ["to all but one", 500],
+] as const)("no secret is printed, even where the receiver quotes it %s with a %i", async (to, status) => {
+  const quote = (response: ServerResponse): void => {
+    response.writeHead(status).end(`wanted a digest made with ${SECRET}`);
+  };
+  const junit = join(tempFiles(), "check.xml");
+  for (const args of [[], ["--json"]]) {
+    const answer =
+      to === "to all" ? (_request: unknown, response: ServerResponse) => quote(response) : takingTheFirst(quote);
+    const { url } = await serveRecorder(answer);
+    const run = await callCli(["check", url, "--skip", "age.bounds", "--junit", junit, ...args]);
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout + run.stderr).toContain(`${status} wanted a digest made with [the secret]`);
+    expect(run.stdout + run.stderr + readFileSync(junit, "utf8")).not.toContain(SECRET);
+  }
+});
+
+test("what a receiver answers cannot steer the terminal", async () => {
+  const boom = (response: ServerResponse): void => {
+    response.setHeader("Content-Type", "text/\u009b31m").writeHead(500).end("\u001b[31mboom");
+  };
+  const { url } = await serveRecorder(takingTheFirst(boom));
+  const run = await callCli(["check", url, "--only", "events.test", "--only", "answers.json"]);
+  expect(run.stdout).toContain("500 \\u001b[31mboom");
+  expect(run.stdout).toContain("Content-Type: text/\\u009b31m");
+  for (const control of ["\u001b", "\u009b"]) expect(run.stdout).not.toContain(control);
+});
+
+test("nobody to send to is exit 3 with one line", async () => {
+  const run = await runWithSecret(["check", "http://127.0.0.1:1/x", "--json"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe(
+    "signalbox check: nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED): is the receiver running?\n",
+  );
+});
+
+test("a user name and a password in the address are not printed", async () => {
+  const run = await callCli(["check", "http://somebody:hunter2@127.0.0.1:1/x"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toContain("nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED)");
+});
+
+test("a build server is not shown a report in which nothing failed when nobody was there", async () => {
+  const junit = join(tempFiles(), "check.xml");
+  await callCli(["check", "http://127.0.0.1:1/x", "--junit", junit]);
+  expect(readFileSync(junit, "utf8")).toContain('errors="1"');
+});
+
+test("manners are looked at in answers of their own kind, whatever other checks sent", async () => {
+  const { url } = await serveReceiver();
+  const { skipped, rows } = await runCheck(url, "--only", "events.signals", "--only", "answers.unauthorized");
+  expect(skipped).toEqual([]);
+  expect(rows.find(({ id }) => id === "answers.unauthorized")?.probes.map(({ name }) => name)).toEqual([
+    "signature-missing",
+    "wrong-secret",
+  ]);
+});
+
+test("a receiver that goes away is exit 3, after what was seen of it", async () => {
+  let left = 5;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.end("{}");
+      left -= 1;
+      if (left === 0) server.close();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const junit = join(tempFiles(), "check.xml");
+  const run = await callCli(["check", url, "--only", "events.test", "--only", "signature.", "--junit", junit]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toMatch(/FAILED +signature\.missing/);
+  expect(run.stderr).toMatch(/\nnot finished; required: 1 passed, 1 failed, 0 skipped; .*\n/);
+  expect(run.stderr).toMatch(/\nsignalbox check: nothing can be reached at .* \(ECONNREFUSED\)/);
+  const report = readFileSync(junit, "utf8");
+  expect(report).toContain('name="signature.missing"');
+  expect(report).toMatch(/<error type="stopped" message="nothing can be reached at .* \(ECONNREFUSED\)/);
+});
+
+test("Ctrl-C ends a check with 130, though no answer comes", async () => {
+  let arrived = (): void => undefined;
+  const arrival = new Promise<void>((resolve) => (arrived = resolve));
+  const url = await listen(() => arrived());
+  const child = startCli(["check", url], { env: { SIGNALS_SECRET: SECRET } });
+  const outcome = outcomeOf(child);
+  await arrival;
+  child.kill("SIGINT");
+  expect(await outcome).toMatchObject({ exitCode: 130, stdout: "", stderr: "" });
+});
+
+test("Ctrl-C ends a restart command that does not end, too", async () => {
+  const { url } = await serveReceiver();
+  const folder = tempFiles();
+  const [started, ended] = [join(folder, "started"), join(folder, "ended")];
+  let arrived = (): void => undefined;
+  const arrival = new Promise<void>((resolve) => (arrived = resolve));
+  const control = await listen(() => arrived());
+  const command = `trap 'echo > "${ended}"; exit 1' TERM; echo > "${started}"; ${fetching(control)}`;
+  const child = startCli(["check", url, "--only", "dedupe.restart", "--restart-command", command], {
+    env: { SIGNALS_SECRET: SECRET },
+  });
+  const outcome = outcomeOf(child);
+  await arrival;
+  child.kill("SIGINT");
+  expect(await outcome).toMatchObject({ exitCode: 130, stderr: "" });
+  await expect.poll(() => existsSync(ended)).toBe(true);
+  expect(existsSync(started)).toBe(true);
+});
+
+test.each([
+  ["fails", "echo no such service >&2; exit 4", "--restart-command ended with 4: no such service"],
+  ["does not return", "exec sleep 600", "--restart-command did not end within 1 s: it must return while the receiver"],
+])("a restart command that %s is exit 3 with one line", async (_what, command, words) => {
+  const { url } = await serveReceiver();
+  const args = ["--only", "dedupe.", "--restart-command", command, "--restart-timeout", "1"];
+  const run = await callCli(["check", url, ...args]);
+  expect(run.exitCode).toBe(3);
+  const [last] = run.stderr.trimEnd().split("\n").slice(-1);
+  expect(last).toContain(`signalbox check: ${words}`);
+  // What came before is not lost.
+  expect(run.stdout).toContain("dedupe.simultaneous");
+});
+
+test("a receiver that does not come back from its restart is exit 3", async () => {
+  const { url } = await serveReceiver();
+  const gone = join(tempFiles(), "gone");
+  const front = await listen((request, response) => {
+    if (existsSync(gone)) response.writeHead(502).end();
+    else {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => void passOn(url, request.headers, Buffer.concat(chunks), response));
+    }
+  });
+  const args = ["--only", "dedupe.restart", "--restart-command", `echo > '${gone}'`, "--restart-timeout", "1"];
+  const run = await callCli(["check", front, ...args]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe("signalbox check: nothing answers 1 s after --restart-command was begun\n");
+});
+
+test.each([
+  ["prints no number", "echo many", "must print how many events were accepted, a whole number; it printed many"],
+  ["fails", "exit 1", "--accepted-command ended with 1"],
+])("an accepted command that %s is exit 3", async (_what, command, words) => {
+  const { url } = await serveReceiver();
+  const run = await callCli(["check", url, "--only", "dedupe.once", "--accepted-command", command]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toContain(words);
+});
+
+test("a receiver that a restart command leaves running is not waited for", async () => {
+  const { url } = await serveReceiver();
+  const pid = join(tempFiles(), "pid");
+  onTestFinished(() => void process.kill(Number(readFileSync(pid, "utf8"))));
+  // It keeps the command's output open, as a receiver started with & does.
+  const command = `sleep 600 & echo $! > '${pid}'`;
+  const run = await runWithSecret(["check", url, "--only", "dedupe.restart", "--restart-command", command]);
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toMatch(/ok +dedupe\.restart/);
+  expect(process.kill(Number(readFileSync(pid, "utf8")), 0)).toBe(true);
+});
+
+test("a JUnit file that cannot be written is exit 3, before anything is sent", async () => {
+  const { url, requests } = await serveRecorder();
+  const run = await callCli(["check", url, "--junit", "/no/such/folder/check.xml"]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toBe("signalbox check: cannot write /no/such/folder/check.xml (ENOENT)\n");
+  expect(requests).toEqual([]);
+});
+
+test("what is required and could not be seen is named at the end, and is exit 1 with --strict", async () => {
+  const { url } = await serveProcess("node", "silent");
+  const args = ["--only", "dedupe.once", "--only", "dedupe.restart", "--only", "signature.missing"];
+  const notProved = ["dedupe.once", "dedupe.restart"];
+  const lax = await runCheck(url, ...args);
+  expect(lax.summary).toMatchObject({ ok: true, complete: true, skipped: notProved });
+  expect(lax.run.exitCode).toBe(0);
+  const junit = join(tempFiles(), "check.xml");
+  const strict = await runCheck(url, ...args, "--strict", "--junit", junit);
+  expect(strict.summary).toMatchObject({ ok: false, skipped: notProved });
+  expect(strict.run.exitCode).toBe(1);
+  expect(readFileSync(junit, "utf8")).toMatch(/tests="3" failures="2"[^]*not proved: its answers do not tell a repeat/);
+  const text = await callCli(["check", url, ...args]);
+  expect(text.stderr).toMatch(/\nnot proved: dedupe\.once, dedupe\.restart\n$/);
+});
+
+test("a receiver with another secret is told so once, and not what each check would say of it", async () => {
+  const { url } = await serveReceiver({ secrets: "whsec_another" });
+  const text = await callCli(["check", url]);
+  expect(text).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(text.stderr).toMatch(
+    /^signalbox check: it refuses whatever is authentic \(401 .*signature_mismatch.*\), so nothing was checked: .*doctor --url.*\n$/,
+  );
+  const { run, rows, summary } = await runCheck(url);
+  expect(run.exitCode).toBe(1);
+  expect(rows).toEqual([]);
+  expect(summary).toMatchObject({ ok: false, complete: false, stoppedBy: expect.stringMatching(/authentic/) });
+});
+
+const ACKNOWLEDGES_NOTHING: readonly (readonly [what: string, status: number, body: string, says: RegExp])[] = [
+  [
+    "fails",
+    500,
+    '{"error":{"code":"body_unavailable"}}',
+    /it fails on whatever is authentic \(500 body_unavailable\), so/,
+  ],
+  ["knows no POST", 501, "", /it fails on whatever is authentic \(501\), so nothing was checked: .*doctor --url/],
+  ["redirects", 308, "", /it acknowledges nothing that is authentic \(308\), so nothing was checked: .*doctor --url/],
+];
+
+test.each(ACKNOWLEDGES_NOTHING)(
+  "a receiver that %s whatever comes is told so once",
+  async (_what, status, body, says) => {
+    const { url, requests } = await serveRecorder((_request, response) => void response.writeHead(status).end(body));
+    const run = await callCli(["check", url]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(/^signalbox check: .*\n$/);
+    expect(run.stderr).not.toMatch(/secret/);
+    expect(requests).toHaveLength(3);
+  },
+);
+
+test("of many probes that failed five more are named, and the rest counted", async () => {
+  const { url } = await serveRecorder(takingTheFirst((response) => void response.writeHead(422).end()));
+  const run = await callCli(["check", url, "--only", "events.signals"]);
+  const more = run.stdout.split("\n").find((line) => line.includes(" more: ")) ?? "";
+  expect(more).toMatch(/^ {12}and (\d+) more: (\S+, ){4}\S+ and \d+ more$/);
+  const widest = Math.max(...run.stdout.split("\n").map((line) => line.length));
+  expect(widest).toBeLessThan(300);
+});
+
+test("a receiver that refuses only some of what is authentic is checked", async () => {
+  const { receiver, url } = await serveReceiver();
+  const withoutTests = await listen((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      if (/webhook\.(test|verification)/.test(body.toString())) response.writeHead(400).end();
+      else void passOn(url, request.headers, body, response);
+    });
+  });
+  const { failed } = await runCheck(withoutTests, "--only", "events.test", "--only", "signature.missing");
+  expect(failed).toEqual(["events.test"]);
+  expect(receiver.health().ok).toBe(true);
+});
+
+test("a count that falls in a restart says what was lost", async () => {
+  const { url, restartCommand, countCommand } = await serveProcess("node", "forgets-on-restart");
+  // The journal goes with the process: what was accepted is gone.
+  const [, journal = ""] = /'(.*)'/.exec(countCommand) ?? [];
+  const losing = `${restartCommand} && : > '${journal}'`;
+  const args = ["--only", "dedupe.once", "--only", "dedupe.restart"];
+  const { rows, failed } = await runCheck(
+    url,
+    ...args,
+    "--restart-command",
+    losing,
+    "--accepted-command",
+    countCommand,
+  );
+  expect(failed).toEqual(["dedupe.restart"]);
+  const probes = rows.find(({ id }) => id === "dedupe.restart")?.probes ?? [];
+  const fell = /^the count fell from [1-9]\d* to 0: what was accepted before the restart is gone$/;
+  expect(probes.map(({ came }) => came)).toContainEqual(expect.stringMatching(fell));
+});
+
+test("connections that are dropped are not blamed on the database", async () => {
+  const { url } = await serveReceiver();
+  let open = 0;
+  const crowded = await listen((request, response) => {
+    open += 1;
+    response.once("close", () => (open -= 1));
+    if (open > 5) {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => void passOn(url, request.headers, Buffer.concat(chunks), response));
+  });
+  const { rows, failed } = await runCheck(crowded, "--only", "dedupe.simultaneous");
+  expect(failed).toEqual(["dedupe.simultaneous"]);
+  expect(rows[0]?.hint).toMatch(/backlog/);
+  expect(rows[0]?.hint).not.toMatch(/database/);
+});
