@@ -68,9 +68,9 @@ export type {
   HeadersLike,
   ReadBody,
 } from "./receiver/delivery.js";
-export type { DeliveryCounts } from "./receiver/delivery-counts.js";
+export type { DeliveryCounts, ReceiverHealth, ReceiverState, ReceiverVerification } from "./receiver/health.js";
 export type { ReceiverOptions } from "./receiver/options.js";
-export { createReceiver, type Receiver, type ReceiverHealth, type ReceiverState } from "./receiver/receiver.js";
+export { createReceiver, type Receiver } from "./receiver/receiver.js";
 export type {
   EventReference,
   ReceiverEventListener,
@@ -80,5 +80,4 @@ export type {
 export type { RejectionCode } from "./receiver/rejection.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretSource } from "./receiver/secrets.js";
-export type { ReceiverVerification } from "./receiver/watch-verification.js";
 export type { StartTimeout } from "./time/timeout-queue.js";

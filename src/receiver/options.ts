@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import { pino, type Logger } from "pino";
 import { z } from "zod";
 import type { Clock } from "../time/clock.js";
 import { systemClock } from "../time/clock.js";
@@ -10,7 +10,6 @@ import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
 import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
-import { createLogger } from "./logger.js";
 import { createSecrets, type Secrets, type SecretSource } from "./secrets.js";
 
 /** What a user gives to `createReceiver`. A value of `undefined` means absent. */
@@ -182,4 +181,9 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     logger: createLogger(logger as Logger | false | undefined),
     clock: (clock as Clock | undefined) ?? systemClock,
   };
+}
+
+function createLogger(logger: Logger | false | undefined): Logger {
+  if (logger === false) return pino({ enabled: false });
+  return logger ?? pino({ name: "signalbox" });
 }

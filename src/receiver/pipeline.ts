@@ -9,12 +9,12 @@ import { createTimeoutQueue } from "../time/timeout-queue.js";
 import {
   acknowledge,
   acknowledgeNew,
+  headerValue,
   reject,
   type BodyReading,
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
-import { headerValue } from "./header-value.js";
 import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";

@@ -4,11 +4,11 @@ import { parseEvent } from "../events/parse-event.js";
 import type { LazyAbort } from "../inbox/abort-handle.js";
 import type { DispatcherObserver } from "../inbox/dispatcher-observer.js";
 import type { QueuedEvent } from "../inbox/dispatcher.js";
-import { createInbox, type Inbox, type InboxVitals } from "../inbox/inbox.js";
+import { createInbox, type Inbox } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import { createHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
-import { countDeliveries, type DeliveryCounts } from "./delivery-counts.js";
+import { watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { createLogThrottle } from "./log-throttle.js";
 import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
@@ -20,26 +20,6 @@ import {
   type ReceiverEventName,
 } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
-import { watchVerification, type ReceiverVerification } from "./watch-verification.js";
-
-/** What `receiver.health()` tells. Counts begin with the process. */
-export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
-  /** Deliveries are taken: started, and the last commit worked. Fit for a readiness route. */
-  ok: boolean;
-  state: ReceiverState;
-  endpoint: string;
-  store: {
-    name: string;
-    durable: boolean;
-    shared: boolean;
-    /** The code of the error that the last commit failed with; null when it worked. */
-    failure: string | null;
-  };
-  deliveries: DeliveryCounts;
-}
-
-/** Where a receiver is in its life; deliveries are taken while it is `running`. */
-export type ReceiverState = "idle" | "starting" | "running" | "closing" | "closed";
 
 /** Takes deliveries, and hands events off. */
 export interface Receiver {
@@ -98,8 +78,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
   const { logger, clock, endpoint, store } = config;
   const events = createReceiverEvents(logger);
-  const deliveryCounts = countDeliveries(events);
-  const verification = watchVerification(events, clock);
+  const deliveries = watchDeliveries(events, clock);
   const throttle = createLogThrottle(clock);
 
   let state: ReceiverState = "idle";
@@ -245,8 +224,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       state,
       endpoint,
       store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
-      ...verification(),
-      deliveries: deliveryCounts(),
+      ...deliveries(),
       ...inbox.vitals(),
     }),
     on: events.on,

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync, type Stats } from "node:fs";
 import { resolve } from "node:path";
 import { SignalboxError } from "../errors.js";
-import { secretLines } from "./secret-lines.js";
 
 /** What the receiver knows of a source that is a file. */
 export const SECRET_FILE = Symbol("signalbox.secretFile");
@@ -95,6 +94,17 @@ export function secretFile(path: string): SecretFile {
   }
 
   return Object.assign(look, { [SECRET_FILE]: { path: file, expectsMore } });
+}
+
+/**
+ * The secrets in a file's text, one on each line; blank lines are skipped. There are no comments, and lines are not trimmed:
+ * blanks and `#` may belong to a secret. A byte order mark at the start is dropped.
+ */
+export function secretLines(text: string): string[] {
+  return text
+    .replace(/^\ufeff/, "")
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "");
 }
 
 /** Whether two lists hold the same secrets in the same order. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { secretLines } from "../../receiver/secret-lines.js";
+import { secretLines } from "../../receiver/secret-file.js";
 import { isUsableSecret } from "../../signature/secret.js";
 import type { Cli } from "../console/cli.js";
 import { environmentError, usageError } from "./exit.js";

@@ -18,8 +18,7 @@ import {
   type Stats,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { MAX_SECRET_FILE_BYTES, secretLockOf } from "../../../receiver/secret-file.js";
-import { secretLines } from "../../../receiver/secret-lines.js";
+import { MAX_SECRET_FILE_BYTES, secretLines, secretLockOf } from "../../../receiver/secret-file.js";
 import { CliError, environmentError } from "../../options/exit.js";
 
 /** A file of secrets that is about to get one more. Receivers that read it wait for it as long as it is open. */
