@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AssumptionOptions } from "../../src/emulator/instance/assumption-options.js";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
-import type { SIGNAL_THRESHOLDS } from "../../src/emulator/catalog/signals/signal-thresholds.js";
+import type { SIGNAL_THRESHOLDS } from "../../src/emulator/market/signals/signal-thresholds.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../src/events/signal-types.js";
 import { ASSUMPTION_ROWS, type World } from "./assumption-rows.js";
 import { openEmulator, startEmulator } from "./start-emulator.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
-import { SIGNAL_THRESHOLDS } from "../../src/emulator/catalog/signals/signal-thresholds.js";
+import { SIGNAL_THRESHOLDS } from "../../src/emulator/market/signals/signal-thresholds.js";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import { LATER } from "./document-rows.js";
 

@@ -1,5 +1,5 @@
 import { ACCESS_SCHEMA } from "../access/access-schema.js";
-import { CATALOG_SCHEMA } from "../catalog/catalog-schema.js";
+import { MARKET_SCHEMA } from "../market/market-schema.js";
 import { OPERATION_FAULT_SCHEMA } from "../operations/operation-faults.js";
 import { INVESTIGATION_SCHEMA } from "../investigations/investigation-schema.js";
 import { WEBHOOK_SCHEMA } from "../webhooks/webhook-schema.js";
@@ -10,7 +10,7 @@ export const EMULATOR_SCHEMA = [
   SETTINGS_SCHEMA,
   ACCESS_SCHEMA,
   OPERATION_FAULT_SCHEMA,
-  CATALOG_SCHEMA,
+  MARKET_SCHEMA,
   INVESTIGATION_SCHEMA,
   WEBHOOK_SCHEMA,
 ].join("\n");

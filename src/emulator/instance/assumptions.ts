@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from "./allowed-values.js";
 import { assume, type Assumption } from "./assumption.js";
-import { SIGNAL_THRESHOLDS } from "../catalog/signals/signal-thresholds.js";
+import { SIGNAL_THRESHOLDS } from "../market/signals/signal-thresholds.js";
 
 /** A signal is sent within a day, so no longer wait between two attempts means anything. */
 const DAY_SECONDS = 86_400;

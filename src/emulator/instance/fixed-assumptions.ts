@@ -1,8 +1,8 @@
 import { ERROR_STATUS } from "../../api/error-codes.js";
-import { SIGNAL_RULES } from "../catalog/signals/derive-signals.js";
-import { PRICING_MODELS, STALENESS_STATUSES } from "../catalog/world/product.js";
-import { DEFAULT_SIGNALS } from "../webhooks/draft-signal.js";
-import { CHANGE_DIRECTIONS } from "../webhooks/signal-draft.js";
+import { SIGNAL_RULES } from "../market/signals/derive-signals.js";
+import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";
+import { DEFAULT_SIGNALS } from "../webhooks/signals/draft-signal.js";
+import { CHANGE_DIRECTIONS } from "../webhooks/signals/signal-draft.js";
 
 /** What the emulator does where the document says "not shown" and a switch would serve nobody: shapes and vocabularies. */
 export interface FixedAssumption {

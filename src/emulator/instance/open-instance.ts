@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { Logger } from "pino";
 import { createAccess } from "../access/create-access.js";
-import { createCatalog } from "../catalog/create-catalog.js";
+import { createMarket } from "../market/create-market.js";
 import { accessControl } from "../control/access-control.js";
 import { clockControl, type ClockMove } from "../control/clock-control.js";
 import type { ControlTable } from "../control/control-operation.js";
@@ -62,11 +62,11 @@ export function openWorld({ database, config, logger, hostControl, hostNow, ...b
   seedWorld(database, access, { seed: seed ?? DEFAULT_SEED, startAtMs, accounts });
   const origin = readOrigin(database, seed ?? null);
 
-  const catalog = createCatalog(core, { seed: origin.seed });
+  const market = createMarket(core, { seed: origin.seed });
   const investigations = createInvestigations(core);
   const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, onFailure, onTrouble });
-  catalog.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
-  scheduler.add(catalog.work);
+  market.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
+  scheduler.add(market.work);
 
   const gate = createGate();
   const control = gatedControl(

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import { authorizeRankingSort } from "../access/authorize.js";
 import type { Assumptions } from "../instance/assumptions.js";
-import { readProductProfile } from "../catalog/read-product-profile.js";
+import { readProductProfile } from "../market/read-product-profile.js";
 import type { Investigations } from "../investigations/create-investigations.js";
 import { readRankings } from "../research/read-rankings.js";
 import { readSearchDemand } from "../research/read-search-demand.js";

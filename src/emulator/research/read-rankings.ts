@@ -6,7 +6,7 @@ import {
   type RankingsResponse,
 } from "../../api/rankings.js";
 import type { Assumptions } from "../instance/assumptions.js";
-import { resolveLocale } from "../locale.js";
+import { resolveLocale } from "../market/locale.js";
 import { formatMonth } from "../time/month.js";
 import { findSector, type Sector } from "./find-sector.js";
 import { readLatestMonth } from "./observed-months.js";

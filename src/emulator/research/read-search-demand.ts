@@ -8,7 +8,7 @@ import {
   type SearchDemandResponse,
 } from "../../api/search-demand.js";
 import type { Assumptions } from "../instance/assumptions.js";
-import { resolveLocale } from "../locale.js";
+import { resolveLocale } from "../market/locale.js";
 import { formatMonth } from "../time/month.js";
 import { ServiceError } from "../operations/service-error.js";
 import { findSector, localised, type Sector } from "./find-sector.js";

@@ -1,4 +1,4 @@
-import { ftsQuery } from "../catalog/fts-query.js";
+import { ftsQuery } from "../market/fts-query.js";
 
 /**
  * The condition for a text that was searched for, with its value; none for a blank text.

@@ -5,8 +5,8 @@ import { controlOperation } from "../../control/control-operation.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
 import type { Webhooks } from "../create-webhooks.js";
-import { draftSignal } from "../draft-signal.js";
-import type { PublishedSignal } from "../publish-signal.js";
+import { draftSignal } from "../signals/draft-signal.js";
+import type { PublishedSignal } from "../signals/publish-signal.js";
 
 const accountId = z.int().min(1);
 const slug = z.string().min(1).max(200);

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { reportSchema, type InvestigationReport } from "../../../../src/api/report.js";
 import { buildReport } from "../../../../src/emulator/investigations/build-report.js";
-import { madeCatalog, rowsOf } from "../catalog/made-catalog.js";
+import { madeMarket, rowsOf } from "../market/made-market.js";
 
 const LOCALES = ["en", "zh-CN"] as const;
 /** With fewer there may have been nothing to see. */
 const A_FEW_MONTHS = 4;
 
 // The emulator's default seed.
-const catalog = madeCatalog(1);
+const catalog = madeMarket(1);
 const subjects = rowsOf<{ slug: string; months: number }>(
   catalog,
   `SELECT slug, (SELECT count(*) FROM product_month m WHERE m.tool_id = product.tool_id) AS months FROM product

@@ -10,7 +10,7 @@ import { systemRandom } from "../../../../src/emulator/instance/random-source.js
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
-import { handMadeCatalog, LATEST, observed, product, SECTOR, visits } from "../hand-made-catalog.js";
+import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "../research/hand-made-market.js";
 
 const START = Date.UTC(2026, 10, 5, 12);
 const SUCCEEDED_AFTER_MS = (20 + 240 + 80) * 1000;
@@ -22,7 +22,7 @@ function keyNumber(index: number): string {
 }
 
 function setUp() {
-  const database = handMadeCatalog({
+  const database = handMadeMarket({
     sector: [SECTOR],
     product: [product(7, "larkvoice"), product(8, "mute")],
     product_month: [

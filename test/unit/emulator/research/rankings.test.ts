@@ -2,9 +2,9 @@ import { assert, boolean, property as forAll, record } from "fast-check";
 import { expect, test } from "vitest";
 import { rankingsQuerySchema } from "../../../../src/api/rankings.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
-import { handMadeCatalog, LATEST, observed, product, SECTOR, visits } from "../hand-made-catalog.js";
+import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "./hand-made-market.js";
 import { defaultAssumptions } from "./default-assumptions.js";
-import { oneOf, randomCatalog, rarely } from "./random-catalog.js";
+import { oneOf, randomCatalog, rarely } from "./random-market.js";
 import { rawCatalog } from "./raw-data.js";
 import { expectSameRanking } from "./same-ranking.js";
 
@@ -38,7 +38,7 @@ test("rankings agree with a slow and plain recomputation where much is missing [
 });
 
 function twoProducts() {
-  return handMadeCatalog({
+  return handMadeMarket({
     sector: [SECTOR],
     product: [product(1, "larkvoice"), product(2, "mute")],
     product_month: [
@@ -108,7 +108,7 @@ test("a category that there is not is not found, or finds nothing if that is ass
 });
 
 test("before anything was observed the data is unavailable", () => {
-  const database = handMadeCatalog({});
+  const database = handMadeMarket({});
   expect(() =>
     readRankings(database, rankingsQuerySchema.parse({}), { isLimited: false }, defaultAssumptions()),
   ).toThrow(expect.objectContaining({ code: "DATA_UNAVAILABLE", status: 503 }));

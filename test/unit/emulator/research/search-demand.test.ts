@@ -2,9 +2,9 @@ import { assert, boolean, property as forAll, record } from "fast-check";
 import { expect, test } from "vitest";
 import { COMPARISON_STATUSES, CONCENTRATIONS, searchDemandQuerySchema } from "../../../../src/api/search-demand.js";
 import { readSearchDemand } from "../../../../src/emulator/research/read-search-demand.js";
-import { handMadeCatalog } from "../hand-made-catalog.js";
+import { handMadeMarket } from "./hand-made-market.js";
 import { defaultAssumptions } from "./default-assumptions.js";
-import { oneOf, randomCatalog, rarely } from "./random-catalog.js";
+import { oneOf, randomCatalog, rarely } from "./random-market.js";
 import { rawCatalog } from "./raw-data.js";
 import { expectSameDemand } from "./same-demand.js";
 
@@ -121,11 +121,6 @@ test("a market or a keyword that there is not is not found", () => {
 
 test("before anything was observed the data is unavailable", () => {
   expect(() =>
-    readSearchDemand(
-      handMadeCatalog({}),
-      searchDemandQuerySchema.parse({}),
-      { isLimited: false },
-      defaultAssumptions(),
-    ),
+    readSearchDemand(handMadeMarket({}), searchDemandQuerySchema.parse({}), { isLimited: false }, defaultAssumptions()),
   ).toThrow(expect.objectContaining({ code: "DATA_UNAVAILABLE" }));
 });

@@ -11,11 +11,11 @@ import {
   type Webhooks,
   type WebhooksOptions,
 } from "../../../../src/emulator/webhooks/create-webhooks.js";
-import type { SignalDraft } from "../../../../src/emulator/webhooks/signal-draft.js";
+import type { SignalDraft } from "../../../../src/emulator/webhooks/signals/signal-draft.js";
 import { WEBHOOK_SCHEMA } from "../../../../src/emulator/webhooks/webhook-schema.js";
 import { createManualClock, type ManualClock } from "../../../../src/testing/manual-clock.js";
 import { listen, serveRecorder, type RecordedRequest } from "../../../cli/serve-requests.js";
-import { handMadeCatalog, product, SECTOR } from "../hand-made-catalog.js";
+import { handMadeMarket, product, SECTOR } from "../research/hand-made-market.js";
 
 export const START = Date.UTC(2026, 10, 5, 12);
 export const HOUR_MS = 3_600_000;
@@ -40,7 +40,7 @@ export interface WebhookWorld {
 
 /** A catalog with two products, whose first one account 1 follows. */
 export function webhookDatabase(): Database {
-  const database = handMadeCatalog({ sector: [SECTOR], product: [product(7, "larkvoice"), product(8, "mute")] });
+  const database = handMadeMarket({ sector: [SECTOR], product: [product(7, "larkvoice"), product(8, "mute")] });
   database.exec(WEBHOOK_SCHEMA);
   return database;
 }

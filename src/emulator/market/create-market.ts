@@ -1,0 +1,90 @@
+import type { EmulatorCore } from "../instance/core.js";
+import { monthOf, type MonthIndex } from "../time/month.js";
+import type { DueWork } from "../time/scheduler.js";
+import type { SignalDraft } from "../webhooks/signals/signal-draft.js";
+import { createDueSignals } from "./due-signals.js";
+import { generateMarket, growMonth } from "./generator/generate-market.js";
+import { observedAt } from "./observed-at.js";
+import { deriveSignals } from "./signals/derive-signals.js";
+import type { MarketGenerator } from "./generator/market-generator.js";
+
+/** Is told of a signal when it is published, within the transaction that takes it from the queue. */
+export type SignalListener = (draft: SignalDraft, publishedAt: number) => void;
+
+/** The observed data, which goes on with the clock. */
+export interface Market {
+  /** To be added to the scheduler: a month that ended is observed on its day, then its signals are published. */
+  work: DueWork;
+  onSignals(listener: SignalListener): void;
+}
+
+/**
+ * Fills the tables when they are empty, up to the last month that is observed by now. A database that has data goes on from
+ * there, with the seed that it was made of.
+ */
+export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Market {
+  const { database, clock, assumptions } = core;
+  const observedOnDay = assumptions.monthObservedOnDay;
+  const dueSignals = createDueSignals(database);
+  const listeners: SignalListener[] = [];
+  let generator: MarketGenerator | undefined;
+
+  const readOrigin = database.prepare<[], { seed: number }>("SELECT seed FROM catalog_origin");
+  if (readOrigin.get() === undefined) {
+    generator = generateMarket(database, { seed, lastMonth: lastObserved(clock.now(), observedOnDay), observedOnDay });
+  }
+  const origin = readOrigin.get() ?? { seed };
+  const lastMonth = database.prepare<[], { month: number }>("SELECT max(month) AS month FROM observed_month");
+
+  function nextMonth(): MonthIndex {
+    return (lastMonth.get()?.month ?? lastObserved(clock.now(), observedOnDay)) + 1;
+  }
+
+  // The rows of a month and its signals are there together, or neither: what stopped halfway is done anew.
+  const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
+    const grown = growMonth(database, origin.seed, month, { ...(known && { generator: known }), observedOnDay });
+    const drafts = deriveSignals(database, month, assumptions);
+    dueSignals.add(drafts, observedAt(month, observedOnDay), assumptions.minutesBetweenSignalTypes);
+    return grown;
+  });
+
+  const publish = database.transaction((): void => {
+    for (const { draft, dueAt } of dueSignals.takeFirst()) {
+      for (const listener of listeners) listener(draft, dueAt);
+    }
+  });
+
+  /** What is due first: signals of a month before the next month. */
+  function nextDue(): { at: number; run(): void } {
+    const month = nextMonth();
+    const monthAt = observedAt(month, observedOnDay);
+    const signalsAt = dueSignals.nextDueAt();
+    if (signalsAt !== null && signalsAt <= monthAt) return { at: signalsAt, run: publish };
+    return {
+      at: monthAt,
+      run() {
+        // A month that fails has changed the generator and not the tables; the next try begins from the tables.
+        const before = generator;
+        generator = undefined;
+        generator = observe(before, month);
+      },
+    };
+  }
+
+  return {
+    onSignals: (listener) => void listeners.push(listener),
+    work: {
+      nextDueAt: () => nextDue().at,
+      async runDue(nowMs) {
+        // What fails keeps nothing, so it can be tried again.
+        for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
+      },
+    },
+  };
+}
+
+/** The last month that is observed at a moment. */
+function lastObserved(atMs: number, day: number): MonthIndex {
+  const month = monthOf(atMs) - 1;
+  return observedAt(month, day) <= atMs ? month : month - 1;
+}

@@ -1,0 +1,51 @@
+import type { Database } from "../database/database.js";
+import type { SignalDraft } from "../webhooks/signals/signal-draft.js";
+
+/** Signals that were derived and are not published yet; a restart goes on with them. */
+export const DUE_SIGNAL_SCHEMA = `
+CREATE TABLE due_signal (
+  due_signal_id INTEGER PRIMARY KEY,
+  due_at INTEGER NOT NULL,
+  draft TEXT NOT NULL
+) STRICT;
+CREATE INDEX due_signal_by_time ON due_signal (due_at);
+`;
+
+const MINUTE_MS = 60_000;
+
+/** The queue of signals on their way out. */
+export interface DueSignals {
+  /** Signals of one type go out at once, the next type some minutes later. */
+  add(drafts: readonly SignalDraft[], fromMs: number, minutesBetweenTypes: number): void;
+  /** In milliseconds since 1970; null: none waits. */
+  nextDueAt(): number | null;
+  /** Takes those that are due first, all of one moment. */
+  takeFirst(): { draft: SignalDraft; dueAt: number }[];
+}
+
+export function createDueSignals(database: Database): DueSignals {
+  const insert = database.prepare<[number, string]>("INSERT INTO due_signal (due_at, draft) VALUES (?, ?)");
+  const first = database.prepare<[], { due_at: number | null }>("SELECT min(due_at) AS due_at FROM due_signal");
+  const read = database.prepare<[number], { draft: string }>(
+    "SELECT draft FROM due_signal WHERE due_at = ? ORDER BY due_signal_id",
+  );
+  const remove = database.prepare<[number]>("DELETE FROM due_signal WHERE due_at = ?");
+  const nextDueAt = (): number | null => first.get()?.due_at ?? null;
+  return {
+    add(drafts, fromMs, minutesBetweenTypes) {
+      const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
+      for (const draft of drafts) {
+        const dueAt = fromMs + Math.round(types.indexOf(draft.signal_type) * minutesBetweenTypes * MINUTE_MS);
+        insert.run(dueAt, JSON.stringify(draft));
+      }
+    },
+    nextDueAt,
+    takeFirst() {
+      const dueAt = nextDueAt();
+      if (dueAt === null) return [];
+      const drafts = read.all(dueAt).map(({ draft }) => ({ draft: JSON.parse(draft) as SignalDraft, dueAt }));
+      remove.run(dueAt);
+      return drafts;
+    },
+  };
+}

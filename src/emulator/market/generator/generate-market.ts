@@ -1,0 +1,73 @@
+import type { Database } from "../../database/database.js";
+import type { MonthIndex } from "../../time/month.js";
+import { createMarketWriter } from "./market-writer.js";
+import { observedAt, OBSERVED_ON_DAY } from "../observed-at.js";
+import { createMarketGenerator, createMarketGeneratorAt, type MarketGenerator } from "./market-generator.js";
+
+export interface MarketOptions {
+  /** A whole number. Same seed and months, same data on every machine. */
+  seed: number;
+  /** How many months of traffic there are; keywords are observed from the 13th on. @default 24 */
+  months?: number;
+  /** The last month that was observed. */
+  lastMonth: MonthIndex;
+  /** On which day of the next month a month is observed. @default 2 */
+  observedOnDay?: number;
+}
+
+/**
+ * Fills the tables of the market, which are there and empty, in one transaction.
+ *
+ * @returns the generator as it is after the last month, for {@link growMonth} to go on with
+ */
+export function generateMarket(
+  database: Database,
+  { seed, months = 24, lastMonth, observedOnDay = OBSERVED_ON_DAY }: MarketOptions,
+): MarketGenerator {
+  const firstMonth = lastMonth - months + 1;
+  const generator = createMarketGenerator(seed, firstMonth);
+  const fill = database.transaction(() => {
+    database
+      .prepare("INSERT INTO catalog_origin (origin_id, seed, first_month) VALUES (1, ?, ?)")
+      .run(seed, firstMonth);
+    const writer = createMarketWriter(database);
+    while (generator.nextMonth <= lastMonth) {
+      writer.rows.observed_month.add(generator.nextMonth, observedAt(generator.nextMonth, observedOnDay));
+      generator.advance(writer);
+    }
+    writer.finish();
+  });
+  fill();
+  return generator;
+}
+
+/**
+ * Adds the next month, in one transaction: growing month by month gives the same rows as generating them at once.
+ *
+ * @param month the month after the last one that was observed
+ * @param generator as it is before that month; without it, it is made anew from the beginning
+ * @throws RangeError another month would leave a gap, or is there already
+ */
+export function growMonth(
+  database: Database,
+  seed: number,
+  month: MonthIndex,
+  { generator, observedOnDay = OBSERVED_ON_DAY }: { generator?: MarketGenerator; observedOnDay?: number } = {},
+): MarketGenerator {
+  const grow = database.transaction(() => {
+    const observed = database
+      .prepare<[], { first: number | null; last: number | null }>(
+        "SELECT min(month) AS first, max(month) AS last FROM observed_month",
+      )
+      .get();
+    if (observed?.first == null || month !== (observed.last ?? 0) + 1)
+      throw new RangeError("growMonth adds the month after the last one");
+    const grown = generator?.nextMonth === month ? generator : createMarketGeneratorAt(seed, observed.first, month);
+    const writer = createMarketWriter(database);
+    writer.rows.observed_month.add(month, observedAt(month, observedOnDay));
+    grown.advance(writer);
+    writer.finish();
+    return grown;
+  });
+  return grow();
+}

@@ -1,0 +1,164 @@
+import type { MarketWriter } from "./market-writer.js";
+import { ftsText } from "../fts-query.js";
+import { TOPIC, type Dice } from "./dice.js";
+import type { Keyword, KeywordIdea } from "./keyword.js";
+import { brandIdeas, sectorIdeas } from "./keyword-ideas.js";
+import { chooseReceivers } from "./keyword-receivers.js";
+import type { Product } from "./product.js";
+import { seasonFactor } from "./season.js";
+import { SECTORS } from "./sectors.js";
+
+/** All keywords together bring a product at most this part of its organic visits in a usual month. */
+const MOST_OF_ORGANIC = 0.3;
+/** Of a keyword's searches those that end at a tracked product, from and by how much more: most that name it, few that everybody types. */
+const GO_ON = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
+/** How far searches for a keyword move from a usual month. */
+const LEAST_TREND = 0.4;
+const MOST_TREND = 2.5;
+
+/** Chances of a month. */
+const CHANCE = {
+  missing: 0.3,
+  sampleChange: 0.025,
+  unverified: 0.03,
+  breakout: 0.006,
+  receiverBreakout: 0.002,
+} as const;
+/** Keywords that are missing in some months; all others are observed in each. */
+const SPARSE_SHARE = 0.05;
+/** A product's traffic by a keyword breaks out only where it is small beside its other traffic. */
+const SMALL_SHARE = 0.004;
+
+/** The keywords of the market, month by month. */
+export interface KeywordMarket {
+  step(writer: MarketWriter, products: readonly Product[], turn: number, month: number): void;
+}
+
+/** @param firstTurn the first month in which keywords are observed, counted from the catalog's first */
+export function createKeywordMarket(dice: Dice, firstTurn: number): KeywordMarket {
+  const keywords: Keyword[] = [];
+  const later = new Map<number, KeywordIdea[]>();
+  const texts = new Set<string>();
+  const clusters = new Set<string>();
+  let productsKnown = 0;
+
+  function ideasOf(
+    turn: number,
+    products: readonly Product[],
+    bySector: readonly (readonly Product[])[],
+  ): KeywordIdea[] {
+    const ideas = later.get(turn) ?? [];
+    later.delete(turn);
+    for (const idea of turn === firstTurn ? sectorIdeas(dice, firstTurn) : []) {
+      if (idea.bornAt === turn) ideas.push(idea);
+      else later.set(idea.bornAt, [...(later.get(idea.bornAt) ?? []), idea]);
+    }
+    for (const product of products.slice(productsKnown)) {
+      const rivals = bySector[product.sectorIndex] ?? [];
+      ideas.push(...brandIdeas(dice, product, rivals[rivals.indexOf(product) - 1] ?? null, turn));
+    }
+    productsKnown = products.length;
+    return ideas;
+  }
+
+  function addKeywords(writer: MarketWriter, products: readonly Product[], turn: number): void {
+    const bySector: Product[][] = SECTORS.map(() => []);
+    for (const product of products) if (product.isOffered) bySector[product.sectorIndex]?.push(product);
+    for (const rivals of bySector) rivals.sort((a, b) => b.visits.organic - a.visits.organic || a.index - b.index);
+    const from = keywords.length;
+    for (const idea of ideasOf(turn, products, bySector)) {
+      if (texts.has(idea.text)) continue;
+      texts.add(idea.text);
+      const keywordId = keywords.length + 1;
+      const receivers = chooseReceivers(dice, keywordId, idea, bySector);
+      keywords.push({ keywordId, idea, receivers, baseVolume: 0, trend: 1, sampleVersion: 1 });
+    }
+    const added = keywords.slice(from);
+    if (turn === firstTurn) limitShares(added);
+    for (const keyword of added) {
+      keyword.baseVolume = firstVolume(dice, keyword);
+      writeKeyword(writer, keyword, clusters);
+    }
+  }
+
+  return {
+    step(writer, products, turn, month) {
+      if (turn < firstTurn) return;
+      addKeywords(writer, products, turn);
+      for (const keyword of keywords) stepKeyword(dice, writer, keyword, turn, month);
+    },
+  };
+}
+
+function limitShares(keywords: readonly Keyword[]): void {
+  const sums = new Map<Product, number>();
+  for (const { receivers } of keywords) {
+    for (const { product, share } of receivers) sums.set(product, (sums.get(product) ?? 0) + share);
+  }
+  for (const { receivers } of keywords) {
+    for (const receiver of receivers) {
+      const sum = sums.get(receiver.product) ?? 0;
+      if (sum > MOST_OF_ORGANIC) receiver.share *= MOST_OF_ORGANIC / sum;
+    }
+  }
+}
+
+/** Only a part of those who search go on to a tracked product. */
+function firstVolume(dice: Dice, { keywordId, idea, receivers }: Keyword): number {
+  const visits = receivers.reduce((sum, { product, share }) => sum + product.visits.organic * share, 0);
+  const unseen = 20 + 900 * dice.fraction(TOPIC.keywordSize, keywordId, 1);
+  const [least, spread] = idea.owner !== null ? GO_ON.brand : idea.isHead ? GO_ON.head : GO_ON.other;
+  return visits / (least + spread * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + unseen;
+}
+
+function writeKeyword({ rows }: MarketWriter, { keywordId, idea, receivers }: Keyword, clusters: Set<string>): void {
+  const { text, brandType, cluster, sectorIndex } = idea;
+  if (cluster !== null && !clusters.has(cluster.id)) {
+    clusters.add(cluster.id);
+    rows.keyword_cluster.add(cluster.id, cluster.name.en, cluster.name.zh);
+  }
+  rows.keyword.add(keywordId, text, brandType, cluster?.id ?? null, sectorIndex === null ? null : sectorIndex + 1);
+  rows.keyword_fts.add(keywordId, ftsText(text));
+  for (const [place, { product }] of receivers.entries()) rows.keyword_receiver.add(keywordId, place, product.toolId);
+}
+
+function stepKeyword(dice: Dice, { rows }: MarketWriter, keyword: Keyword, turn: number, month: number): void {
+  const { keywordId, idea, receivers } = keyword;
+  const trend = dice.fraction(TOPIC.keywordTrend, keywordId, turn);
+  const growth = trend < CHANCE.breakout ? 1.7 + trend * 150 : 0.95 + 0.104 * trend;
+  keyword.trend = Math.min(MOST_TREND, Math.max(LEAST_TREND, keyword.trend * growth));
+  const sample = dice.fraction(TOPIC.keywordSample, keywordId, turn);
+  if (sample < CHANCE.sampleChange) keyword.sampleVersion += 1;
+  const isSparse = dice.fraction(TOPIC.keywordSample, keywordId, -1) < SPARSE_SHARE;
+  const isMissing =
+    isSparse && turn > idea.bornAt && dice.fraction(TOPIC.keywordSample, keywordId, -turn - 2) < CHANCE.missing;
+  const isVerified = sample < 1 - CHANCE.unverified;
+
+  let observedProducts = 0;
+  let observedTraffic = 0;
+  let trafficByPlace = "";
+  for (const receiver of receivers) {
+    const noise = dice.fraction(TOPIC.slotNoise, receiver.number, turn);
+    if (noise < CHANCE.receiverBreakout && receiver.share < SMALL_SHARE) receiver.share *= 2.5 + noise * 500;
+    const isAbsent = !receiver.product.isOffered || (turn + receiver.offset) % receiver.period < receiver.gap;
+    const { organic } = receiver.product.visits;
+    const traffic = isAbsent ? 0 : Math.round(organic * receiver.share * keyword.trend * (0.9 + 0.2 * noise));
+    if (traffic > 0) observedProducts += 1;
+    observedTraffic += traffic;
+    trafficByPlace += trafficByPlace === "" ? String(traffic) : `,${traffic}`;
+  }
+  if (isMissing) return;
+  const strength = idea.sectorIndex === null ? 1 : (SECTORS[idea.sectorIndex]?.season ?? 1);
+  const searches = keyword.baseVolume * keyword.trend * seasonFactor(month % 12, strength);
+  const volume = Math.ceil(Math.max(searches, observedTraffic * 1.1) / 10) * 10;
+  rows.keyword_month.add(
+    month,
+    keywordId,
+    volume,
+    keyword.sampleVersion,
+    isVerified ? 1 : 0,
+    `[${trafficByPlace}]`,
+    observedProducts,
+    observedTraffic,
+  );
+}

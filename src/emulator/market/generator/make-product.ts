@@ -1,0 +1,99 @@
+import { TOPIC, type Dice } from "./dice.js";
+import type { Product } from "./product.js";
+import { nameProduct } from "./product-names.js";
+import { firstOffer } from "./product-offer.js";
+import { firstPresence } from "./product-presence.js";
+import { makeTagline, pick } from "./product-texts.js";
+import { SECTORS } from "./sectors.js";
+import { AI_PLATFORMS, AUDIENCES, COUNTRIES } from "./words.js";
+
+/** Ids are spread over five digits, as if other products stood between them. */
+const ID_STEP = 79;
+const FIRST_ID = 2000;
+/** Visits of the smallest products, and how much a draw of a tenth gets more: it makes the tail heavy. */
+const SMALLEST_BASE = 2200;
+const SMALLEST_DRAW = 0.0012;
+/** Shares of a product's countries, the largest first. */
+const COUNTRY_PERMILLES = [380, 140, 90, 60, 40, 30] as const;
+/** Traffic of a product in its first month, relative to what it tends to. */
+const START_LEVEL = 0.12;
+
+/** A product as it is when the catalog first sees it. */
+export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanId: () => number): Product {
+  const sectorIndex = dice.below(SECTORS.length, TOPIC.sector, index);
+  const sector = pick(SECTORS, sectorIndex);
+  const { name, slug } = nameProduct(dice, index, sector);
+  const audience = pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index));
+  const base = baseVisits(dice.fraction(TOPIC.size, index));
+  const level = base * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
+  const hasPaid = dice.fraction(TOPIC.paid, index, -1) < 0.4;
+  const { pricingModel, plans } = firstOffer(dice, index, nextPlanId);
+  // All in one literal, without a spread: the engine then knows the object's shape, which halves the time of a market.
+  return {
+    index,
+    toolId: FIRST_ID + index * ID_STEP + dice.below(ID_STEP, TOPIC.listing, index),
+    sectorIndex,
+    sector,
+    name,
+    slug,
+    audience,
+    bornAt,
+    baseVisits: base,
+    organicShare: 0.35 + 0.4 * dice.fraction(TOPIC.channels, index),
+    countries: chooseCountries(dice, index, /\p{Script=Han}/u.test(name)),
+    domain: `${slug.replaceAll("-", dice.below(3, TOPIC.productName, index, 2) === 0 ? "-" : "")}.example`,
+    tagline: makeTagline(dice, { index, sector, audience }, 0),
+    isOffered: true,
+    level,
+    phase: { rate: 0, monthsLeft: 0 },
+    aiShare: 0.004 + 0.05 * dice.fraction(TOPIC.aiShare, index, -1),
+    paidShare: hasPaid ? 0.02 + 0.12 * dice.fraction(TOPIC.paid, index, -2) : 0,
+    visits: { organic: 0, paid: 0, aiReferral: 0, direct: 0 },
+    ratingTenths: dice.fraction(TOPIC.rating, index, -1) < 0.04 ? null : firstRating(dice, index, level),
+    linkingDomains: 20 + Math.floor((level / 90) * (0.3 + dice.fraction(TOPIC.links, index, -1))),
+    pricingModel,
+    plans,
+    featureCount: 2 + dice.below(4, TOPIC.features, index, -1),
+    modelCount: dice.fraction(TOPIC.features, index, -2) < 0.25 ? 1 : 0,
+    hasApi: dice.fraction(TOPIC.features, index, -3) < 0.3,
+    hasMcp: dice.fraction(TOPIC.features, index, -4) < 0.04,
+    aiSources: firstSources(dice, index),
+    presence: firstPresence(dice, index, hasPaid, level),
+  };
+}
+
+/** Pareto's law: most are small, a few have millions. Roots are exact on every machine, powers are not. */
+function baseVisits(fraction: number): number {
+  const draw = Math.max(SMALLEST_DRAW, fraction);
+  return SMALLEST_BASE / (draw * Math.sqrt(Math.sqrt(draw)));
+}
+
+function firstRating(dice: Dice, index: number, level: number): number {
+  const magnitude = 32 - Math.clz32(Math.floor(level));
+  return Math.max(0, Math.min(930, magnitude * 34 - 130 + dice.between(-90, 90, TOPIC.rating, index, -2)));
+}
+
+function chooseCountries(dice: Dice, index: number, isChinese: boolean): (readonly [string, number])[] {
+  const home = isChinese
+    ? COUNTRIES.indexOf("CN")
+    : Math.floor(square(dice.fraction(TOPIC.countries, index)) * COUNTRIES.length);
+  const count = dice.between(3, COUNTRY_PERMILLES.length, TOPIC.countries, index, 1);
+  const chosen = new Set([home]);
+  for (let turn = 2; chosen.size < count; turn++) {
+    const draw = square(dice.fraction(TOPIC.countries, index, turn));
+    chosen.add(Math.floor(draw * COUNTRIES.length));
+  }
+  return [...chosen].map((country, place) => [pick(COUNTRIES, country), COUNTRY_PERMILLES[place] ?? 0] as const);
+}
+
+function firstSources(dice: Dice, index: number): Set<number> {
+  const sources = new Set<number>();
+  const count = dice.below(4, TOPIC.aiSources, index, -1);
+  for (let turn = 0; turn < count; turn++)
+    sources.add(dice.below(AI_PLATFORMS.length, TOPIC.aiSources, index, -2 - turn));
+  return sources;
+}
+
+function square(value: number): number {
+  return value * value;
+}

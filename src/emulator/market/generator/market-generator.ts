@@ -1,0 +1,140 @@
+import { NO_WRITER, type MarketWriter } from "./market-writer.js";
+import { ftsText } from "../fts-query.js";
+import type { MonthIndex } from "../../time/month.js";
+import { createDice, TOPIC } from "./dice.js";
+import { createKeywordMarket } from "./keyword-market.js";
+import { makeProduct } from "./make-product.js";
+import type { Product } from "./product.js";
+import { changeOffer } from "./product-offer.js";
+import { stepPresence } from "./product-presence.js";
+import { introduce, newSource } from "./product-progress.js";
+import { describe, makeTagline } from "./product-texts.js";
+import { stepTraffic } from "./product-traffic.js";
+import { SECTORS } from "./sectors.js";
+import { writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
+
+const FIRST_PRODUCTS = 600;
+/** New products of a month: between these. */
+const BIRTHS = [2, 5] as const;
+/** Keywords are observed from the catalog's 13th month on. */
+const KEYWORDS_FROM = 12;
+/** Chances of a month. */
+const CHANCE = { ending: 0.0022, unobserved: 0.25, domain: 0.0018, positioning: 0.003 } as const;
+/** Products that are not observed in every month. */
+const SPARSE_SHARE = 0.06;
+
+/**
+ * A made-up market of AI products. Each month follows from the one before and the seed, so growing it month by month is the
+ * same as growing it at once.
+ */
+export interface MarketGenerator {
+  /** The month that is made next. */
+  readonly nextMonth: MonthIndex;
+  /** Makes the next month and writes what is observed of it. */
+  advance(writer: MarketWriter): void;
+}
+
+/** @param seed a whole number */
+export function createMarketGenerator(seed: number, firstMonth: MonthIndex): MarketGenerator {
+  const dice = createDice(seed);
+  const products: Product[] = [];
+  const keywords = createKeywordMarket(dice, KEYWORDS_FROM);
+  let turn = 0;
+  let planIds = 0;
+  const nextPlanId = (): number => ++planIds;
+
+  function addProducts(writer: MarketWriter, month: MonthIndex): void {
+    const count = turn === 0 ? FIRST_PRODUCTS : dice.between(BIRTHS[0], BIRTHS[1], TOPIC.births, 0, turn);
+    for (let number = 0; number < count; number++) {
+      const product = makeProduct(dice, products.length, turn, nextPlanId);
+      products.push(product);
+      writeNewProduct(dice, writer, product, month);
+    }
+  }
+
+  function advanceProduct(writer: MarketWriter, product: Product, month: MonthIndex): void {
+    stepTraffic(dice, product, turn, month % 12);
+    stepPresence(dice, product, turn);
+    if (turn > product.bornAt) change(writer, product, month);
+    if (product.isOffered && isObserved(product)) writeProductMonth(writer, product, month);
+  }
+
+  function isObserved({ index, bornAt }: Product): boolean {
+    if (turn === bornAt || dice.fraction(TOPIC.observed, index) >= SPARSE_SHARE) return true;
+    return dice.fraction(TOPIC.observed, index, turn) >= CHANCE.unobserved;
+  }
+
+  function change(writer: MarketWriter, product: Product, month: MonthIndex): void {
+    const { toolId, index } = product;
+    const falls = (chance: number, what: number): boolean =>
+      dice.fraction(TOPIC.endings, index, turn * 4 + what) < chance;
+    if (falls(CHANCE.ending, 0)) {
+      product.isOffered = false;
+      writer.update("discontinue", month, toolId);
+      writer.update("setStaleness", "stale", toolId);
+      return;
+    }
+    const offer = changeOffer(dice, product, turn, nextPlanId);
+    for (const plan of offer?.ended ?? []) writer.update("endPlan", month, plan.planId);
+    for (const plan of offer?.begun ?? []) writePlan(writer.rows, toolId, plan, month);
+    if (offer?.oldModel != null) {
+      writer.rows.product_change.add(month, toolId, "pricing_model", offer.oldModel, product.pricingModel, null);
+      writer.update("setPricingModel", product.pricingModel, toolId);
+    }
+    for (const { kind, name } of introduce(dice, product, turn))
+      writer.rows.feature.add(toolId, kind, name.en, name.zh, month);
+    const source = newSource(dice, product, turn);
+    if (source !== null) writer.rows.ai_source.add(toolId, source.source, month, source.visits);
+    const moves = falls(CHANCE.domain, 1);
+    const repositions = falls(CHANCE.positioning, 2);
+    if (moves) move(writer, product, month);
+    if (repositions) reposition(writer, product, month);
+    if (moves || repositions) {
+      writer.update("forgetSearchText", toolId);
+      const { name, domain, tagline } = product;
+      writer.update("setSearchText", toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
+    }
+  }
+
+  function move(writer: MarketWriter, product: Product, month: MonthIndex): void {
+    const before = product.domain;
+    product.domain = before.startsWith("get-") ? before.slice("get-".length) : `get-${before}`;
+    const redirected = dice.between(88, 99, TOPIC.positioning, product.index, turn);
+    writer.rows.product_change.add(month, product.toolId, "domain", before, product.domain, redirected);
+    writer.update("setDomain", product.domain, product.toolId);
+  }
+
+  function reposition(writer: MarketWriter, product: Product, month: MonthIndex): void {
+    const before = product.tagline.en;
+    product.tagline = makeTagline(dice, product, turn);
+    const kept = dice.between(22, 48, TOPIC.positioning, product.index, -turn - 1);
+    writer.rows.product_change.add(month, product.toolId, "tagline", before, product.tagline.en, kept);
+    const { short, long } = describe(dice, product, turn);
+    const texts = [product.tagline, short, long].flatMap(({ en, zh }) => [en, zh]);
+    writer.update("setPositioning", ...texts, product.toolId);
+  }
+
+  return {
+    get nextMonth() {
+      return firstMonth + turn;
+    },
+    advance(writer) {
+      const month = firstMonth + turn;
+      if (turn === 0) {
+        for (const [place, { slug, name }] of SECTORS.entries())
+          writer.rows.sector.add(place + 1, slug, name.en, name.zh);
+      }
+      addProducts(writer, month);
+      for (const product of products) if (product.isOffered) advanceProduct(writer, product, month);
+      keywords.step(writer, products, turn, month);
+      turn += 1;
+    },
+  };
+}
+
+/** A generator whose next month is `nextMonth`. */
+export function createMarketGeneratorAt(seed: number, firstMonth: MonthIndex, nextMonth: MonthIndex): MarketGenerator {
+  const generator = createMarketGenerator(seed, firstMonth);
+  while (generator.nextMonth < nextMonth) generator.advance(NO_WRITER);
+  return generator;
+}

@@ -1,0 +1,77 @@
+import type { Database, Statement } from "../../database/database.js";
+import { createBulkInsert, type BulkInsert } from "./bulk-insert.js";
+
+const COLUMNS = {
+  sector: "sector_id slug name_en name_zh",
+  product:
+    "tool_id slug name domain sector_id tagline_en tagline_zh short_description_en short_description_zh long_description_en long_description_zh pricing_model verification_status staleness_status listed_at launched_month domain_registered_month",
+  product_fts: "rowid name domain tagline_en tagline_zh",
+  product_sector: "tool_id sector_id",
+  plan: "plan_id tool_id name kind region monthly_price_cents unit_price_mills trial_days trial_needs_card from_month",
+  feature: "tool_id kind name_en name_zh from_month",
+  ai_source: "tool_id source from_month first_visits",
+  product_change: "month tool_id kind before_text after_text share",
+  product_month: "month tool_id organic paid ai_referral direct domain_rating linking_domains",
+  product_presence_month:
+    "month tool_id sitemap_urls pattern_urls market_urls search_ads ad_creatives articles directories extension_users",
+  product_country: "tool_id country share_permille",
+  keyword_cluster: "cluster_id name_en name_zh",
+  keyword: "keyword_id keyword brand_type cluster_id sector_id",
+  keyword_fts: "rowid keyword",
+  keyword_receiver: "keyword_id place tool_id",
+  keyword_month:
+    "month keyword_id search_volume sample_version is_verified traffic_by_place observed_products observed_traffic",
+  observed_month: "month captured_at",
+} as const;
+
+const UPDATES = {
+  endPlan: "UPDATE plan SET until_month = ? WHERE plan_id = ?",
+  setPricingModel: "UPDATE product SET pricing_model = ? WHERE tool_id = ?",
+  setDomain: "UPDATE product SET domain = ? WHERE tool_id = ?",
+  // A product without a long description stays without.
+  setPositioning: `UPDATE product SET tagline_en = ?, tagline_zh = ?, short_description_en = ?, short_description_zh = ?,
+    long_description_en = iif(long_description_en IS NULL, NULL, ?), long_description_zh = iif(long_description_zh IS NULL, NULL, ?)
+    WHERE tool_id = ?`,
+  discontinue: "UPDATE product SET discontinued_month = ? WHERE tool_id = ?",
+  setStaleness: "UPDATE product SET staleness_status = ? WHERE tool_id = ?",
+  forgetSearchText: "DELETE FROM product_fts WHERE rowid = ?",
+  setSearchText: "INSERT INTO product_fts (rowid, name, domain, tagline_en, tagline_zh) VALUES (?, ?, ?, ?, ?)",
+} as const;
+
+type Table = keyof typeof COLUMNS;
+type Update = keyof typeof UPDATES;
+
+/** Takes what happens in the made-up market, and writes it: rows in batches, updates after all rows. */
+export interface MarketWriter {
+  rows: Readonly<Record<Table, Pick<BulkInsert, "add">>>;
+  update(update: Update, ...values: (number | string)[]): void;
+  finish(): void;
+}
+
+export function createMarketWriter(database: Database): MarketWriter {
+  const tables = Object.entries(COLUMNS).map(
+    ([table, columns]) => [table, createBulkInsert(database, table, columns.split(" "))] as const,
+  );
+  const updates: [Update, (number | string)[]][] = [];
+  const statements = Object.fromEntries(
+    Object.entries(UPDATES).map(([update, sql]) => [update, database.prepare<(number | string)[]>(sql)]),
+  ) as Record<Update, Statement<(number | string)[]>>;
+  return {
+    rows: Object.fromEntries(tables) as Record<Table, BulkInsert>,
+    update: (update, ...values) => void updates.push([update, values]),
+    finish() {
+      // In the order of COLUMNS, in which no row refers to a later one.
+      for (const [, insert] of tables) insert.flush();
+      for (const [update, values] of updates.splice(0)) statements[update].run(...values);
+    },
+  };
+}
+
+/** For months that are there already: the generator goes through them without writing. */
+export const NO_WRITER: MarketWriter = {
+  rows: Object.fromEntries(
+    Object.keys(COLUMNS).map((table) => [table, { add: () => {} }]),
+  ) as unknown as MarketWriter["rows"],
+  update: () => {},
+  finish: () => {},
+};

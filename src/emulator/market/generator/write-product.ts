@@ -1,0 +1,116 @@
+import type { MarketWriter } from "./market-writer.js";
+import { ftsText } from "../fts-query.js";
+import { monthStart } from "../../time/month.js";
+import { TOPIC, type Dice } from "./dice.js";
+import type { Plan, Product, StalenessStatus } from "./product.js";
+import { firstIntroductions } from "./product-progress.js";
+import { describe, pick } from "./product-texts.js";
+import { SECTORS } from "./sectors.js";
+import { AI_PLATFORMS } from "./words.js";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NO_TEXT_SHARE = 0.03;
+const PENDING_SHARE = 0.15;
+const SECOND_SECTOR_SHARE = 0.3;
+/** The catalog lists a product some months before its maker announces the launch: one can follow it until then. */
+const MONTHS_TO_LAUNCH = [1, 3] as const;
+/** Prices are those of one region. */
+const REGION = "US";
+
+/** @param month the month in which the catalog first sees it */
+export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Product, month: number): void {
+  const { index, toolId, slug, name, domain, sectorIndex, tagline, bornAt } = product;
+  const { short, long } = describe(dice, product, 0);
+  const isNew = bornAt > 0;
+  const listedMonth = isNew ? month : month - dice.between(1, 60, TOPIC.listing, index, 1);
+  const listedAt =
+    monthStart(listedMonth) +
+    dice.between(0, 27, TOPIC.listing, index, 2) * DAY_MS +
+    dice.below(DAY_MS / 1000, TOPIC.listing, index, 3) * 1000;
+  const registered = listedMonth - dice.between(0, isNew ? 14 : 40, TOPIC.listing, index, 4);
+  const monthsToLaunch = isNew ? dice.between(...MONTHS_TO_LAUNCH, TOPIC.listing, index, 7) : 0;
+  const hasText = dice.fraction(TOPIC.text, index, 3) >= NO_TEXT_SHARE;
+  const text = (value: string): string | null => (hasText ? value : null);
+  const verification = isNew || dice.fraction(TOPIC.listing, index, 5) < PENDING_SHARE ? "pending" : "verified";
+  const staleness: StalenessStatus = dice.fraction(TOPIC.listing, index, 6) < 0.12 ? "aging" : "fresh";
+  rows.product.add(
+    toolId,
+    slug,
+    name,
+    domain,
+    sectorIndex + 1,
+    tagline.en,
+    tagline.zh,
+    short.en,
+    short.zh,
+    text(long.en),
+    text(long.zh),
+    product.pricingModel,
+    verification,
+    staleness,
+    listedAt,
+    listedMonth + monthsToLaunch,
+    registered,
+  );
+  rows.product_fts.add(toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
+  if (dice.fraction(TOPIC.secondSector, index) < SECOND_SECTOR_SHARE) {
+    const other = (sectorIndex + 1 + dice.below(SECTORS.length - 1, TOPIC.secondSector, index, 1)) % SECTORS.length;
+    rows.product_sector.add(toolId, other + 1);
+  }
+  for (const [place, introduction] of firstIntroductions(product).entries()) {
+    // Not before it was listed: that is when one began to look.
+    const since = isNew
+      ? month
+      : Math.max(listedMonth, month - dice.between(1, 12, TOPIC.features, index, -10 - place));
+    rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
+  }
+  // They sent visitors before anybody looked, to a product that was not listed yet too.
+  for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
+  for (const [country, permille] of product.countries) rows.product_country.add(toolId, country, permille);
+  for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);
+}
+
+export function writePlan(rows: MarketWriter["rows"], toolId: number, plan: Plan, fromMonth: number): void {
+  const { planId, name, kind, monthlyPriceCents, unitPriceMills, trialDays, trialNeedsCard } = plan;
+  rows.plan.add(
+    planId,
+    toolId,
+    name,
+    kind,
+    REGION,
+    monthlyPriceCents,
+    unitPriceMills,
+    trialDays,
+    trialNeedsCard ? 1 : 0,
+    fromMonth,
+  );
+}
+
+/** What was observed of a product in a month. */
+export function writeProductMonth({ rows }: MarketWriter, product: Product, month: number): void {
+  const { toolId, visits, presence, ratingTenths, linkingDomains } = product;
+  const rating = ratingTenths === null ? null : ratingTenths / 10;
+  rows.product_month.add(
+    month,
+    toolId,
+    visits.organic,
+    visits.paid,
+    visits.aiReferral,
+    visits.direct,
+    rating,
+    linkingDomains,
+  );
+  const sitemap = presence.plainUrls + presence.patternUrls + presence.marketUrls;
+  rows.product_presence_month.add(
+    month,
+    toolId,
+    sitemap,
+    presence.patternUrls,
+    presence.marketUrls,
+    presence.searchAds,
+    presence.adCreatives,
+    presence.articles,
+    presence.directories,
+    presence.extensionUsers,
+  );
+}

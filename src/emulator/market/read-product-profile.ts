@@ -1,0 +1,94 @@
+import type { Database } from "../database/database.js";
+import { LOCALES } from "../../api/locale.js";
+import type { ProductProfile } from "../../api/product-profile.js";
+import { resolveLocale } from "./locale.js";
+
+interface ProfileRow {
+  tool_id: number;
+  slug: string;
+  name: string;
+  domain: string;
+  tagline: string | null;
+  short_description: string | null;
+  long_description: string | null;
+  pricing_model: string;
+  verification_status: string;
+  staleness_status: string;
+  listed_at: number;
+  has_free_plan: number;
+  has_free_trial: number;
+  has_api: number;
+  has_mcp: number;
+}
+
+interface CategoryRow {
+  id: number;
+  slug: string;
+  name: string;
+  is_primary: number;
+}
+
+/**
+ * The public profile of a product (service document, Product profile). What it has follows from its plans and features.
+ *
+ * @param locale any text; see `resolveLocale`
+ * @returns null for a slug that is no product's
+ */
+export function readProductProfile(database: Database, slug: string, locale: string): ProductProfile | null {
+  const resolved = resolveLocale(locale);
+  const language = resolved === "zh-CN" ? "zh" : "en";
+  const row = database
+    .prepare<[string], ProfileRow>(
+      `SELECT tool_id, slug, name, domain, tagline_${language} AS tagline, short_description_${language} AS short_description,
+         long_description_${language} AS long_description, pricing_model, verification_status, staleness_status, listed_at,
+         ${hasPlan("kind = 'free'")} AS has_free_plan, ${hasPlan("trial_days > 0")} AS has_free_trial,
+         ${hasFeature("api")} AS has_api, ${hasFeature("mcp")} AS has_mcp
+       FROM product p WHERE slug = ?`,
+    )
+    .get(slug);
+  if (row === undefined) return null;
+  const categories = database
+    .prepare<[{ toolId: number }], CategoryRow>(
+      `SELECT s.sector_id AS id, s.slug, s.name_${language} AS name, c.is_primary
+       FROM (SELECT sector_id, 1 AS is_primary FROM product WHERE tool_id = @toolId
+         UNION ALL SELECT sector_id, 0 FROM product_sector WHERE tool_id = @toolId) c
+       JOIN sector s ON s.sector_id = c.sector_id ORDER BY c.is_primary DESC, s.sector_id`,
+    )
+    .all({ toolId: row.tool_id });
+  return {
+    tool_id: row.tool_id,
+    canonical_slug: row.slug,
+    localized_slug: row.slug,
+    name: row.name,
+    tagline: row.tagline,
+    short_description: row.short_description,
+    long_description: row.long_description,
+    official_url: `https://${row.domain}/`,
+    pricing_model: row.pricing_model,
+    listed_at: new Date(row.listed_at).toISOString(),
+    verification_status: row.verification_status,
+    staleness_status: row.staleness_status,
+    has_free_plan: row.has_free_plan === 1,
+    has_free_trial: row.has_free_trial === 1,
+    has_api: row.has_api === 1,
+    has_mcp: row.has_mcp === 1,
+    requested_locale: locale,
+    resolved_locale: resolved,
+    available_locales: [...LOCALES],
+    categories: categories.map(({ is_primary, ...category }) => ({ ...category, is_primary: is_primary === 1 })),
+    logo_url: `https://${row.domain}/logo.png`,
+    favicon_url: `https://${row.domain}/favicon.ico`,
+    screenshot_url: null,
+    primary_category_slug: categories[0]?.slug ?? null,
+    primary_category_name: categories[0]?.name ?? null,
+  };
+}
+
+/** What holds now: nothing of it has ended. */
+function hasPlan(condition: string): string {
+  return `EXISTS (SELECT 1 FROM plan WHERE tool_id = p.tool_id AND until_month IS NULL AND ${condition})`;
+}
+
+function hasFeature(kind: "api" | "mcp"): string {
+  return `EXISTS (SELECT 1 FROM feature WHERE tool_id = p.tool_id AND kind = '${kind}')`;
+}

@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import type { Database } from "../../../../src/emulator/database/database.js";
+import { createMarket, type Market } from "../../../../src/emulator/market/create-market.js";
+import type { EmulatorCore } from "../../../../src/emulator/instance/core.js";
+import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
+import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
+import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
+import type { SignalDraft } from "../../../../src/emulator/webhooks/signals/signal-draft.js";
+import { createManualClock } from "../../../../src/testing/manual-clock.js";
+import { defaultAssumptions } from "../research/default-assumptions.js";
+import { countOf, digestsOf, emptyMarket, LAST, madeMarket } from "./made-market.js";
+
+const START = Date.UTC(2026, 10, 19, 12);
+const OBSERVED = Date.UTC(2026, 11, 2, 6);
+const MINUTE = 60_000;
+
+interface Running extends Market {
+  core: EmulatorCore;
+  published: { draft: SignalDraft; at: number; now: number }[];
+  failures: unknown[];
+}
+
+function run({
+  database = emptyMarket(),
+  startMs = START,
+  seed = 1,
+  assumptions = {},
+}: {
+  database?: Database;
+  startMs?: number;
+  seed?: number;
+  assumptions?: object;
+}): Running {
+  const base = createManualClock(startMs);
+  const clock = createEmulatorClock(base);
+  const failures: unknown[] = [];
+  const scheduler = createScheduler(clock, base, (error) => failures.push(error));
+  const core: EmulatorCore = {
+    database,
+    clock,
+    scheduler,
+    random: systemRandom,
+    assumptions: { ...defaultAssumptions(), ...assumptions },
+  };
+  const market = createMarket(core, { seed });
+  const published: Running["published"] = [];
+  market.onSignals((draft, at) => published.push({ draft, at, now: clock.now() }));
+  scheduler.add(market.work);
+  return { ...market, core, published, failures };
+}
+
+const lastMonth = (database: Database): number => countOf(database, "SELECT max(month) FROM observed_month");
+
+test("a new database is filled up to the last month that is observed by now", () => {
+  const { core } = run({});
+  expect(digestsOf(core.database)).toEqual(digestsOf(madeMarket(1, LAST)));
+  const first = run({ startMs: OBSERVED - 1, assumptions: {} }).core.database;
+  expect(lastMonth(first)).toBe(LAST);
+  expect(lastMonth(run({ startMs: OBSERVED }).core.database)).toBe(LAST + 1);
+  expect(lastMonth(run({ startMs: OBSERVED, assumptions: { monthObservedOnDay: 5 } }).core.database)).toBe(LAST);
+});
+
+test("a month that ended is observed on its day, and its signals go out type after type", async () => {
+  const { core, published, work } = run({});
+  expect(work.nextDueAt()).toBe(OBSERVED);
+  await core.scheduler.advanceTo(OBSERVED - 1);
+  expect([lastMonth(core.database), published.length]).toEqual([LAST, 0]);
+  await core.scheduler.advanceTo(OBSERVED);
+  expect(lastMonth(core.database)).toBe(LAST + 1);
+  expect(new Set(published.map(({ draft }) => draft.signal_type)).size).toBe(1);
+  await core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
+  expect(published.length).toBeGreaterThan(80);
+  expect(published.filter(({ at, now }) => at !== now)).toEqual([]);
+  const types = [...new Set(published.map(({ draft }) => draft.signal_type))];
+  for (const { draft, at } of published) {
+    expect(at).toBe(OBSERVED + types.indexOf(draft.signal_type) * 10 * MINUTE);
+    expect(draft.observed_at).toBe(OBSERVED);
+    expect(draft.period).toEqual({ start: "2026-11-01", end: "2026-11-30" });
+  }
+  expect(countOf(core.database, "SELECT count(*) FROM due_signal")).toBe(0);
+});
+
+test("half a year at once publishes each month's signals in its turn, as month by month does", async () => {
+  const atOnce = run({});
+  await atOnce.core.scheduler.advanceTo(Date.UTC(2027, 4, 20));
+  const slowly = run({});
+  for (const month of [0, 1, 2, 3, 4]) await slowly.core.scheduler.advanceTo(Date.UTC(2027, month, 20));
+  expect(lastMonth(atOnce.core.database)).toBe(LAST + 6);
+  expect(lastMonth(slowly.core.database)).toBe(LAST + 6);
+  expect(digestsOf(slowly.core.database)).toEqual(digestsOf(atOnce.core.database));
+  expect(slowly.published).toEqual(atOnce.published);
+  const periods = atOnce.published.map(({ draft }) => draft.period.start);
+  expect(periods).toEqual(periods.toSorted());
+  expect(new Set(periods).size).toBe(6);
+});
+
+test("all signals at once, when that is assumed", async () => {
+  const { core, published } = run({ assumptions: { minutesBetweenSignalTypes: 0 } });
+  await core.scheduler.advanceTo(OBSERVED);
+  expect(published.length).toBeGreaterThan(80);
+});
+
+test("a restart goes on between two types, and does no month and no signal twice", async () => {
+  const whole = run({});
+  await whole.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
+  const before = run({});
+  await before.core.scheduler.advanceTo(OBSERVED + 45 * MINUTE);
+  await before.core.scheduler.close();
+  expect(before.published.length).toBeGreaterThan(0);
+  // The seed of the data counts, not the one that the restart was given.
+  const after = run({ database: before.core.database, startMs: OBSERVED + 45 * MINUTE, seed: 99 });
+  await after.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
+  expect([...before.published, ...after.published]).toEqual(whole.published);
+  expect(digestsOf(after.core.database)).toEqual(digestsOf(whole.core.database));
+  const later = run({ database: after.core.database, startMs: OBSERVED + 24 * 60 * MINUTE, seed: 99 });
+  await later.core.scheduler.advanceTo(OBSERVED + 40 * 24 * 60 * MINUTE);
+  expect(digestsOf(later.core.database)["product_month"]).toBe(digestsOf(madeMarket(1, LAST + 2, 26))["product_month"]);
+});
+
+test("what stood still for months makes up for them, each month's signals with the time at which they were due", async () => {
+  const before = run({});
+  await before.core.scheduler.close();
+  const now = Date.UTC(2027, 1, 10);
+  const { core, published } = run({ database: before.core.database, startMs: now });
+  await core.scheduler.idle();
+  expect(lastMonth(core.database)).toBe(LAST + 3);
+  expect(new Set(published.map(({ draft }) => draft.period.start)).size).toBe(3);
+  expect(published.filter(({ at }) => at > now)).toEqual([]);
+  expect(published[0]?.at).toBe(OBSERVED);
+});
+
+test("a month whose rows cannot be written leaves nothing behind, and is tried again", async () => {
+  const { core, published, failures } = run({});
+  const before = digestsOf(core.database);
+  core.database.exec("CREATE TRIGGER full BEFORE INSERT ON due_signal BEGIN SELECT raise(ABORT, 'disk is full'); END");
+  await core.scheduler.advanceTo(OBSERVED + MINUTE / 2);
+  expect(digestsOf(core.database)).toEqual(before);
+  expect(failures).toHaveLength(1);
+  core.database.exec("DROP TRIGGER full");
+  await core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
+  const undisturbed = run({});
+  await undisturbed.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
+  expect(digestsOf(core.database)).toEqual(digestsOf(undisturbed.core.database));
+  expect(published.map(({ draft }) => draft)).toEqual(undisturbed.published.map(({ draft }) => draft));
+});
+
+test("a listener that fails is heard of, and its signals stay", async () => {
+  const { core, onSignals, published, failures } = run({});
+  let failing = true;
+  onSignals(() => {
+    if (failing) throw new TypeError("a mistake of ours");
+  });
+  await core.scheduler.advanceTo(OBSERVED);
+  expect(failures).toEqual([new TypeError("a mistake of ours")]);
+  expect(lastMonth(core.database)).toBe(LAST + 1);
+  expect(countOf(core.database, "SELECT count(*) FROM due_signal")).toBeGreaterThan(80);
+  failing = false;
+  published.length = 0;
+  await core.scheduler.advanceTo(OBSERVED + MINUTE);
+  expect(published.length).toBeGreaterThan(0);
+});

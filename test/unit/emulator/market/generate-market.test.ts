@@ -1,0 +1,230 @@
+import { expect, test } from "vitest";
+import { growMonth } from "../../../../src/emulator/market/generator/generate-market.js";
+import { countOf, digestsOf, LAST, madeMarket, rowsOf, tablesOf } from "./made-market.js";
+
+const SEED = 1;
+const market = madeMarket(SEED);
+
+/** To be replaced only by who means to change the data of every seed: `npx vitest -u` writes it anew. */
+test("the data of a seed is what it was, table by table", () => {
+  expect(digestsOf(market)).toMatchInlineSnapshot(`
+    {
+      "ai_source": "898fe57d1001b670",
+      "catalog_origin": "ceef88d892135569",
+      "due_signal": "e3b0c44298fc1c14",
+      "feature": "611e0bdcedbf20e5",
+      "keyword": "50f7d6819fa0c6a1",
+      "keyword_cluster": "ab8b8ed642599e52",
+      "keyword_month": "5fdc6dc4d21b2190",
+      "keyword_product_month": "c46aad28ee952611",
+      "keyword_receiver": "b4264e01e71f8ad9",
+      "observed_month": "209a3b264ead50a5",
+      "plan": "03e055c462d845cf",
+      "product": "56cb38eb9a0f0346",
+      "product_change": "6cff11e8621442a1",
+      "product_country": "041387db544af930",
+      "product_country_month": "cb70970baf698ce4",
+      "product_month": "74b1ba14958988b5",
+      "product_presence_month": "2ed18f0399b59b92",
+      "product_sector": "6e95dc4d01bac0d2",
+      "sector": "8d26c8b0b57cef8e",
+    }
+  `);
+});
+
+test("the same seed gives the same rows, another seed others in every table that the seed is in", () => {
+  const digests = digestsOf(market);
+  expect(digestsOf(madeMarket(SEED))).toEqual(digests);
+  // 2^32 apart: both halves of a seed count.
+  for (const other of [2, SEED + 2 ** 32]) {
+    const same = Object.entries(digestsOf(madeMarket(other))).filter(([table, digest]) => digests[table] === digest);
+    expect(same.map(([table]) => table)).toEqual(["due_signal", "observed_month", "sector"]);
+  }
+});
+
+test("growing month by month, in one process or a new one each time, equals generating at once", () => {
+  const atOnce = digestsOf(madeMarket(SEED, LAST, 24));
+  const grown = madeMarket(SEED, LAST - 3, 21);
+  growMonth(grown, SEED, LAST - 2);
+  const generator = growMonth(grown, SEED, LAST - 1);
+  growMonth(grown, SEED, LAST, { generator });
+  expect(digestsOf(grown)).toEqual(atOnce);
+});
+
+test("a month that is there, and one that would leave a gap, are refused and change nothing", () => {
+  const database = madeMarket(SEED, LAST, 3);
+  const before = digestsOf(database);
+  for (const month of [LAST, LAST - 1, LAST + 2]) expect(() => growMonth(database, SEED, month)).toThrow(RangeError);
+  expect(digestsOf(database)).toEqual(before);
+});
+
+test("there are as many products, sectors, months, keywords and observations as the market is meant to have", () => {
+  const atLeast = (least: number, sql: string): void => expect(countOf(market, sql), sql).toBeGreaterThanOrEqual(least);
+  atLeast(15, "SELECT count(*) FROM sector");
+  atLeast(500, "SELECT count(*) FROM (SELECT 1 FROM product_month GROUP BY tool_id HAVING count(*) = 24)");
+  atLeast(5000, "SELECT count(*) FROM (SELECT 1 FROM keyword_month GROUP BY keyword_id HAVING count(*) = 12)");
+  atLeast(20, "SELECT min(n) FROM (SELECT count(*) AS n FROM product GROUP BY sector_id)");
+  atLeast(10, "SELECT count(DISTINCT country) FROM product_country_month");
+  atLeast(1000, "SELECT count(*) FROM plan");
+  atLeast(1000, "SELECT count(*) FROM feature");
+  for (const table of tablesOf(market).filter((name) => name !== "due_signal"))
+    atLeast(1, `SELECT count(*) FROM ${table}`);
+});
+
+test("no row refers to something that is not there", () => {
+  const references = [
+    ["product", "sector_id", "sector"],
+    ["product_sector", "sector_id", "sector"],
+    ["keyword", "sector_id", "sector"],
+    ["keyword", "cluster_id", "keyword_cluster"],
+    ["keyword_month", "keyword_id", "keyword"],
+    ["keyword_product_month", "keyword_id", "keyword"],
+    ...["product_sector", "plan", "feature", "ai_source", "product_change", "product_month", "product_presence_month",
+      "product_country", "keyword_product_month"].map((table) => [table, "tool_id", "product"]),
+  ] as const; // prettier-ignore
+  for (const [table, column, target] of references) {
+    const dangling = `SELECT count(*) FROM ${table} WHERE ${column} IS NOT NULL AND ${column} NOT IN (SELECT ${column} FROM ${target})`;
+    expect(countOf(market, dangling), `${table}.${column}`).toBe(0);
+  }
+});
+
+test("a keyword's sums are those of its receiving products, and no product receives more than its organic visits", () => {
+  const wrong = `SELECT count(*) FROM keyword_month k WHERE observed_products <> (
+      SELECT count(*) FROM keyword_product_month p WHERE p.month = k.month AND p.keyword_id = k.keyword_id)
+    OR observed_traffic <> (
+      SELECT coalesce(sum(traffic), 0) FROM keyword_product_month p WHERE p.month = k.month AND p.keyword_id = k.keyword_id)`;
+  expect(countOf(market, wrong)).toBe(0);
+  const tooMuch = `SELECT count(*) FROM (
+    SELECT sum(k.traffic) AS received, p.organic FROM keyword_product_month k JOIN product_month p USING (month, tool_id)
+    GROUP BY month, tool_id HAVING received > p.organic)`;
+  expect(countOf(market, tooMuch)).toBe(0);
+  expect(countOf(market, "SELECT count(*) FROM keyword_month WHERE search_volume < observed_traffic")).toBe(0);
+});
+
+test("a country has a part of a product's visits, and its countries together no more than all", () => {
+  const sums = rowsOf<{ part: number; visits: number }>(
+    market,
+    `SELECT sum(c.organic + c.paid + c.ai_referral + c.direct) AS part,
+       m.organic + m.paid + m.ai_referral + m.direct AS visits
+     FROM product_country_month c JOIN product_month m USING (month, tool_id) GROUP BY month, tool_id`,
+  );
+  expect(sums.length).toBe(countOf(market, "SELECT count(*) FROM product_month"));
+  expect(sums.filter(({ part, visits }) => part > visits)).toEqual([]);
+  const shares = sums.filter(({ visits }) => visits > 1000).map(({ part, visits }) => part / visits);
+  expect(Math.min(...shares)).toBeGreaterThan(0.4);
+  // Not the same share in every month.
+  const moves = `SELECT count(*) FROM (SELECT 1 FROM product_country_month c JOIN product_month m USING (month, tool_id)
+    WHERE m.organic > 10000 GROUP BY tool_id, country HAVING max(c.organic * 1.0 / m.organic) / min(c.organic * 1.0 / m.organic) > 1.05)`;
+  expect(countOf(market, moves)).toBeGreaterThan(100);
+});
+
+test("traffic is heavy-tailed, grows and shrinks, and comes by assistants more from year to year", () => {
+  const visits = rowsOf<{ visits: number }>(
+    market,
+    "SELECT organic + paid + ai_referral + direct AS visits FROM product_month WHERE month = ? ORDER BY visits DESC",
+    LAST,
+  ).map((row) => row.visits);
+  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+  expect(sum(visits.slice(0, Math.floor(visits.length / 10))) / sum(visits)).toBeGreaterThan(0.5);
+  const growth = rowsOf<{ rate: number }>(
+    market,
+    `SELECT (l.organic + l.paid + l.ai_referral + l.direct) * 1.0 / (b.organic + b.paid + b.ai_referral + b.direct) - 1 AS rate
+     FROM product_month l JOIN product_month b ON b.month = l.month - 1 AND b.tool_id = l.tool_id`,
+  ).map(({ rate }) => rate);
+  const share = (isIt: (rate: number) => boolean): number => growth.filter(isIt).length / growth.length;
+  expect(share((rate) => rate > 0.02)).toBeGreaterThan(0.2);
+  expect(share((rate) => rate < -0.02)).toBeGreaterThan(0.2);
+  expect(share((rate) => rate > 0.5)).toBeLessThan(0.05);
+  expect(share((rate) => rate > 0.5)).toBeGreaterThan(0.002);
+  const aiShare = (month: number): number =>
+    countOf(
+      market,
+      `SELECT sum(ai_referral) * 1.0 / sum(organic + paid + ai_referral + direct) FROM product_month WHERE month = ${month}`,
+    );
+  expect(aiShare(LAST)).toBeGreaterThan(aiShare(LAST - 12) * 1.3);
+  expect(aiShare(LAST - 12)).toBeGreaterThan(aiShare(LAST - 23));
+});
+
+test("some products are young, some have ended, some are not observed in each month, some have no rating", () => {
+  const some = (sql: string): void => expect(countOf(market, sql), sql).toBeGreaterThan(0);
+  some(`SELECT count(*) FROM product WHERE domain_registered_month > ${LAST - 12}`);
+  some("SELECT count(*) FROM product WHERE discontinued_month IS NOT NULL AND staleness_status = 'stale'");
+  some("SELECT count(*) FROM product_month WHERE domain_rating IS NULL");
+  some(`SELECT count(*) FROM product p WHERE discontinued_month IS NULL
+    AND NOT EXISTS (SELECT 1 FROM product_month m WHERE m.tool_id = p.tool_id AND m.month = ${LAST})`);
+  some("SELECT count(*) FROM product WHERE long_description_en IS NULL");
+  const after =
+    "SELECT count(*) FROM product_month m JOIN product p USING (tool_id) WHERE m.month >= p.discontinued_month";
+  expect(countOf(market, after)).toBe(0);
+  expect(
+    countOf(
+      market,
+      "SELECT count(*) FROM product WHERE domain_registered_month * 1 > (listed_at / 2629746000) + 1970 * 12 + 1",
+    ),
+  ).toBe(0);
+});
+
+test("what keywords' answers distinguish is all there: brand types, concentrations, reasons against a comparison", () => {
+  const brandTypes = rowsOf<{ brand_type: string }>(market, "SELECT DISTINCT brand_type FROM keyword ORDER BY 1");
+  expect(brandTypes.map((row) => row.brand_type)).toEqual([
+    "brand_commercial",
+    "brand_navigational",
+    "generic",
+    "mixed",
+    "unknown",
+  ]);
+  const cr3 = rowsOf<{ cr3: number; products: number }>(
+    market,
+    `SELECT products, sum(traffic) FILTER (WHERE place <= 3) * 1.0 / sum(traffic) AS cr3 FROM (
+       SELECT keyword_id, traffic, row_number() OVER (PARTITION BY keyword_id ORDER BY traffic DESC) AS place,
+         count(*) OVER (PARTITION BY keyword_id) AS products
+       FROM keyword_product_month WHERE month = ?) GROUP BY keyword_id`,
+    LAST,
+  );
+  const several = cr3.filter(({ products }) => products > 1);
+  expect(cr3.length - several.length).toBeGreaterThan(500);
+  expect(several.filter((row) => row.cr3 >= 0.9).length).toBeGreaterThan(200);
+  expect(several.filter((row) => row.cr3 >= 0.7 && row.cr3 < 0.9).length).toBeGreaterThan(100);
+  expect(several.filter((row) => row.cr3 < 0.7).length).toBeGreaterThan(50);
+  const latest = `FROM keyword_month l LEFT JOIN keyword_month b ON b.month = l.month - 1 AND b.keyword_id = l.keyword_id WHERE l.month = ${LAST}`;
+  const earlier = "EXISTS (SELECT 1 FROM keyword_month e WHERE e.keyword_id = l.keyword_id AND e.month < l.month)";
+  for (const condition of [
+    "l.observed_traffic = 0",
+    "l.sample_version <> b.sample_version",
+    "l.is_verified = 0",
+    "b.observed_traffic BETWEEN 1 AND 49",
+    `b.month IS NULL AND ${earlier}`,
+    `b.month IS NULL AND NOT ${earlier}`,
+  ]) {
+    expect(countOf(market, `SELECT count(*) ${latest} AND ${condition}`), condition).toBeGreaterThan(3);
+  }
+});
+
+test("names and domains are unique, and everything has both languages", () => {
+  for (const column of ["name", "domain", "slug"]) {
+    expect(countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`), column).toBe(0);
+  }
+  expect(
+    countOf(market, "SELECT count(*) FROM product WHERE slug GLOB '*[^a-z0-9-]*' OR domain NOT LIKE '%.example'"),
+  ).toBe(0);
+  expect(countOf(market, "SELECT count(*) - count(DISTINCT keyword) FROM keyword")).toBe(0);
+  const isChinese = (text: string | null): boolean => /\p{Script=Han}/u.test(text ?? "");
+  for (const row of rowsOf<{ name: string; tagline_en: string; tagline_zh: string }>(market, "SELECT * FROM product")) {
+    expect(isChinese(row.tagline_zh)).toBe(true);
+    expect(isChinese(row.tagline_en)).toBe(false);
+  }
+  const keywords = rowsOf<{ keyword: string }>(market, "SELECT keyword FROM keyword").filter(({ keyword }) =>
+    isChinese(keyword),
+  );
+  expect(keywords.length).toBeGreaterThan(1000);
+});
+
+test("plans follow each other without a gap, and what a product charges by is among its plans", () => {
+  const rows = rowsOf<{ from_month: number; until_month: number | null }>(market, "SELECT * FROM plan");
+  expect(rows.filter((row) => row.until_month !== null && row.until_month <= row.from_month)).toEqual([]);
+  const current = "FROM plan l WHERE l.tool_id = p.tool_id AND l.until_month IS NULL";
+  const wrong = `SELECT count(*) FROM product p WHERE (pricing_model IN ('free', 'freemium')) <> EXISTS (SELECT 1 ${current} AND kind = 'free')
+    OR NOT EXISTS (SELECT 1 ${current})`;
+  expect(countOf(market, wrong)).toBe(0);
+  expect(countOf(market, "SELECT count(*) FROM plan WHERE until_month IS NOT NULL")).toBeGreaterThan(50);
+});
