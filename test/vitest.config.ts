@@ -12,17 +12,42 @@ const threadsFromDist = {
   },
 };
 
+const testsOf = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+
 export default defineConfig({
   plugins: [threadsFromDist],
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["test/**/*.test.ts"],
-    // Workers open SQLite files and child processes: forks keep a crash of one file out of the others.
+    // Tests open SQLite files and child processes: a fork keeps a crash away from the other tests.
     pool: "forks",
     // Much of the time is spent waiting for child processes, so no core is left out.
     maxWorkers: "100%",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "fast",
+          include: testsOf("unit", "contract", "types", "http", "emulator", "cli"),
+          // One module graph a worker: to import it anew for each file takes longer than most files' tests.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: "slow", include: testsOf("faults", "properties", "process", "repo") } },
+      {
+        extends: true,
+        test: {
+          name: "package",
+          include: testsOf("package", "templates"),
+          globalSetup: "test/package/pack.ts",
+        },
+      },
+      {
+        extends: true,
+        test: { name: "matrix", include: testsOf("package-matrix"), globalSetup: "test/package/pack.ts" },
+      },
+    ],
   },
 });

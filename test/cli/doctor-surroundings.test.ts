@@ -28,6 +28,7 @@ import { examine } from "./examine.js";
 import { fillInbox } from "./fill-inbox.js";
 import { serveReceiver } from "./serve-requests.js";
 import { tempFile, tempFiles } from "./temp-files.js";
+import { testWith } from "../prerequisites.js";
 
 const GIB = 2 ** 30;
 
@@ -186,7 +187,7 @@ test("a file without a log, one too large to be checked, and one that is held", 
   expect(busy.find("inbox_not_checked")?.found).toContain("busy");
 });
 
-const testOnSmallDisk = test.skipIf(!canMount && process.env["CI"] === undefined);
+const testOnSmallDisk = testWith(canMount);
 
 testOnSmallDisk("a disk that is full, and one that is read-only", async () => {
   const { url } = await serveReceiver();

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { fillInbox } from "./fill-inbox.js";
 import { MAIN } from "./run-cli.js";
+import { testWith } from "../prerequisites.js";
 
 /** Takes no byte: each write fails with ENOSPC. Linux and the BSDs have it. */
 const FULL = "/dev/full";
@@ -18,7 +19,7 @@ const COMMANDS: readonly (readonly [words: string, needsInbox: boolean])[] = [
   ["--help", false],
 ];
 
-test.skipIf(!hasFull).each(COMMANDS)(
+testWith(hasFull).each(COMMANDS)(
   "%s on a full disk is exit 3 with one line (needs /dev/full)",
   async (words, needsInbox) => {
     const args = words.split(" ");

@@ -2,13 +2,13 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { MAIN } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
+import { testWith } from "../prerequisites.js";
 
 const hasScript = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
-const isCi = process.env["CI"] !== undefined;
-const testOnTerminal = test.skipIf(!hasScript && !isCi);
+const testOnTerminal = testWith(hasScript);
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 const ENTER = "\r";

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { MAIN, SECRET } from "./run-cli.js";
 import { tempFile } from "./temp-files.js";
+import { testWith } from "../prerequisites.js";
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
@@ -21,16 +22,15 @@ function onTerminal(
 }
 
 const hasScript = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
-const isCi = process.env["CI"] !== undefined;
 
-test.skipIf(!hasScript && !isCi)("colour is for a terminal, and NO_COLOR turns it off", () => {
+testWith(hasScript)("colour is for a terminal, and NO_COLOR turns it off", () => {
   const args = ["verify", tempFile("{}"), "-H", "x"];
   expect(onTerminal(args)).toMatchObject({ status: 1, seen: expect.stringContaining("\u001b[31mnot valid\u001b[39m") });
   expect(onTerminal(args, { NO_COLOR: "1" }).seen).not.toContain("\u001b[");
   expect(onTerminal(args, { TERM: "dumb" }).seen).not.toContain("\u001b[");
 });
 
-test.skipIf(!hasScript && !isCi)("`-` does not wait for somebody to type", () => {
+testWith(hasScript)("`-` does not wait for somebody to type", () => {
   for (const args of [
     ["sign", "-"],
     ["verify", "-", "-H", "x"],

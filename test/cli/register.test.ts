@@ -31,6 +31,7 @@ import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
 import { answerJson, API_KEY, postVerification, refusal, registration, serveService } from "./serve-service.js";
 import { tempFiles } from "./temp-files.js";
+import { testWith } from "../prerequisites.js";
 
 const URL_OF_RECEIVER = "https://hooks.example/webhooks/signals";
 const SECRETS = ["whsec_shown_once_1", "whsec_shown_once_2"];
@@ -494,7 +495,7 @@ function linkOf(path: string): string {
   }
 }
 
-test.skipIf(!canMount)("on a full disk nothing is registered (needs a disk of its own)", async () => {
+testWith(canMount)("on a full disk nothing is registered (needs a disk of its own)", async () => {
   const { folder, fill } = smallDisk(1);
   const { access, requests } = await serveService();
   fill();
@@ -506,7 +507,7 @@ test.skipIf(!canMount)("on a full disk nothing is registered (needs a disk of it
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test.skipIf(!canMount)("a disk that is full by the time of the answer has room for the secret", async () => {
+testWith(canMount)("a disk that is full by the time of the answer has room for the secret", async () => {
   const { folder, fill } = smallDisk(1);
   const service = await serveService((asked, number, response) => {
     fill();

@@ -5,11 +5,12 @@ import { areHandedOff, startReceiver, type Child } from "./child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "./deliveries.js";
 import { inboxFiles } from "./inbox-file.js";
 import { canFailIo, ioFaults } from "./io-faults.js";
+import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = test.skipIf(!canFailIo && process.env["CI"] === undefined);
+const testOnLinux = testWith(canFailIo);
 
 const PAGE_BYTES = 4096;
 /** About what ten events of 100 KB write. */

@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import type { SignalEvent } from "../../src/index.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../unit/signalbox-error-of.js";
@@ -9,11 +9,12 @@ import { expectEachOnce, idsIn, sendAll, some, someOf, untilHealth } from "./del
 import { inboxFiles } from "./inbox-file.js";
 import { eventThat, healthOf } from "./sender.js";
 import { canMount, smallDisk } from "./small-disk.js";
+import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnSmallDisk = test.skipIf(!canMount && process.env["CI"] === undefined);
+const testOnSmallDisk = testWith(canMount);
 
 const MEBIBYTE = 1024 * 1024;
 /** The store leaves 64 MiB of a disk free (`limit-size.ts`): the rest of this one is the inbox's. */

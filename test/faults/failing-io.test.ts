@@ -1,15 +1,16 @@
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { areHandedOff, idsOf, startReceiver } from "./child-process.js";
 import type { SignalEvent } from "../../src/index.js";
 import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "./deliveries.js";
 import { inboxFiles } from "./inbox-file.js";
 import { canFailIo, ioFaults, type IoFault } from "./io-faults.js";
 import { eventThat, healthOf, send } from "./sender.js";
+import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = test.skipIf(!canFailIo && process.env["CI"] === undefined);
+const testOnLinux = testWith(canFailIo);
 
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";

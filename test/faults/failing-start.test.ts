@@ -1,13 +1,14 @@
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { areHandedOff, startChild, startReceiver } from "./child-process.js";
 import { expectEachOnce, idsIn, sendAll, some } from "./deliveries.js";
 import { inboxFiles } from "./inbox-file.js";
 import { canFailIo, ioFaults, type IoFault } from "./io-faults.js";
+import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = test.skipIf(!canFailIo && process.env["CI"] === undefined);
+const testOnLinux = testWith(canFailIo);
 
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";

@@ -1,16 +1,17 @@
 import { statSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import type { SignalEvent } from "../../src/index.js";
 import { areHandedOff, startReceiver } from "./child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "./deliveries.js";
 import { inboxFiles, readRows } from "./inbox-file.js";
 import { canFailIo, ioFaults, type IoFault } from "./io-faults.js";
 import { healthOf } from "./sender.js";
+import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = test.skipIf(!canFailIo && process.env["CI"] === undefined);
+const testOnLinux = testWith(canFailIo);
 
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { judgeState } from "./power-loss/judge-state.js";
 import {
   hasRecorder,
@@ -13,6 +13,7 @@ import {
 } from "./power-loss/recorder.js";
 import { damageAfterStart, ledgerOf } from "./power-loss/start-again.js";
 import { SEED, seededRandom } from "./seeded-random.js";
+import { testWith } from "../prerequisites.js";
 
 // Other than a kill at a random moment, these hit each kind of call that changes a file or makes it durable: right before
 // it, halfway through the bytes, right after it. What was written is there, since the machine goes on.
@@ -20,7 +21,7 @@ import { SEED, seededRandom } from "./seeded-random.js";
 // Dozens of processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000 });
 
-const testRecorded = test.skipIf(!hasRecorder && process.env["CI"] === undefined);
+const testRecorded = testWith(hasRecorder);
 const random = seededRandom(SEED);
 const SIDES = ["before", "halfway", "after"] as const;
 const EDGES = ["before", "after"] as const;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest";
 import { cutPointsOf, someOf, type CutPoints } from "./power-loss/cut-points.js";
 import { expectToGoOn } from "./power-loss/open-store.js";
 import { cutPower, cutsAt, type Findings, type PowerCut } from "./power-loss/power-cuts.js";
@@ -15,6 +15,7 @@ import {
   type Luck,
 } from "./power-loss/survivors.js";
 import { SEED, seededRandom } from "./seeded-random.js";
+import { testWith } from "../prerequisites.js";
 
 // What a receiver does to its files is recorded call by call. Then the power is cut at many moments of that recording, and
 // for each a disk is put together as it could be found when the power is back: with all that was synced, and with none,
@@ -23,7 +24,7 @@ import { SEED, seededRandom } from "./seeded-random.js";
 // A thousand states on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const testRecorded = test.skipIf(!hasRecorder && process.env["CI"] === undefined);
+const testRecorded = testWith(hasRecorder);
 const random = seededRandom(SEED);
 const HINT = `FAULT_SEED=${SEED}`;
 

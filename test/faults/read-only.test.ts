@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { rejectionOf } from "../unit/signalbox-error-of.js";
@@ -9,14 +9,15 @@ import { inboxFiles } from "./inbox-file.js";
 import { canFailIo, ioFaults } from "./io-faults.js";
 import { newEvent } from "./new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
+import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 // A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel remounts none that has
 // files open for writing; it turns one read-only by itself after an error, and then writes fail with EROFS.)
-const testOnSmallDisk = test.skipIf(!canMount && process.env["CI"] === undefined);
-const testOnLinux = test.skipIf(!canFailIo && process.env["CI"] === undefined);
+const testOnSmallDisk = testWith(canMount);
+const testOnLinux = testWith(canFailIo);
 
 const ENDPOINT = "default";
 

@@ -2,30 +2,13 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
+import type { Packed } from "./pack.js";
 
 export const REPOSITORY = new URL("../..", import.meta.url).pathname;
 
-let packed: { tarball: string; paths: string[] } | undefined;
-// For the test file that imports this.
-afterAll(() => {
-  if (packed !== undefined) rmSync(dirname(packed.tarball), { recursive: true });
-});
-
-/**
- * Packs what would be published, once a test file. Without scripts: `prepack` would take `dist` away under the other tests, and
- * `npm test` has built it.
- */
-export function pack(): { tarball: string; paths: string[] } {
-  if (packed !== undefined) return packed;
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
-  const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
-  const output = execFileSync("npm", ["pack", ...options], { cwd: REPOSITORY, stdio: ["ignore", "pipe", "ignore"] });
-  const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
-  if (report === undefined) throw new Error("npm pack made nothing");
-  packed = { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) };
-  return packed;
-}
+/** The package as it would be published: packed once for all tests, by `pack.ts`. */
+export const pack = (): Packed => inject("packed");
 
 /**
  * An empty folder with the packed package installed, its declared dependencies, and `others` (name → what to install

@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
 
@@ -42,4 +43,16 @@ test("the tarball stays small", () => {
   const kilobytes = statSync(tarball).size / 1000;
   expect(kilobytes).toBeLessThan(700);
   expect(execFileSync("tar", ["-xzOf", tarball], { maxBuffer: 2 ** 26 }).byteLength / 1000).toBeLessThan(2600);
+});
+
+test.each([
+  ["publint", ["run", "--strict"]],
+  ["attw", ["--profile", "esm-only"]],
+])("%s finds nothing wrong with the tarball", async (command, options) => {
+  const program = join(REPOSITORY, "node_modules/.bin", command);
+  await promisify(execFile)(program, [...options, pack().tarball]).catch(
+    (failure: { stdout: string; stderr: string }) => {
+      throw new Error(`${failure.stdout}\n${failure.stderr}`);
+    },
+  );
 });

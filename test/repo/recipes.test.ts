@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createConnection } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { hasServer, testWith } from "../prerequisites.js";
 import { readMarkdown } from "./markdown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -43,15 +43,7 @@ async function runRecipe(heading: string, script: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** A bare machine has no brokers: there the recipe is skipped by name. */
-async function isMissing(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ host: "127.0.0.1", port }, () => resolve(socket.destroy() && false));
-    socket.once("error", () => resolve(true));
-  });
-}
-
-test.skipIf(await isMissing(6379))(
+testWith(await hasServer(6379))(
   "BullMQ: a second hand-off adds no second job, not even when the first is done",
   async () => {
     const script = `
@@ -71,7 +63,7 @@ test.skipIf(await isMissing(6379))(
   },
 );
 
-test.skipIf(await isMissing(5432))(
+testWith(await hasServer(5432))(
   "pg-boss: a second hand-off adds no second job, and a missing queue is noticed",
   async () => {
     const script = `
@@ -95,7 +87,7 @@ test.skipIf(await isMissing(5432))(
   },
 );
 
-test.skipIf(await isMissing(5672))(
+testWith(await hasServer(5672))(
   "RabbitMQ: a hand-off is confirmed, carries its key, and fails when no queue takes it",
   async () => {
     const script = `
@@ -116,7 +108,7 @@ test.skipIf(await isMissing(5672))(
   },
 );
 
-test.skipIf(await isMissing(4222))(
+testWith(await hasServer(4222))(
   "NATS JetStream: a second hand-off is recognised, within a window of four days",
   async () => {
     const script = `
@@ -138,7 +130,7 @@ test.skipIf(await isMissing(4222))(
   },
 );
 
-test.skipIf(await isMissing(5432))(
+testWith(await hasServer(5432))(
   "One effect for each signal: two consumers at once have one effect, and a failure none",
   async () => {
     const schema = README.blocks.find(({ language }) => language === "sql")?.code ?? "";

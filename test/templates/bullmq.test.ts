@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { beforeAll, expect, test } from "vitest";
+import { testWith } from "../prerequisites.js";
 import { run, start, type Running } from "./commands.js";
 import { installFast, scaffold, secretOf } from "./scaffold.js";
 
@@ -43,7 +44,7 @@ test("bullmq: without a Redis the tests that need one are skipped by name", { ti
   expect(stdout).toMatch(/↓.*\(needs Redis\)/);
 });
 
-test.skipIf(!hasRedis)(
+testWith(hasRedis)(
   "bullmq: with a Redis its tests pass, and every signal of a replay reaches the worker once (needs redis-server)",
   { timeout: 5 * MINUTES },
   async () => {
@@ -73,7 +74,7 @@ test.skipIf(!hasRedis)(
   },
 );
 
-test.skipIf(!hasRedis).each(["goes away", "was never there"])(
+testWith(hasRedis).each(["goes away", "was never there"])(
   "bullmq: both processes end in order where Redis %s (needs redis-server)",
   { timeout: 5 * MINUTES },
   async (what) => {

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { checkAll } from "./run-check.js";
 import { isMissing, serveProcess, type Language } from "./serve-process.js";
+import { testWith } from "../../prerequisites.js";
 
 /** What a plain server of that language does otherwise, and the document allows. */
 const HABITS = {
@@ -40,13 +41,13 @@ const OTHER_FAULTS = {
 } as const;
 
 for (const language of ["python", "perl"] as const) {
-  test.skipIf(isMissing(language))(`a right receiver in ${language} passes what is required`, async () => {
+  testWith(!isMissing(language))(`a right receiver in ${language} passes what is required`, async () => {
     const { run, failed, advice, skipped } = await checkAll(await serveProcess(language));
     expect({ failed, advice, skipped }).toEqual({ failed: [], advice: HABITS[language], skipped: [] });
     expect(run.exitCode).toBe(0);
   });
 
-  test.skipIf(isMissing(language)).each([...OTHER_FAULTS[language]])(
+  testWith(!isMissing(language)).each([...OTHER_FAULTS[language]])(
     `in ${language}, %s is caught by its own check`,
     async (fault, expected) => {
       const { run, failed } = await checkAll(await serveProcess(language, fault));

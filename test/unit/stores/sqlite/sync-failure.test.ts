@@ -1,17 +1,18 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../../src/testing/index.js";
 import { newEvent, T0 } from "../../inbox/new-event.js";
 import { startRig } from "../../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
+import { testWith } from "../../../prerequisites.js";
 
 // The descriptor that the store syncs is swapped for one of /dev/null under it, which cannot be synced: fdatasync
 // answers EINVAL, as a broken disk would answer EIO. Needs /proc.
 const canBreakSync = existsSync("/proc/self/fd");
-const testOnLinux = test.skipIf(!canBreakSync && process.env["CI"] === undefined);
+const testOnLinux = testWith(canBreakSync);
 
 function breakSync(path: string): void {
   const descriptors = readdirSync("/proc/self/fd").map(Number);

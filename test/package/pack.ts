@@ -1,0 +1,35 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+
+/** What would be published. */
+export interface Packed {
+  tarball: string;
+  /** The paths of its files. */
+  paths: string[];
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    packed: Packed;
+  }
+}
+
+/**
+ * Packs the package once for all tests that install it. Without scripts: `prepack` would delete `dist` while other tests use
+ * it, and the command that runs the tests has built it.
+ */
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
+  const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
+  const output = execFileSync("npm", ["pack", ...options], {
+    cwd: new URL("../..", import.meta.url).pathname,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
+  if (report === undefined) throw new Error("npm pack made nothing");
+  project.provide("packed", { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) });
+  return () => rmSync(folder, { recursive: true });
+}
