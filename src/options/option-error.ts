@@ -10,6 +10,21 @@ export interface KnownOptions {
   groups: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The refusal of one option. The command line says it of the flag that stands for the option. */
+export class OptionError extends SignalboxError {
+  /** Its path, such as `limits.maxBytes`; empty for the whole. */
+  readonly option: string;
+  /** Such as `expected a number`. */
+  readonly problem: string;
+
+  constructor(of: string, option: string, problem: string, help: string) {
+    const subject = option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
+    super("option_invalid", `${subject} invalid: ${problem}.`, help);
+    this.option = option;
+    this.problem = problem;
+  }
+}
+
 /** What is wrong with the options, by name; never with a value. */
 export function optionError(known: KnownOptions, error: z.ZodError): SignalboxError {
   return errorOf(known, worstOf(error.issues));
@@ -19,11 +34,10 @@ export function optionError(known: KnownOptions, error: z.ZodError): SignalboxEr
 export function invalidOption(
   of: string,
   path: string,
-  message: string,
+  problem: string,
   help = "The README lists every option.",
-): SignalboxError {
-  const subject = path === "" ? `The options of ${of} are` : `The option "${path}" of ${of} is`;
-  return new SignalboxError("option_invalid", `${subject} invalid: ${message}.`, help);
+): OptionError {
+  return new OptionError(of, path, problem, help);
 }
 
 /** A misspelt required option is also a missing one; its name tells more. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../../options/exit.js";
-import { inWordsOfFlags } from "../../options/in-words-of-flags.js";
+import { toUsageError } from "../../options/to-usage-error.js";
 import { collect, notBlank, wholeNumber } from "../../options/parse-option.js";
 import { demoAccounts } from "./demo-accounts.js";
 import { emulatorLogger } from "./emulator-logger.js";
@@ -69,7 +69,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
   const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions, logger });
   try {
     await emulator.start().catch((error: unknown) => {
-      throw inWordsOfFlags(error, { seed: "--seed" });
+      throw toUsageError(error, { seed: "--seed" });
     });
     ({ url } = emulator);
     await reportStart(emulator, { accounts, db, isNew, isJson }, terminal);

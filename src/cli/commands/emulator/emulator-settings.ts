@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
-import { isSignalboxError } from "../../../errors.js";
+import { OptionError } from "../../../options/option-error.js";
 import { nearMiss } from "../../../options/near-miss.js";
 import { usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
@@ -40,7 +40,7 @@ export async function readAssumptions(
     if (equals === -1) throw usageError("--assume wants name=value, such as --assume rateWindow=fixed");
     const name = text.slice(0, equals);
     if (!known.includes(name)) throw usageError(unknownName(name, known));
-    return [name, inWordsOfTheFlag(name, () => parseAssumption(name, text.slice(equals + 1), COMMAND))] as const;
+    return [name, ofTheFlag(name, () => parseAssumption(name, text.slice(equals + 1), "signalbox emulator"))] as const;
   });
   // Each value was held against the type of its assumption.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
@@ -52,21 +52,18 @@ export async function readAssumptions(
   return { signatureClock: "machine", allowLoopbackHttp: true, ...assumptions };
 }
 
-const COMMAND = "signalbox emulator";
-
 function unknownName(name: string, known: readonly string[]): string {
   const meant = nearMiss(name, known);
   const help = meant === undefined ? "The README lists all of them." : `Did you mean "${meant}"?`;
   return `--assume knows no "${echoed(name)}". ${help}`;
 }
 
-/** The same refusal, of what was typed instead of an option of ours. */
-function inWordsOfTheFlag<Value>(name: string, parse: () => Value): Value {
+/** The refusal of an assumption, as one of the flag `--assume`. */
+function ofTheFlag<Value>(name: string, parse: () => Value): Value {
   try {
     return parse();
   } catch (error) {
-    if (!isSignalboxError(error)) throw error;
-    const ours = `The option "assumptions.${name}" of ${COMMAND} is invalid: `;
-    throw usageError(error.message.replace(ours, `--assume ${name}: `));
+    if (!(error instanceof OptionError)) throw error;
+    throw usageError(`--assume ${name}: ${error.problem}. ${error.help}`);
   }
 }

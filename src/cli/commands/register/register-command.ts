@@ -4,10 +4,10 @@ import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { addServiceOptions } from "../../options/api-key.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { collect, httpUrl, notBlank, wholeNumber } from "../../options/parse-option.js";
-import type { RegisterOptions } from "./register-options.js";
+import type { RegisterOptions } from "./register-webhooks.js";
 import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 
-// Not those of the contract: it loads the checks of all answers.
+// Not imported from the contract, which loads the schemas of all answers.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =
@@ -52,7 +52,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
   });
 }
 
-/** The text as it was typed, if it is an address: which ones it takes is for the service to say. */
+/** The text as it was typed, if it is an address. The service decides which addresses it takes. */
 function address(text: string): string {
   httpUrl(text);
   return text;

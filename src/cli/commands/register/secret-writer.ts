@@ -5,11 +5,9 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  openSync,
   lstatSync,
+  openSync,
   readFileSync,
-  readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,47 +15,45 @@ import {
   writeSync,
   type Stats,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { MAX_SECRET_FILE_BYTES, secretLines, secretLockOf } from "../../../receiver/secret-file.js";
+import { syncFolderOf } from "../../../stores/sqlite/wal-sync.js";
 import { CliError, environmentError } from "../../options/exit.js";
 
-/** A file of secrets that is about to get one more. Receivers that read it wait for it as long as it is open. */
+/** A file of secrets that is about to get one more. While it is open, the receivers that read the file wait for the secret. */
 export interface SecretWriter {
-  /** The file that is to replace it. Absolute; beside where a link leads. */
+  /** The new content of the file, which is renamed over it. Absolute. */
   readonly lock: string;
-  /** Others on this machine may use the file now, and will not when it is written. */
+  /** Others on this machine may use the file now. They may not once it is written. */
   readonly takesRights: boolean;
   /**
-   * Adds the secret, or leaves the file as it is when it has it. On stable storage when it returns.
+   * Adds the secret, unless the file has it already. The secret is on stable storage when this returns. What others
+   * wrote into the file since it was opened stays.
    *
-   * What others added to the file meanwhile stays; what they write in the moment of the rename cannot.
-   *
-   * @throws CliError when it could not; the file is as it was then, and the secret in the lock, if that could be written
+   * @throws CliError when the file could not be written: it is as it was, and the message says where the secret is
    */
   add(secret: string): void;
-  /** Adds nothing more. Idempotent; never throws: it would take the place of what is told of a secret. */
+  /** Removes the lock if no secret was added. Idempotent. Never throws: its error would hide the one about a secret. */
   close(): void;
 }
 
-/** Room for the secret, taken before anybody asks for it: a secret is shown once, and the disk may be full by then. */
+/** Reserves space on the disk for the secret: it is shown once, and the disk may be full by then. */
 const ROOM = "\n".repeat(4096);
 
-/** As many as Linux follows; in a circle `stat` has failed before. */
-const MAX_LINKS = 40;
-
 /**
- * All that could keep a secret from being stored is tried here, before there is one: the lock is the file that will be
- * renamed over the other, as git does.
+ * Tries all that could keep a secret from being stored, before the service is asked for one. The lock is the file that
+ * will be renamed over the other, as git does it.
  *
- * @throws CliError when the file cannot be written, or somebody else is at it
+ * @throws CliError when the file cannot be written, is a link, holds something else than secrets, or is locked
  */
 export function openSecretWriter(path: string): SecretWriter {
-  const file = targetOf(path);
+  const file = resolve(path);
   const lock = secretLockOf(file);
+  const before = readExisting(file, path);
   const descriptor = openLock(lock, path);
   let isOpen = true;
 
-  /** Unless somebody deleted it by hand: what is renamed or removed has to be what was made here, and be seen to be. */
+  /** Whether the file of that name is the one that was made here. A user may have deleted it. */
   function isOurs(): boolean {
     try {
       return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
@@ -66,12 +62,13 @@ export function openSecretWriter(path: string): SecretWriter {
     }
   }
 
+  /** Closes the descriptor. The lock stays where it is. */
   function letGo(): void {
     isOpen = false;
     try {
       closeSync(descriptor);
     } catch {
-      // What counts was synced before.
+      // What was written is synced already.
     }
   }
 
@@ -82,13 +79,13 @@ export function openSecretWriter(path: string): SecretWriter {
     try {
       if (isThere) rmSync(lock, { force: true });
     } catch {
-      // The next registration finds it, and says what to do.
+      // The next registration finds the lock, and says what to do.
     }
   }
 
-  /** The secret alone, where somebody finds it: it is shown once. */
+  /** Writes the secret into the lock, or beside it if the lock is gone, and says where it is. */
   function rescue(secret: string, error: unknown): CliError {
-    const { message } = error instanceof CliError ? error : cannotWrite(path, error);
+    const { message } = cannotWrite(path, error);
     const place = isOurs() ? lock : `${lock}.${process.pid}`;
     try {
       if (place === lock) write(descriptor, `${secret}\n`);
@@ -101,53 +98,36 @@ export function openSecretWriter(path: string): SecretWriter {
   }
 
   try {
-    const before = readExisting(file, path);
     const takesRights = before.stat !== null && adoptRights(descriptor, before.stat, path);
     write(descriptor, before.text + ROOM);
     return {
       lock,
       takesRights,
       add(secret) {
-        const [line] = secretLines(`${secret}\n`);
-        if (line !== secret) {
+        if (secretLines(secret)[0] !== secret) {
           throw environmentError(
             `its secret is lost, since one that is no line of text cannot be kept in ${path}. Delete it in the dashboard`,
           );
         }
         try {
-          // Again: somebody may have edited it while the service was asked.
+          // Read again: a user may have edited the file while the service was asked.
           const { text, stat } = readExisting(file, path);
           if (stat !== null) adoptRights(descriptor, stat, path);
           const isThere = secretLines(text).includes(secret);
-          write(descriptor, isThere ? text : `${terminated(text)}${secret}\n`);
+          const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+          write(descriptor, isThere ? text : `${start}${secret}\n`);
           if (!isOurs()) throw environmentError(`${lock} was deleted or replaced meanwhile`);
           renameSync(lock, file);
         } catch (error) {
           throw rescue(secret, error);
         }
         letGo();
-        syncFolder(dirname(file));
+        syncName(file);
       },
       close,
     };
   } catch (error) {
     close();
-    throw error instanceof CliError ? error : cannotWrite(path, error);
-  }
-}
-
-/** Where a link leads, also to a file that is not there yet: the link is to stay one. */
-function targetOf(path: string): string {
-  try {
-    let file = resolve(path);
-    for (let links = 0; links < MAX_LINKS; links++) {
-      if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
-      file = join(realpathSync(dirname(file)), basename(file));
-      if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file;
-      file = resolve(dirname(file), readlinkSync(file));
-    }
-    return file;
-  } catch (error) {
     throw cannotWrite(path, error);
   }
 }
@@ -164,73 +144,82 @@ function openLock(lock: string, path: string): number {
   }
 }
 
+/** Characters of secrets and of no sentence, list or setting of a system. */
+const SECRET_LINE = /^(?![A-Za-z_]\w*=[^=])[\w.~+/=-]+$/;
+const WHSEC_LINE = /^whsec_\S+$/;
+
+/**
+ * A link is refused: as root we would write wherever another user made it lead to. So is a file that holds more than
+ * secrets: its owner means it for something else.
+ */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
   if (stat === undefined) return { text: "", stat: null };
+  if (stat.isSymbolicLink()) throw environmentError(`${path} is a link: name the file that it leads to`);
   if (!stat.isFile()) throw environmentError(`cannot keep secrets in ${path}: it is no regular file`);
   if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
-  const text = readFileSync(file, "utf8");
-  if (secretLines(text).some(isAssignment)) {
-    throw environmentError(`${path} looks like an .env file: secrets are kept one a line, in a file of their own`);
-  }
-  return { text, stat };
-}
-
-function isAssignment(line: string): boolean {
-  return /^(export\s+)?[A-Z][A-Z0-9_]*=[^=]/.test(line);
+  const text = attempt(path, () => readFileSync(file, "utf8"));
+  const wrong = secretLines(text).find((line) => !SECRET_LINE.test(line) && !WHSEC_LINE.test(line));
+  if (wrong === undefined) return { text, stat };
+  const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
+  throw environmentError(`line ${line} of ${path} is no secret: secrets are kept one a line, in a file of their own`);
 }
 
 /**
- * The owner's file stays the owner's, and a group that may read it may do so; others may not. A new file has the group of who
- * makes it, or of its folder: where it cannot be given to the old one's, that group gets no right.
+ * The file keeps its owner, and a group that may read it may still do so. Others may not. The lock has the group of the
+ * user or of the folder: if it cannot be given to the group of the file, that group must have no rights.
  *
- * @returns whether they could
+ * @returns whether others could use the file
  */
 function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string): boolean {
   const self = process.getuid?.();
   if (self === undefined) return false;
-  if (self !== 0 && self !== uid)
+  if (self !== 0 && self !== uid) {
     throw environmentError(`${path} belongs to another user: run this as the user of the receiver`);
-  const isOpen = (mode & 0o007) !== 0;
+  }
   if (self === 0 || fstatSync(descriptor).gid !== gid) {
     try {
       fchownSync(descriptor, uid, gid);
     } catch (error) {
       if (self === 0) throw error;
-      if ((mode & 0o070) !== 0)
+      if ((mode & 0o070) !== 0) {
         throw environmentError(`${path} belongs to a group that you are not in: run this as one of it`);
+      }
     }
   }
-  fchmodSync(descriptor, isOpen ? 0o600 : mode & 0o770);
-  return isOpen;
+  const isOpenToOthers = (mode & 0o007) !== 0;
+  fchmodSync(descriptor, isOpenToOthers ? 0o600 : mode & 0o770);
+  return isOpenToOthers;
 }
 
 function write(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   let written = 0;
+  // A disk that is nearly full takes a part of the bytes, without an error.
   while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written, undefined, written);
   ftruncateSync(descriptor, bytes.byteLength);
   fsyncSync(descriptor);
 }
 
-function terminated(text: string): string {
-  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+/** Makes the new name survive a power cut. Not every file system can; the content is synced in any case. */
+function syncName(file: string): void {
+  try {
+    syncFolderOf(file);
+  } catch {
+    // The secret is stored all the same.
+  }
 }
 
-/** So that the new name outlives a power cut. Not every system can; the file itself is synced. */
-function syncFolder(folder: string): void {
-  let descriptor: number | null = null;
+function attempt<Result>(path: string, act: () => Result): Result {
   try {
-    descriptor = openSync(folder, "r");
-    fsyncSync(descriptor);
-  } catch {
-    // As on Windows.
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
+    return act();
+  } catch (error) {
+    throw cannotWrite(path, error);
   }
 }
 
 function cannotWrite(path: string, error: unknown): CliError {
+  if (error instanceof CliError) return error;
   const { code } = error as NodeJS.ErrnoException;
   const why = code === "ENOENT" ? "its folder is not there" : (code ?? "error");
   return environmentError(`cannot write the secret file ${path} (${why})`);
