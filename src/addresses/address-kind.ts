@@ -1,118 +1,39 @@
-import { BlockList, isIPv6 } from "node:net";
-
-/** Who can reach an address. `public` is what anybody on the internet can. */
-export type AddressKind = "public" | "this machine" | "metadata" | "private" | "link-local" | "reserved";
-
-type Range = readonly [network: string, prefix: number];
-
-// The first that holds an address names it.
-const RANGES: readonly (readonly [kind: AddressKind, ranges: readonly Range[]])[] = [
-  [
-    "this machine",
-    [
-      ["127.0.0.0", 8],
-      ["::1", 128],
-      ["0.0.0.0", 32],
-      ["::", 128],
-    ],
-  ],
-  [
-    "metadata",
-    [
-      ["169.254.169.254", 32],
-      ["169.254.170.2", 32],
-      ["100.100.100.200", 32],
-      ["168.63.129.16", 32],
-      ["fd00:ec2::254", 128],
-      ["fd20:ce::254", 128],
-    ],
-  ],
-  [
-    "private",
-    [
-      ["10.0.0.0", 8],
-      ["172.16.0.0", 12],
-      ["192.168.0.0", 16],
-      ["100.64.0.0", 10],
-      ["fc00::", 7],
-      ["fec0::", 10],
-    ],
-  ],
-  [
-    "link-local",
-    [
-      ["169.254.0.0", 16],
-      ["fe80::", 10],
-    ],
-  ],
-  [
-    "reserved",
-    [
-      ["0.0.0.0", 8],
-      ["192.0.0.0", 24],
-      ["192.0.2.0", 24],
-      ["192.88.99.0", 24],
-      ["198.18.0.0", 15],
-      ["198.51.100.0", 24],
-      ["203.0.113.0", 24],
-      ["224.0.0.0", 3],
-      // Teredo too, which carries an IPv4 address that it hides.
-      ["2001::", 23],
-      ["2001:db8::", 32],
-      ["3fff::", 20],
-    ],
-  ],
-  [
-    "public",
-    [
-      ["::ffff:0:0", 96],
-      ["64:ff9b::", 96],
-    ],
-  ],
-  // All that is not global unicast, 2000::/3.
-  [
-    "reserved",
-    [
-      ["::", 3],
-      ["4000::", 2],
-      ["8000::", 1],
-    ],
-  ],
-];
-
-const LISTS = RANGES.map(([kind, ranges]) => {
-  const list = new BlockList();
-  for (const [network, prefix] of ranges.flatMap(withEmbedded)) list.addSubnet(network, prefix, familyOf(network));
-  return [kind, list] as const;
-});
+import ipaddr from "ipaddr.js";
 
 /**
- * Who can reach an address. One of IPv6 that stands for one of IPv4 is what that is: `::ffff:10.0.0.1`, `::10.0.0.1`,
- * `64:ff9b::10.0.0.1` (NAT64), `2002:a00:1::` (6to4).
+ * Where an address leads. `public`: anyone on the internet may reach it. `loopback`: it never leaves this machine. Any
+ * other value is the name that ipaddr.js gives to a special range, such as `private` or `linkLocal`.
+ */
+export type AddressKind = "public" | "loopback" | (string & {});
+
+/** All public IPv6 addresses are in this range; the others are reserved, or carry an IPv4 address. */
+const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/** Looks public, but in Azure the machine's own host answers on it. */
+const AZURE_HOST = "168.63.129.16";
+
+/**
+ * Where an address leads. `::ffff:10.0.0.1` is an IPv4 address in the form of IPv6, and is judged as that. Addresses that a
+ * gateway translates to IPv4 (NAT64, 6to4, Teredo) are not public: what they reach depends on the gateway.
  *
- * @param address as the system writes it; a zone (`%eth0`) is not looked at
+ * @param address as the system writes it; a zone (`%eth0`) makes no difference
  */
 export function addressKind(address: string): AddressKind {
-  // A BlockList reads `::ffff:` by itself, and knows no zone.
-  const plain = address.replace(/%.*$/, "");
-  const kind = LISTS.find(([, list]) => list.check(plain, familyOf(plain)))?.[0];
-  return kind ?? "public";
+  const withoutZone = address.replace(/%.*$/, "");
+  if (!ipaddr.isValid(withoutZone)) return "invalid";
+  const parsed = ipaddr.process(withoutZone);
+  if (parsed.range() !== "unicast") return parsed.range();
+  const isPublic = parsed instanceof ipaddr.IPv6 ? parsed.match(PUBLIC_IPV6) : parsed.toString() !== AZURE_HOST;
+  return isPublic ? "public" : "reserved";
 }
 
-/** A range of IPv4 also as IPv6 carries it. */
-function withEmbedded([network, prefix]: Range): Range[] {
-  if (isIPv6(network)) return [[network, prefix]];
-  const [a = 0, b = 0, c = 0, d = 0] = network.split(".").map(Number);
-  const high = (a * 256 + b).toString(16);
-  const low = (c * 256 + d).toString(16);
-  return [
-    [network, prefix],
-    [`::${high}:${low}`, 96 + prefix],
-    [`64:ff9b::${high}:${low}`, 96 + prefix],
-    [`2002:${high}:${low}::`, 16 + prefix],
-  ];
-}
-
-function familyOf(address: string): "ipv4" | "ipv6" {
-  return isIPv6(address) ? "ipv6" : "ipv4";
+/**
+ * Whether a host leads to this machine whichever resolver is asked: `localhost`, 127.0.0.0/8 and `::1`. Other names are not
+ * trusted, `*.localhost` included: some resolvers ask the network for them.
+ *
+ * @param host a name or an address, as in a URL; an IPv6 address may have its brackets
+ */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replaceAll(/^\[|\]$|\.$/g, "").toLowerCase();
+  return name === "localhost" || addressKind(name) === "loopback";
 }

@@ -1,3 +1,5 @@
+import { isLoopbackHost } from "../addresses/address-kind.js";
+
 /** What a base address is good for: the address without a slash at its end, or why it is none. */
 export type ParsedBaseUrl = { ok: true; baseUrl: string } | { ok: false; problem: string };
 
@@ -12,21 +14,11 @@ export function parseBaseUrl(text: string): ParsedBaseUrl {
   if (url.username !== "" || url.password !== "")
     return { ok: false, problem: "expected no name and no password in it" };
   if (url.search !== "" || url.hash !== "") return { ok: false, problem: "expected no query and no fragment in it" };
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     return {
       ok: false,
       problem: "expected https; http would show the API key to the network, and is for loopback alone",
     };
   }
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
-}
-
-// The parser has made one form of every way to write an IPv4 address.
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    /^127(\.\d+){3}$/.test(hostname) ||
-    hostname === "[::1]"
-  );
 }

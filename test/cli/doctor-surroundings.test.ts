@@ -16,7 +16,6 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { addressKind } from "../../src/addresses/address-kind.js";
 import type { FindingId } from "../../src/cli/commands/doctor/finding-ids.js";
 import { formatBytes } from "../../src/cli/commands/doctor/format-bytes.js";
 import { holdersIn } from "../../src/cli/commands/doctor/lock-holders.js";
@@ -283,30 +282,6 @@ test.each(["10.1.2.3", "192.168.1.1", "169.254.169.254", "169.254.7.7", "fd12::1
     expect(examined.find("address_private")?.found).toContain(address);
   },
 );
-
-test.each([
-  ["93.184.216.34", "public"],
-  ["2606:2800:220:1::1", "public"],
-  ["172.15.255.255", "public"],
-  ["172.16.0.1", "private"],
-  ["172.31.255.255", "private"],
-  ["172.32.0.0", "public"],
-  ["100.64.0.1", "private"],
-  ["127.9.9.9", "this machine"],
-  ["::1", "this machine"],
-  ["::ffff:127.0.0.1", "this machine"],
-  ["::ffff:10.0.0.1", "private"],
-  ["0.0.0.0", "this machine"],
-  ["169.254.169.254", "metadata"],
-  ["fd00:ec2::254", "metadata"],
-  ["fe80::1%eth0", "link-local"],
-  ["169.254.0.1", "link-local"],
-  ["240.0.0.1", "reserved"],
-  ["224.0.0.1", "reserved"],
-  ["2001:db8::1", "reserved"],
-])("%s is %s", (address, kind) => {
-  expect(addressKind(address)).toBe(kind);
-});
 
 test.each<[code: string, id: FindingId]>([
   ["ECONNREFUSED", "connection_refused"],

@@ -1,12 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
 import { ServiceError } from "../operations/service-error.js";
-
-/** Names and addresses of this machine for itself, with or without a port. */
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
-const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
-
-/** Whether a `Host` names this machine for itself, as the control API is asked. */
-export const isLoopbackHost = (host: string): boolean => LOOPBACK_HOST.test(host);
 
 /**
  * The control API has no key, so it is for this machine alone: not for others, not for a page of another site in a
@@ -16,7 +10,8 @@ export const isLoopbackHost = (host: string): boolean => LOOPBACK_HOST.test(host
  */
 export function assertLocal({ headers, headersDistinct, socket }: IncomingMessage): void {
   const host = headers.host ?? "";
-  const isLocal = isLoopbackHost(host) && LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "");
+  const hostname = host.replace(/:\d+$/, "");
+  const isLocal = isLoopbackHost(hostname) && addressKind(socket.remoteAddress ?? "") === "loopback";
   const { origin } = headers;
   const site = headersDistinct["sec-fetch-site"] ?? [];
   const isOwnPage =

@@ -1,4 +1,4 @@
-import { addressKind, type AddressKind } from "../../../addresses/address-kind.js";
+import { addressKind, isLoopbackHost, type AddressKind } from "../../../addresses/address-kind.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./finding.js";
 
@@ -13,9 +13,8 @@ export function examineUrl({ url }: Subject): Finding[] {
 
 function* urlFaults(url: URL): Generator<Finding> {
   if (url.protocol !== "https:") {
-    const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
     const mend = "Register an https address: a proxy with a certificate in front of the receiver will do.";
-    if (isLocal) yield warning("url_not_https", "http is good for a trial; the service registers https alone", mend);
+    if (isLoopbackHost(url.hostname)) yield warning("url_not_https", "http is good for a trial; the service registers https alone", mend);
     else yield problem("url_not_https", "the URL is http, and the service registers https alone", mend);
   }
   if (url.href.length > MOST_URL_LENGTH) {
@@ -45,12 +44,12 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
     return [blocker("name_not_found", `${host} has no address (${code})`, mend)];
   }
   const kinds = new Map<AddressKind, string>(addresses.map((address) => [addressKind(address), address]));
-  const odd = [...kinds].filter(([kind]) => kind !== "public" && kind !== "this machine");
+  const odd = [...kinds].filter(([kind]) => kind !== "public" && kind !== "loopback");
   if (odd.length > 0) {
     const list = odd.map(([kind, address]) => `${address} (${kind})`).join(", ");
     return [problem("address_private", `${host} is ${list} from here: not to be reached from outside`, MEND_PRIVATE)];
   }
-  if (kinds.has("this machine")) {
+  if (kinds.has("loopback")) {
     return [
       warning("address_local", `${host} is this machine: good for a trial, out of the service's reach`, MEND_PRIVATE),
     ];

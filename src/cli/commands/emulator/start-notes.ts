@@ -1,6 +1,6 @@
 import { systemClock } from "../../../time/clock.js";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
-import { isLoopbackHost } from "../../../emulator/control/control-guard.js";
+import { isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
 import { unreachableRegistrations } from "../../../emulator/webhooks/registrations/unreachable-registrations.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
@@ -26,7 +26,7 @@ function timeNote(now: string, { assumptions }: Start): string | null {
 }
 
 function networkNote({ host }: Start): string | null {
-  if (isLoopbackHost(host.includes(":") ? `[${host}]` : host)) return null;
+  if (isLoopbackHost(host)) return null;
   return (
     `note: others on the network can reach ${host}: the REST API with a key, the product profile without; ` +
     "the control API answers this machine alone (a proxy or tunnel on this machine counts as that)"

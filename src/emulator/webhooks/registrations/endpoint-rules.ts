@@ -1,5 +1,5 @@
-import { BlockList, isIP, isIPv6 } from "node:net";
-import { addressKind } from "../../../addresses/address-kind.js";
+import { isIP } from "node:net";
+import { addressKind, isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { Assumptions } from "../../instance/assumptions.js";
 import { ServiceError } from "../../operations/service-error.js";
 
@@ -46,17 +46,10 @@ export function addressIn({ hostname }: URL): string | null {
   // The parser of URLs has made every spelling the usual one: 0x7f.1, 2130706433, １２７.0.0.1, [::ffff:7f00:1].
   const host = hostname.replaceAll(/^\[|\]$/g, "").replace(/\.$/, "");
   if (isIP(host) !== 0) return host;
-  return host === "localhost" || host.endsWith(".localhost") ? "127.0.0.1" : null;
+  return isLoopbackHost(host) ? "127.0.0.1" : null;
 }
 
-// What never leaves this machine. An address that only stands for one of these (NAT64, 6to4) goes to whoever translates it.
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet("127.0.0.0", 8);
-LOOPBACK.addAddress("0.0.0.0");
-LOOPBACK.addAddress("::1", "ipv6");
-LOOPBACK.addAddress("::", "ipv6");
-
-const isLoopback = (address: string): boolean => LOOPBACK.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+const isLoopback = (address: string): boolean => addressKind(address) === "loopback";
 
 /**
  * Whether a name with these addresses may be called: all of them have to be public, so that it makes no difference which
