@@ -17,12 +17,13 @@ declare module "vitest" {
   }
 }
 
+const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
+
 /**
  * Packs the package once for all tests that install it. Without scripts: `prepack` would delete `dist` while other tests use
  * it, and the command that runs the tests has built it.
  */
-export default function setup(project: TestProject): () => void {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
+export function setup(project: TestProject): void {
   const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
   const output = execFileSync("npm", ["pack", ...options], {
     cwd: new URL("../..", import.meta.url).pathname,
@@ -31,5 +32,8 @@ export default function setup(project: TestProject): () => void {
   const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
   if (report === undefined) throw new Error("npm pack made nothing");
   project.provide("packed", { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) });
-  return () => rmSync(folder, { recursive: true });
+}
+
+export function teardown(): void {
+  rmSync(folder, { recursive: true });
 }
