@@ -1,5 +1,36 @@
 import { z } from "zod";
 
+/**
+ * The error codes of the service with their status: the one place for them. The document names one,
+ * `PRO_API_QUOTA_EXHAUSTED`; the others are the emulator's, so branch on the status where you can.
+ */
+export const ERROR_STATUS = {
+  INVALID_PARAMETERS: 400,
+  INVALID_BODY: 400,
+  API_KEY_MISSING: 401,
+  API_KEY_INVALID: 401,
+  API_KEY_REVOKED: 401,
+  SESSION_INVALID: 401,
+  SCOPE_INSUFFICIENT: 403,
+  ACCESS_INSUFFICIENT: 403,
+  API_KEY_NOT_ALLOWED: 403,
+  PRODUCT_NOT_FOUND: 404,
+  TASK_NOT_FOUND: 404,
+  RESOURCE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  IDEMPOTENCY_KEY_CONFLICT: 409,
+  STATE_CONFLICT: 409,
+  RATE_LIMITED: 429,
+  PRO_API_QUOTA_EXHAUSTED: 429,
+  ACTIVE_INVESTIGATIONS_EXCEEDED: 429,
+  REGISTRATIONS_EXCEEDED: 429,
+  DATA_UNAVAILABLE: 503,
+  FEATURE_NOT_ACTIVATED: 503,
+} as const;
+
+/** One of {@link ERROR_STATUS}. */
+export type ServiceErrorCode = keyof typeof ERROR_STATUS;
+
 /** Every error body of the service (service document, Error envelope). */
 export const errorEnvelopeSchema = z.looseObject({
   error: z.looseObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),

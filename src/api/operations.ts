@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { investigationTaskSchema, startInvestigationBodySchema } from "./investigation.js";
 import { productProfileSchema } from "./product-profile.js";
 import { rankingsQuerySchema, rankingsResponseSchema } from "./rankings.js";
-import type { Scope } from "./scopes.js";
+import type { Scope } from "./access.js";
 import { searchDemandQuerySchema, searchDemandResponseSchema } from "./search-demand.js";
 import { registerWebhookBodySchema, webhookRegistrationSchema } from "./webhook-registration.js";
 

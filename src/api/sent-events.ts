@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { SIGNAL_TYPES } from "../events/signal-types.js";
 import { dateTimeSchema } from "./date-time.js";
-import { signalTypeSchema } from "./signal-type.js";
+
+/** A signal type that can be subscribed to (service document, Signal types). */
+export const signalTypeSchema = z.enum(SIGNAL_TYPES);
 
 // What the service promises to send. A receiver asks for less, in events/: it holds no signal back for a new notation.
 const envelope = { id: z.string(), version: z.literal("1"), created_at: dateTimeSchema };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dateTimeSchema } from "./date-time.js";
 import { localeSchema } from "./locale.js";
-import { signalTypeSchema } from "./signal-type.js";
+import { signalTypeSchema } from "./sent-events.js";
 
 export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
 /** Where a registration stands. */

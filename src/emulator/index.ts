@@ -13,6 +13,6 @@ export type { Assumption } from "./instance/assumption.js";
 export type { Assumptions } from "./instance/assumptions.js";
 export type { AssumptionOptions } from "./instance/assumption-options.js";
 export type { RandomSource } from "./instance/random-source.js";
-export { ENTITLEMENTS, TIERS, type Entitlement, type Tier } from "../api/tiers.js";
+export { ENTITLEMENTS, TIERS, type Entitlement, type Tier } from "../api/access.js";
 export type { ControlMethods, ControlOperation, ControlTable } from "./control/control-operation.js";
 export { ServiceError } from "./operations/service-error.js";

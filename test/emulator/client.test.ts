@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Tier } from "../../src/api/tiers.js";
+import type { Tier } from "../../src/api/access.js";
 import { createClient, type Client } from "../../src/client/index.js";
 import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import { createManualClock } from "../../src/testing/index.js";

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
-import type { Tier } from "../../src/api/tiers.js";
+import type { Tier } from "../../src/api/access.js";
 import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";

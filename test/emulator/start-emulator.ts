@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { Tier } from "../../src/api/tiers.js";
+import type { Tier } from "../../src/api/access.js";
 import type { AccountFeature } from "../../src/emulator/access/account-view.js";
 import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../src/emulator/instance/options.js";

@@ -13,10 +13,10 @@ import {
 import {
   challengeAnswerSchema,
   signalPublishedSchema,
+  signalTypeSchema,
   webhookTestSchema,
   webhookVerificationSchema,
 } from "../sent-events.js";
-import { signalTypeSchema } from "../signal-type.js";
 import { registerWebhookBodySchema, webhookRegistrationSchema } from "../webhook-registration.js";
 import { FIELD_TEXTS, SCHEMA_TEXTS } from "./schema-texts.js";
 

@@ -1,5 +1,4 @@
-import { ERROR_STATUS, type ServiceErrorCode } from "../error-codes.js";
-import type { ErrorEnvelope } from "../error-envelope.js";
+import { ERROR_STATUS, type ErrorEnvelope, type ServiceErrorCode } from "../error-envelope.js";
 import { LIMITS } from "../limits.js";
 import { componentRef, type JsonObject } from "./component-schemas.js";
 import { STATUS_TEXTS } from "./operation-texts.js";

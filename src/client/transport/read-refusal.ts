@@ -1,5 +1,9 @@
-import type { ServiceErrorCode } from "../../api/error-codes.js";
-import { errorEnvelopeSchema, quotaDetailsSchema, type ErrorEnvelope } from "../../api/error-envelope.js";
+import {
+  type ErrorEnvelope,
+  errorEnvelopeSchema,
+  quotaDetailsSchema,
+  type ServiceErrorCode,
+} from "../../api/error-envelope.js";
 import { OPERATIONS, type OperationName } from "../../api/operations.js";
 import { parseJson } from "../../events/parse-json.js";
 import { withoutKey } from "./api-key.js";

@@ -1,5 +1,5 @@
 import type { RankingSort } from "../../api/rankings.js";
-import type { Entitlement, Tier } from "../../api/tiers.js";
+import type { Entitlement, Tier } from "../../api/access.js";
 
 /** The account feature that an extra dimension of the rankings requires (service document, Authentication 5). */
 export type RankingFeature = `market.sort.${RankingSort}`;

@@ -1,5 +1,5 @@
 import { RANKING_SORTS } from "../../api/rankings.js";
-import { ENTITLEMENTS, type Tier } from "../../api/tiers.js";
+import { ENTITLEMENTS, type Tier } from "../../api/access.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { AccountFeature, AccountView, RankingFeature } from "./account-view.js";

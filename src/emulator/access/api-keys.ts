@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Scope } from "../../api/scopes.js";
+import type { Scope } from "../../api/access.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";

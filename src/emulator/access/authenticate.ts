@@ -1,4 +1,4 @@
-import type { Scope } from "../../api/scopes.js";
+import type { Scope } from "../../api/access.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { AccountView } from "./account-view.js";
 import type { Access } from "./create-access.js";

@@ -1,6 +1,5 @@
 import type { OperationName } from "../../api/operations.js";
-import type { Scope } from "../../api/scopes.js";
-import type { Entitlement } from "../../api/tiers.js";
+import type { Entitlement, Scope } from "../../api/access.js";
 import { itemsOf } from "../instance/allowed-values.js";
 import type { Assumptions } from "../instance/assumptions.js";
 import { ServiceError } from "../operations/service-error.js";

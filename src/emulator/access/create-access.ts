@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from "../../api/scopes.js";
+import { SCOPES, type Scope } from "../../api/access.js";
 import { itemsOf } from "../instance/allowed-values.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { createAccounts, type Accounts } from "./accounts.js";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { SCOPES, scopeSchema } from "../../api/scopes.js";
-import { tierSchema } from "../../api/tiers.js";
+import { SCOPES, scopeSchema, tierSchema } from "../../api/access.js";
 import { ACCOUNT_FEATURES } from "../access/accounts.js";
 import type { Access } from "../access/create-access.js";
 import { controlOperation } from "./control-operation.js";

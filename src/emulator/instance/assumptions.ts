@@ -1,5 +1,5 @@
 import { RANKING_SORTS } from "../../api/rankings.js";
-import { SCOPES } from "../../api/scopes.js";
+import { SCOPES } from "../../api/access.js";
 import {
   listOf,
   listOfSeconds,

@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from "../../api/error-codes.js";
+import { ERROR_STATUS } from "../../api/error-envelope.js";
 import { SIGNAL_RULES } from "../market/signals/derive-signals.js";
 import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";
 import { DEFAULT_SIGNALS } from "../webhooks/signals/draft-signal.js";

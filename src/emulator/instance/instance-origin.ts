@@ -1,5 +1,4 @@
-import type { Scope } from "../../api/scopes.js";
-import type { Tier } from "../../api/tiers.js";
+import type { Scope, Tier } from "../../api/access.js";
 import type { Database } from "../database/database.js";
 import { invalidOption } from "../../options/option-error.js";
 import { keptKey, type KeptKey } from "../access/api-keys.js";

@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
-import { SCOPES, scopeSchema, type Scope } from "../../api/scopes.js";
-import { tierSchema, type Tier } from "../../api/tiers.js";
+import { type Scope, SCOPES, scopeSchema, type Tier, tierSchema } from "../../api/access.js";
 import { systemClock, type Clock } from "../../time/clock.js";
 import { optionError } from "../../options/option-error.js";
 import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ServiceErrorCode } from "../../api/error-codes.js";
+import { ERROR_STATUS, type ServiceErrorCode } from "../../api/error-envelope.js";
 
 /** What a refused call is answered with. The message is ours: it names parameters, and repeats no value of a request. */
 export class ServiceError extends Error {

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import { ERROR_STATUS } from "../../../src/api/error-codes.js";
-import { quotaDetailsSchema } from "../../../src/api/error-envelope.js";
+import { ERROR_STATUS, quotaDetailsSchema } from "../../../src/api/error-envelope.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../../src/api/operations.js";
-import { SCOPES } from "../../../src/api/scopes.js";
-import { ENTITLEMENTS, TIERS } from "../../../src/api/tiers.js";
+import { ENTITLEMENTS, SCOPES, TIERS } from "../../../src/api/access.js";
 import { STATUS_TEXTS } from "../../../src/api/openapi/operation-texts.js";
 
 const RESEARCH = "/research/promotion-investigations";

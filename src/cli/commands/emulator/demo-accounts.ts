@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Tier } from "../../../api/tiers.js";
+import type { Tier } from "../../../api/access.js";
 
 /** An account that a new database begins with. */
 export interface DemoAccount {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createAccess, type Access } from "../../../../src/emulator/access/create-access.js";
 import type { AccountView } from "../../../../src/emulator/access/account-view.js";
 import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
-import type { Tier } from "../../../../src/api/tiers.js";
+import type { Tier } from "../../../../src/api/access.js";
 import { openAccess } from "./open-access.js";
 
 const NEW_YEAR = Date.UTC(2027, 0, 1);
