@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
+import { linkSync, rmSync, truncateSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { startReceiver } from "./child-process.js";
-import { idsIn, sendAll, some } from "./deliveries.js";
+import { startChild, startReceiver } from "./child-process.js";
+import { expectEachOnce, idsIn, sendAll, some } from "./deliveries.js";
 import { inboxFiles } from "./inbox-file.js";
 import { SEED, seededRandom } from "./seeded-random.js";
-import { sendUntilRefused } from "./sender.js";
+import { healthOf, sendUntilRefused } from "./sender.js";
+import { bindMount, canMount } from "./small-disk.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -109,19 +110,37 @@ test("whoever waits for a file gets it when its owner is killed, with all that w
   }
 });
 
-// SQLite goes on writing into files that nobody can find any more: what is acknowledged then is gone at the exit.
-test.each([
-  ["all files", ["", "-wal", "-shm"]],
-  ["the WAL", ["-wal"]],
-  ["the database", [""]],
-])("when %s of the inbox were deleted under a receiver, it acknowledges nothing more", async (_what, suffixes) => {
+// SQLite goes on writing after each of these, but the next start does not find what it wrote.
+test.each<[string, (db: string) => void]>([
+  ["all its files were deleted", (db) => ["", "-wal", "-shm"].forEach((suffix) => rmSync(db + suffix))],
+  ["the WAL was deleted", (db) => rmSync(`${db}-wal`)],
+  ["the database was deleted", rmSync],
+  ["the WAL was cut short", (db) => truncateSync(`${db}-wal`)],
+  ["the database got a second name", (db) => linkSync(db, `${db}-2`)],
+])("when %s, a running receiver answers 503 and its health is red", async (_what, change) => {
   const files = inboxFiles();
   const receiver = await startReceiver(files);
   const before = await sendAll(receiver.port, some(5));
-  for (const suffix of suffixes) rmSync(files.db + suffix);
+  change(files.db);
   const after = await sendAll(receiver.port, some(5));
+  expect((await healthOf(receiver.port)).ok).toBe(false);
   receiver.kill("SIGKILL");
   await receiver.exited;
   expect(idsIn(before.refused)).toEqual([]);
   expect(idsIn(after.taken)).toEqual([]);
+});
+
+const testWithMount = test.skipIf(!canMount && process.env["CI"] === undefined);
+
+testWithMount("a receiver that would open another one's file by a mount of the file is refused", async () => {
+  const files = inboxFiles();
+  const receiver = await startReceiver(files);
+  const mounted = `${files.db}-mounted`;
+  bindMount(files.db, mounted);
+  const second = startChild({ ...files, db: mounted });
+  expect(await second.exited).toBe(0);
+  expect(second.lines).toEqual([{ say: "refused", code: "store_unsupported" }]);
+  const { taken } = await sendAll(receiver.port, some(5));
+  expect(taken).toHaveLength(5);
+  await expectEachOnce(receiver, files, taken);
 });

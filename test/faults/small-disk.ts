@@ -48,6 +48,13 @@ export function smallDisk(megabytes: number): SmallDisk {
   };
 }
 
+/** Mounts one file at another path, as a container does. */
+export function bindMount(file: string, at: string): void {
+  closeSync(openSync(at, "w"));
+  mount(["--bind", file, at]);
+  onTestFinished(() => unmount(at));
+}
+
 /** As far as the disk lets it. */
 function writeUpTo(path: string, bytes: number): void {
   const file = openSync(path, "w");

@@ -5,6 +5,7 @@ import { SignalboxError } from "../../errors.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
+import { refuseUnguardedFiles } from "./inbox-files.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
 import { lockOwner } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
@@ -40,6 +41,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     path = withoutLinks(givenPath);
     const folder = dirname(path);
     refuseNetworkFileSystem(folder);
+    refuseUnguardedFiles(path);
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
 

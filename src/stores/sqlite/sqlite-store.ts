@@ -8,7 +8,7 @@ import { createAdministration, type Administration } from "./administration.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import { createCommitter, type Committer } from "./commit.js";
-import { watchPlace } from "./in-place.js";
+import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { openDatabase, type OpenDatabase } from "./open-database.js";
 import { damagedError, isFull, storeError } from "./store-error.js";
@@ -38,7 +38,7 @@ interface Connection {
   committer: Committer;
   administration: Administration;
   wal: WalSync;
-  assertInPlace: () => void;
+  files: FileWatch;
   background: Background;
   checkpointer: Checkpointer;
   release: OpenDatabase["release"];
@@ -83,7 +83,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         committer,
         administration: createAdministration(db),
         wal,
-        assertInPlace: watchPlace(realPath),
+        files: watchFiles(db, realPath, wal),
         background,
         checkpointer,
         release,
@@ -95,12 +95,13 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     }
   }
 
-  async function disconnect({ wal, background, checkpointer, release }: Connection): Promise<void> {
+  async function disconnect({ wal, files, background, checkpointer, release }: Connection): Promise<void> {
     await Promise.allSettled(writes);
     wal.close();
+    const keepWal = checkpointer.isStopped() || files.isWalCut();
     await background.close();
     // The last connection that closes writes what stands in the WAL into the file, and leaves no WAL behind.
-    release({ keepWal: checkpointer.isStopped() });
+    release({ keepWal });
   }
 
   /** After a crash: is the file sound, and does the disk hold what stands in the WAL? */
@@ -141,10 +142,15 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       if (mustRewrite) await (rewriting ??= rewrite(current));
       const held = current.checkpointer.held();
       if (held !== null) await held;
-      const result = await whileBusy(() => transaction(current));
-      current.checkpointer.committed();
+      let end = 0;
+      const result = await whileBusy(() => {
+        end = current.files.assertUnchanged();
+        return transaction(current);
+      });
       await sync(current);
-      current.assertInPlace();
+      current.files.assertWritten(end);
+      // Not earlier: a checkpoint would copy what a cut WAL has lost as zeros into the file.
+      current.checkpointer.committed();
       return result;
     } catch (error) {
       // Space may have been freed since the limit was set.
@@ -162,8 +168,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     }
   }
 
-  async function rewrite({ background, checkpointer, wal }: Connection): Promise<void> {
+  async function rewrite({ background, checkpointer, files, wal }: Connection): Promise<void> {
     try {
+      files.assertUnchanged();
       if (checkpointer.isStopped()) {
         const help = "Restart the receiver once the disk is well: the start writes the inbox anew.";
         throw new SignalboxError("store_failed", `The inbox ${path} could not be synced.`, help);

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fsyncSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import { createDurations, type DurationStats } from "../../inbox/durations.js";
 
@@ -20,6 +20,8 @@ export interface WalSync {
    * same descriptor a success. Only a new descriptor, after the content was written anew, can be trusted.
    */
   reopen(): void;
+  /** @returns false when the four bytes there are zeros or missing, as in a hole; a frame begins with its page's number */
+  hasBytesAt(position: number): boolean;
   /** How long syncs take. */
   durations(): DurationStats;
   close(): void;
@@ -61,6 +63,10 @@ export function createWalSync(inboxPath: string): WalSync {
       descriptor = openSync(walPath, "r+");
       failure = null;
       closeSync(old);
+    },
+    hasBytesAt(position) {
+      const bytes = Buffer.alloc(4);
+      return readSync(descriptor, bytes, 0, 4, position) === 4 && bytes.readUInt32BE() !== 0;
     },
     durations: durations.stats,
     close() {
