@@ -12,6 +12,7 @@ export type { AllowedValues } from "./instance/allowed-values.js";
 export type { Assumption } from "./instance/assumption.js";
 export type { Assumptions } from "./instance/assumptions.js";
 export type { AssumptionOptions } from "./instance/assumption-options.js";
+export type { EmulatorEvent } from "./instance/events.js";
 export type { RandomSource } from "./instance/random-source.js";
 export { ENTITLEMENTS, TIERS, type Entitlement, type Tier } from "../api/access.js";
 export type { ControlMethods, ControlOperation, ControlTable } from "./control/control-operation.js";

@@ -3,7 +3,6 @@ import { networkInterfaces } from "node:os";
 import Database from "better-sqlite3";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listen } from "../cli/serve-requests.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 import {
   askAt,
@@ -165,10 +164,16 @@ test("what is not there gets 404", async () => {
 });
 
 /** Asks with headers that `fetch` would not send. */
-function statusOf(headers: Record<string, string>): Promise<number | undefined> {
+function statusOf(
+  headers: Record<string, string>,
+  {
+    host = "127.0.0.1",
+    port = new URL(running.emulator.url).port,
+    path = "/_emulator/accounts",
+  }: { host?: string | undefined; port?: string; path?: string | undefined } = {},
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const { port } = new URL(running.emulator.url);
-    const asked = request({ host: "127.0.0.1", port, path: "/_emulator/accounts", headers }, (response) => {
+    const asked = request({ host, port, path, headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
@@ -261,48 +266,58 @@ test("a moved clock tells what was sent on the way, and what it paused", async (
   database.close();
 });
 
-test("an endpoint that refuses the time of a signature is told of once, and what was paused", async () => {
+test("what onEvent throws is logged, and stops neither the emulator nor the events after it", async () => {
+  const events: string[] = [];
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
   const own = await startEmulator({
-    assumptions: { allowLoopbackHttp: true },
-    startAt: "2026-12-01T00:00:00Z",
     logger,
+    onEvent({ event }) {
+      events.push(event);
+      throw new Error("the listener is broken");
+    },
   });
   const { key } = await own.account("pro");
-  const url = await listen((_request, response) => void response.writeHead(401).end());
-  const { body } = await own.ask("/alerts/webhooks", {
-    key,
-    body: { url: `${url}/hook?token=hush`, signal_types: ["price_increased"] },
-  });
-  await own.emulator.control.advance({ minutes: 10 });
-  const told = lines.filter(({ event }) => event !== "clock_moved");
-  expect(told).toMatchObject([
-    { event: "registration_time_refused", registration_id: body["id"], endpoint: `${url}/hook`, last: 401 },
-  ]);
-  expect(JSON.stringify(lines)).not.toContain("hush");
+  const hook = { url: "https://receiver.example/hook", signal_types: ["price_increased"] };
+  expect((await own.ask("/alerts/webhooks", { key, body: hook })).status).toBe(201);
+  await own.emulator.control.advance({ ms: 1 });
+  expect(events).toEqual(["registered", "refused", "clock_moved"]);
+  expect(lines.filter(({ msg }) => msg === "onEvent threw")).toHaveLength(3);
 });
 
 const elsewhere = Object.values(networkInterfaces())
   .flat()
   .find((each) => each?.internal === false && each.family === "IPv4")?.address;
 
-test.skipIf(elsewhere === undefined)("the control API answers nobody from the network, under no name", async () => {
+test.skipIf(elsewhere === undefined)("without a token the control API answers no caller from the network", async () => {
   const own = await startEmulator({ host: "0.0.0.0" });
   const { port } = new URL(own.emulator.url);
   expect((await fetch(`http://${elsewhere ?? ""}:${port}/openapi.json`)).status).toBe(200);
   for (const host of [`${elsewhere ?? ""}:${port}`, `localhost:${port}`]) {
-    const status = await new Promise((resolve, reject) => {
-      const path = "/_emulator/accounts";
-      const asked = request({ host: elsewhere, port, path, headers: { Host: host } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      });
-      asked.on("error", reject);
-      asked.end();
-    });
-    expect([host, status]).toEqual([host, 403]);
+    expect([host, await statusOf({ Host: host }, { host: elsewhere, port })]).toEqual([host, 403]);
   }
+});
+
+test("with a token the control API answers each caller that has it, from anywhere, and no other", async () => {
+  const controlToken = "a-token-for-the-control-api";
+  const own = await startEmulator({ host: "0.0.0.0", controlToken });
+  const { key } = await own.account("pro");
+  const { port } = new URL(own.emulator.url);
+  const ask = (headers: Record<string, string>, path?: string) =>
+    statusOf({ Host: "emulator:4010", ...headers }, { host: elsewhere ?? "127.0.0.1", port, path });
+  const right = { Authorization: `Bearer ${controlToken}` };
+  expect(await ask(right)).toBe(200);
+  expect(await ask(right, "/_emulator")).toBe(200);
+  expect(await ask({ ...right, Origin: "http://other.example" })).toBe(200);
+  const wrong = [key, `${controlToken}x`, controlToken.slice(1), ""].map((token) => ({
+    Authorization: `Bearer ${token}`,
+  }));
+  for (const headers of [{}, ...wrong, { Authorization: controlToken }, { Host: `127.0.0.1:${port}` }]) {
+    for (const path of ["/_emulator/accounts", "/_emulator", "/_emulator/snapshot", "/_emulator/clock/advance"]) {
+      expect([headers, path, await ask(headers, path)]).toEqual([headers, path, 401]);
+    }
+  }
+  expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
 });
 
 test("with the clock a new month is observed, and rankings show it", async () => {

@@ -32,7 +32,7 @@ export interface ClockMove extends TimeTold, SendingSummary {}
 /**
  * The service's time.
  *
- * @param onMoved told of each time that somebody moves it
+ * @param onMoved called each time the control API moved the clock
  */
 export function clockControl(
   { clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">,

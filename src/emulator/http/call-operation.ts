@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { Logger } from "pino";
 import type { Operation, OperationName } from "../../api/operations.js";
 import type { AccountView } from "../access/account-view.js";
 import { authenticate, type Caller } from "../access/authenticate.js";
+import type { ReportEvent } from "../instance/events.js";
 import { authorize } from "../access/authorize.js";
 import type { Access } from "../access/create-access.js";
 import type { Assumptions } from "../instance/assumptions.js";
@@ -20,7 +20,7 @@ export interface CallServices {
   assumptions: Assumptions;
   faults: OperationFaults;
   gate: Gate;
-  logger: Logger;
+  report: ReportEvent;
 }
 
 /** One request of one operation. */
@@ -39,7 +39,7 @@ export interface OperationRequest {
  * do they want (400), is there a call left in the month (429), then the operation itself.
  */
 export async function callOperation(asked: OperationRequest, services: CallServices): Promise<Answer> {
-  const { access, assumptions, gate, logger } = services;
+  const { access, assumptions, gate, report } = services;
   const { operation, requestId } = asked;
   let account: AccountView | null = null;
   function quotaHeaders(isExhausted: boolean): Record<string, string> {
@@ -60,7 +60,7 @@ export async function callOperation(asked: OperationRequest, services: CallServi
     const body = await gate.run(() => perform(asked, binding, account, read, services));
     return { status: operation.response.status, headers: quotaHeaders(false), body };
   } catch (error) {
-    const answer = errorAnswer(error, requestId, logger);
+    const answer = errorAnswer(error, requestId, report);
     const isExhausted = error instanceof ServiceError && error.code === "PRO_API_QUOTA_EXHAUSTED";
     return { ...answer, headers: { ...answer.headers, ...quotaHeaders(isExhausted) } };
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import { assertLocal } from "../control/control-guard.js";
+import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
 import type { ControlOperation, ControlTable } from "../control/control-operation.js";
 import { CONTROL_PREFIX, describeControl } from "../control/describe-control.js";
@@ -17,6 +17,7 @@ export interface AppParts {
   services: CallServices;
   bindings: OperationBindings;
   control: ControlTable;
+  controlGuard: ControlGuard;
   random: RandomSource;
   /** The service's time at which an answer is sent. */
   now: () => number;
@@ -48,7 +49,7 @@ export function createApp(parts: AppParts): RequestListener {
       try {
         given = await respond(request, requestId);
       } catch (error) {
-        given = errorAnswer(error, requestId, services.logger);
+        given = errorAnswer(error, requestId, services.report);
       }
       sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
     };
@@ -56,7 +57,7 @@ export function createApp(parts: AppParts): RequestListener {
   const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
   for (const path of new Set(routes.map((route) => route.path))) {
     const own = routes.filter((route) => route.path === path);
-    const refuse = answer(wrongMethod(path, own, services.assumptions));
+    const refuse = answer(wrongMethod(path, own, parts));
     // Before the others: Express answers HEAD by what answers GET, which would take a call of the quota.
     app.head(expressPath(path), refuse);
     for (const { method, respond } of own) app[VERBS[method]](expressPath(path), answer(respond));
@@ -88,20 +89,25 @@ function serviceRoutes({ services, bindings }: AppParts): Route[] {
 
 const ok = (body: object): Answer => ({ status: 200, headers: {}, body });
 
-function controlRoutes({ control }: AppParts): Route[] {
+function controlRoutes({ control, controlGuard }: AppParts): Route[] {
   const list: Route = {
     method: "GET",
     path: CONTROL_PREFIX,
     respond(request) {
-      assertLocal(request);
+      controlGuard(request);
       return ok(describeControl(control));
     },
   };
   const routes = Object.values(control).map((operation): Route => {
     const { method, path } = operation;
-    const respond: Respond = async (request) =>
-      ok(await callControl(operation, request, request.params as Record<string, string>));
-    return { method, path: `${CONTROL_PREFIX}${path}`, respond };
+    return {
+      method,
+      path: `${CONTROL_PREFIX}${path}`,
+      async respond(request) {
+        controlGuard(request);
+        return ok(await callControl(operation, request, request.params as Record<string, string>));
+      },
+    };
   });
   return [list, ...routes];
 }
@@ -124,16 +130,12 @@ const notFound: Respond = () => {
 };
 
 /** The control API is ours: what it answers is not for the assumption about the service to say. */
-function wrongMethod(
-  path: string,
-  routes: readonly Route[],
-  { wrongMethodStatus }: CallServices["assumptions"],
-): Respond {
+function wrongMethod(path: string, routes: readonly Route[], { services, controlGuard }: AppParts): Respond {
   const isControl = path.startsWith(CONTROL_PREFIX);
-  if (wrongMethodStatus === 404 && !isControl) return notFound;
+  if (services.assumptions.wrongMethodStatus === 404 && !isControl) return notFound;
   const headers = { Allow: routes.map(({ method }) => method).join(", ") };
   return (request) => {
-    if (isControl) assertLocal(request);
+    if (isControl) controlGuard(request);
     throw new ServiceError("METHOD_NOT_ALLOWED", "This path has not this method.", { headers });
   };
 }

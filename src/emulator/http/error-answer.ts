@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import type { ErrorEnvelope } from "../../api/error-envelope.js";
+import type { ReportEvent } from "../instance/events.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { Answer } from "./answer.js";
 
@@ -7,13 +7,13 @@ import type { Answer } from "./answer.js";
 const PASSING = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
 
 /** The error envelope for whatever was thrown (service document, Error envelope). */
-export function errorAnswer(error: unknown, requestId: string, logger: Logger): Answer {
+export function errorAnswer(error: unknown, requestId: string, report: ReportEvent): Answer {
   if (error instanceof ServiceError) {
     const { status, headers, code, message, details } = error;
     return { status, headers, body: envelope(code, message, requestId, details) };
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  logger.error({ err: error, requestId }, "a call failed");
+  report({ event: "failed", about: "a call failed", error, request_id: requestId });
   if (PASSING.test(code)) {
     return { status: 503, headers: {}, body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId) };
   }

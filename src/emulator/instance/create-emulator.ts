@@ -3,6 +3,7 @@ import { API_PREFIX } from "../../api/operations.js";
 import { runControl } from "../control/call-control.js";
 import type { ControlMethods, ControlTable } from "../control/control-operation.js";
 import type { worldControl } from "../control/state-control.js";
+import { createReport } from "./events.js";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
 import { listen, type Listening } from "../http/listen.js";
 import type { World } from "./open-instance.js";
@@ -44,7 +45,7 @@ export interface Emulator {
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const config = resolveEmulatorOptions(options);
   const logger = config.logger === false ? pino({ enabled: false }) : config.logger;
-  const holder = createWorldHolder(config, logger);
+  const holder = createWorldHolder(config, createReport(config.onEvent, logger));
   let listening: Listening | null = null;
   let starting: Promise<void> | null = null;
   let closing: Promise<void> | null = null;

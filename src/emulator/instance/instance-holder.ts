@@ -1,5 +1,4 @@
 import type { Database } from "../database/database.js";
-import type { Logger } from "pino";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
 import { worldControl } from "../control/state-control.js";
 import {
@@ -9,6 +8,7 @@ import {
   replaceDatabase,
   writeDatabase,
 } from "../database/open-database.js";
+import type { ReportEvent } from "./events.js";
 import type { EmulatorConfig } from "./options.js";
 import { answerWithoutWorld, withoutWorld } from "../http/answer-without-instance.js";
 import type { RequestListener } from "../http/create-app.js";
@@ -36,7 +36,7 @@ const WHERE_IT_STOOD: Beginning = { seed: undefined, startAtMs: null, accounts: 
 const AS_TIME_WENT_ON: Beginning = { ...WHERE_IT_STOOD, resumption: "gone_on" };
 
 /** @throws SignalboxError from `open`, when the database is none of ours */
-export function createWorldHolder(config: EmulatorConfig, logger: Logger): WorldHolder {
+export function createWorldHolder(config: EmulatorConfig, report: ReportEvent): WorldHolder {
   const { db } = config;
   let world: World | null = null;
   let changing: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,7 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
 
   function worldOf(database: Database, beginning: Beginning): World {
     try {
-      return openWorld({ database, ...beginning, config, logger, hostControl: control, hostNow });
+      return openWorld({ database, ...beginning, config, report, hostControl: control, hostNow });
     } catch (error) {
       database.close();
       throw error;
@@ -59,7 +59,9 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
 
   /** What an old world cannot write down any more is of no use to the new one. */
   async function end(old: World): Promise<void> {
-    await old.close().catch((error: unknown) => logger.error({ err: error }, "a world did not end well"));
+    await old
+      .close()
+      .catch((error: unknown) => report({ event: "failed", about: "the old state did not close well", error }));
   }
 
   /** The new world is there before the old one goes, and no request sees none. */
@@ -95,7 +97,7 @@ export function createWorldHolder(config: EmulatorConfig, logger: Logger): World
     try {
       world = worldOf(openDatabase(path), AS_TIME_WENT_ON);
     } catch (error) {
-      logger.error({ err: error }, "the file could not be opened again");
+      report({ event: "failed", about: "the file could not be opened again", error });
       throw withoutWorld();
     }
   }

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
-import type { Logger } from "pino";
 import { createAccess } from "../access/create-access.js";
 import { createMarket } from "../market/create-market.js";
+import { createControlGuard } from "../control/control-guard.js";
 import { accessControl } from "../control/access-control.js";
 import { clockControl, type ClockMove } from "../control/clock-control.js";
 import type { ControlTable } from "../control/control-operation.js";
@@ -10,6 +10,7 @@ import { createOperationFaults } from "../operations/operation-faults.js";
 import { operationFaultsControl } from "../control/operation-faults-control.js";
 import { snapshotOf } from "../database/open-database.js";
 import type { EmulatorCore } from "./core.js";
+import type { ReportEvent } from "./events.js";
 import type { EmulatorConfig } from "./options.js";
 import { bindOperations } from "../operations/bind-operations.js";
 import { createApp, type RequestListener } from "../http/create-app.js";
@@ -21,7 +22,6 @@ import { createScheduler } from "../time/scheduler.js";
 import { deliveriesControl } from "../webhooks/control/deliveries-control.js";
 import { webhooksControl } from "../webhooks/control/webhooks-control.js";
 import { createOpenSendingSpan } from "../webhooks/deliveries/sending-span.js";
-import type { RegistrationTrouble } from "../webhooks/deliveries/registration-trouble.js";
 import { createWebhooks } from "../webhooks/create-webhooks.js";
 import { openStoredClock, type ClockResumption } from "../time/stored-clock.js";
 
@@ -36,7 +36,7 @@ export interface WorldParts {
   /** Of a new database. */
   accounts: WorldOrigin["accounts"];
   resumption: ClockResumption;
-  logger: Logger;
+  report: ReportEvent;
   /** The control operations that replace the world itself. */
   hostControl: ControlTable;
   /** The time of the world that there is when an answer is sent: a reset ends the one that was asked. Null: there is none. */
@@ -46,14 +46,12 @@ export interface WorldParts {
 /** The whole service over one database. Another database is another world. */
 export type World = ReturnType<typeof openWorld>;
 
-export function openWorld({ database, config, logger, hostControl, hostNow, ...beginning }: WorldParts) {
+export function openWorld({ database, config, report, hostControl, hostNow, ...beginning }: WorldParts) {
   const { seed, startAtMs, accounts, resumption } = beginning;
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
-  const onFailure = (error: unknown): void => logger.error({ err: error }, "work that was due failed");
-  const onTrouble = ({ kind, ...facts }: RegistrationTrouble): void =>
-    logger.warn({ event: `registration_${kind}`, ...facts }, "a registration needs somebody to look at it");
-  const onMoved = (move: ClockMove): void => logger.info({ event: "clock_moved", ...move }, "the clock was moved");
+  const onFailure = (error: unknown): void => report({ event: "failed", about: "work that was due failed", error });
+  const onMoved = (move: ClockMove): void => report({ event: "clock_moved", ...move });
   const scheduler = createScheduler(clock, config.clock, onFailure);
   const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
 
@@ -64,7 +62,7 @@ export function openWorld({ database, config, logger, hostControl, hostNow, ...b
 
   const market = createMarket(core, { seed: origin.seed });
   const investigations = createInvestigations(core);
-  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, onFailure, onTrouble });
+  const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, report });
   market.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
   scheduler.add(market.work);
 
@@ -81,9 +79,10 @@ export function openWorld({ database, config, logger, hostControl, hostNow, ...b
     gate,
   );
   const listener: RequestListener = createApp({
-    services: { access, assumptions, faults, gate, logger },
+    services: { access, assumptions, faults, gate, report },
     bindings: bindOperations({ database, assumptions, investigations, webhooks }),
     control: { ...control, ...hostControl },
+    controlGuard: createControlGuard(config.controlToken ?? null),
     random,
     now: () => hostNow() ?? clock.now(),
   });

@@ -4,6 +4,7 @@ import { dateTimeSchema } from "../../api/date-time.js";
 import { type Scope, SCOPES, scopeSchema, type Tier, tierSchema } from "../../api/access.js";
 import { systemClock, type Clock } from "../../time/clock.js";
 import { optionError } from "../../options/option-error.js";
+import type { EmulatorEvent } from "./events.js";
 import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";
 import type { Assumptions } from "./assumptions.js";
 import { systemRandom, type RandomSource } from "./random-source.js";
@@ -35,6 +36,15 @@ export interface EmulatorOptions {
   clock?: Clock | undefined;
   /** Where ids, keys and secrets come from; for tests. @default the system's */
   random?: RandomSource | undefined;
+  /**
+   * Opens the control API to callers on other machines, such as from outside of a container: it answers every caller that sends
+   * this token (`Authorization: Bearer <token>`), and refuses all others. 16 characters or more.
+   *
+   * @default none: it answers callers on this machine, without a key
+   */
+  controlToken?: string | undefined;
+  /** Called with each event as it happens. What it throws is logged. @default none */
+  onEvent?: ((event: EmulatorEvent) => void) | undefined;
   /** A pino logger, or `false` for silence. @default false */
   logger?: Logger | false | undefined;
 }
@@ -61,6 +71,8 @@ export interface EmulatorConfig {
   ca: string | undefined;
   clock: Clock;
   random: RandomSource;
+  controlToken: string | undefined;
+  onEvent: ((event: EmulatorEvent) => void) | undefined;
   logger: Logger | false;
 }
 
@@ -73,6 +85,9 @@ const object = <Type>(what: string, ...methods: string[]): z.ZodType<Type> =>
       methods.every((method) => typeof Reflect.get(value, method) === "function"),
     `expected ${what}`,
   );
+
+/** As RFC 6750 has the characters of a token. */
+const tokenSchema = z.string().regex(/^[\w.~+/-]{16,200}=*$/, "expected 16 to 200 letters, digits or _ . ~ + / -");
 
 const accountSchema = z.strictObject({
   name: z.string().min(1).max(200),
@@ -96,6 +111,10 @@ const optionsSchema = z.strictObject({
   ca: z.string().min(1).optional(),
   clock: object<Clock>("a clock", "now", "elapsed", "setTimeout").default(systemClock),
   random: object<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),
+  controlToken: tokenSchema.optional(),
+  onEvent: z
+    .custom<(event: EmulatorEvent) => void>((value) => typeof value === "function", "expected a function")
+    .optional(),
   logger: z.union([z.literal(false), object<Logger>("a pino logger or false", "info", "child")]).default(false),
 });
 
@@ -109,10 +128,12 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorConfig
     const groups = { "": Object.keys(optionsSchema.shape), accounts: Object.keys(accountSchema.shape) };
     throw optionError({ of: FACTORY, groups }, parsed.error);
   }
-  const { db, seed, startAt, ca, assumptions, ...rest } = parsed.data;
+  const { db, seed, startAt, ca, controlToken, onEvent, assumptions, ...rest } = parsed.data;
   return {
     ...rest,
     ca,
+    controlToken,
+    onEvent,
     db: db ?? null,
     seed: seed ?? null,
     startAtMs: startAt === undefined ? null : Date.parse(startAt),

@@ -1,8 +1,10 @@
 import { registerWebhookBodySchema, type WebhookRegistration } from "../../api/webhook-registration.js";
 import { systemClock } from "../../time/clock.js";
 import type { EmulatorCore } from "../instance/core.js";
+import type { ReportEvent } from "../instance/events.js";
 import { createCarryRequest } from "./faults/create-faulty-sender.js";
 import { createFollows, type Follows } from "./registrations/create-follows.js";
+import { shownEndpoint } from "./registrations/registration-row.js";
 import { createRegistrations, type Registrations } from "./registrations/create-registrations.js";
 import { createDeliveryHistory, type DeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
@@ -11,7 +13,7 @@ import { createPublishSignal, type PublishSignal } from "./signals/publish-signa
 import type { ResolveName } from "./transport/resolve-name.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";
-import { watchSettlements, type RegistrationTrouble } from "./deliveries/registration-trouble.js";
+import { createSettlementReporter } from "./deliveries/report-settlement.js";
 import { createWebhookFaults, type WebhookFaults } from "./faults/webhook-faults.js";
 
 /** What the outside is made of. */
@@ -24,10 +26,8 @@ export interface WebhooksOptions {
   ca?: string | undefined;
   /** The machine's time, for signatures, if the assumption `signatureClock` wants that. @default the system's */
   machineNow?: (() => number) | undefined;
-  /** Told of what goes wrong within the service itself, such as a full disk. @default nobody is */
-  onFailure?: ((error: unknown) => void) | undefined;
-  /** Told of a registration that a person has to do something about. @default nobody is */
-  onTrouble?: ((trouble: RegistrationTrouble) => void) | undefined;
+  /** Called with each event of registrations and deliveries. Must not throw. @default none */
+  report?: ReportEvent | undefined;
 }
 
 /** The service's side of signals: who gets them, and how they get there. */
@@ -45,27 +45,39 @@ export interface Webhooks {
 
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}): Webhooks {
   const { assumptions, clock, scheduler } = core;
-  const { resolve, ca, machineNow = systemClock.now, onFailure = () => undefined, onTrouble } = options;
+  const { resolve, ca, machineNow = systemClock.now, report = () => undefined } = options;
   const sender = createRequestSender({ assumptions, resolve, ca });
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
   const faults = createWebhookFaults(core);
   const signingTime = assumptions.signatureClock === "machine" ? machineNow : clock.now;
   const settle = createSettleDelivery(core);
+  const reportSettlement = createSettlementReporter({ report, signingTime, machineNow });
+  const publish = createPublishSignal(core, outbox);
   const dispatcher = createDeliveryDispatcher(core, {
     carry: createCarryRequest(options.send ?? sender.send),
-    settle: onTrouble ? watchSettlements(core, settle, { signingTime, machineNow, onTrouble, onFailure }) : settle,
+    settle: (delivery, carried) => reportSettlement(delivery, settle(delivery, carried)),
     faults,
-    onFailure,
+    onFailure: (error) => report({ event: "failed", about: "a delivery could not be stored", error }),
     signingTime,
   });
   scheduler.add(dispatcher);
 
   return {
-    register: (accountId, body) => registrations.register(accountId, registerWebhookBodySchema.parse(body)),
+    register(accountId, body) {
+      const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
+      const { id: registration_id, url } = registration;
+      report({ event: "registered", account_id: accountId, registration_id, endpoint: shownEndpoint(url) });
+      return registration;
+    },
     registrations,
     follows: createFollows(core),
-    publish: createPublishSignal(core, outbox),
+    publish(draft, publishOptions) {
+      const published = publish(draft, publishOptions);
+      const { signal_type, tool_id } = draft;
+      report({ event: "published", signal_type, tool_id, ...published });
+      return published;
+    },
     deliveries: createDeliveryHistory(core, outbox),
     faults,
     async close() {

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import type { ClockMove } from "../../../emulator/control/clock-control.js";
-import type { RegistrationTrouble } from "../../../emulator/webhooks/deliveries/registration-trouble.js";
+import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import { printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
 
-type Trouble = Omit<RegistrationTrouble, "kind">;
+type Trouble = Omit<Extract<EmulatorEvent, { event: "registration_paused" }>, "event">;
 
 /** A line of the emulator's log. */
 type Entry =

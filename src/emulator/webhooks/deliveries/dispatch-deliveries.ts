@@ -3,11 +3,10 @@ import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { signBody } from "../../../signature/sign.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { DueWork } from "../../time/scheduler.js";
-import type { CarryRequest } from "../faults/create-faulty-sender.js";
+import type { CarriedRequest, CarryRequest } from "../faults/create-faulty-sender.js";
 import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { WebhookRequest } from "../transport/send-request.js";
-import type { SettleDelivery } from "./settle-delivery.js";
 import type { WebhookFaults } from "../faults/webhook-faults.js";
 
 /** Sends what is due, to each registration on its own, so that a slow or dead one delays no other. */
@@ -19,11 +18,12 @@ export interface DeliveryDispatcher extends DueWork {
 /** What the dispatcher sends with. */
 export interface DispatcherParts {
   carry: CarryRequest;
-  settle: SettleDelivery;
+  /** Stores what an attempt came to. */
+  settle: (delivery: DeliveryRow, carried: CarriedRequest) => void;
   faults: WebhookFaults;
   /** The time of signatures, in milliseconds since 1970. */
   signingTime: () => number;
-  /** Told of what could not be written down. */
+  /** Called with the error of what could not be stored. */
   onFailure: (error: unknown) => void;
 }
 

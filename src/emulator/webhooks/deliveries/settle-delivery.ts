@@ -1,14 +1,32 @@
 import { z } from "zod";
-import type { RegistrationStatus } from "../../../api/webhook-registration.js";
 import { itemsOf } from "../../instance/allowed-values.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { CarriedRequest, RequestFacts } from "../faults/create-faulty-sender.js";
 import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
 import { retryAfterSeconds } from "./asked-retry-after.js";
+import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { RequestOutcome } from "../transport/send-request.js";
 
-/** Writes down what came of an attempt, and what follows from it. */
-export type SettleDelivery = (delivery: DeliveryRow, carried: CarriedRequest) => void;
+/** What an attempt of a delivery came to. */
+export interface Settlement {
+  outcome: RequestOutcome;
+  /** 1 for the first attempt. */
+  attempt: number;
+  /** Whether the answer was a 2xx, and had the challenge if one was sent. */
+  isTaken: boolean;
+  /** Whether this made the registration active. */
+  isVerified: boolean;
+  /** Whether this paused the registration. */
+  isPaused: boolean;
+  /** In milliseconds since 1970; null when there is no other attempt. */
+  nextAttemptAt: number | null;
+  /** Of the registration, after this attempt. */
+  failureCount: number;
+  url: string;
+}
+
+/** Stores what an attempt came to, with what follows for its delivery and its registration. */
+export type SettleDelivery = (delivery: DeliveryRow, carried: CarriedRequest) => Settlement;
 
 export function createSettleDelivery({ database, clock, assumptions }: EmulatorCore): SettleDelivery {
   const retrySeconds = itemsOf(assumptions.retrySeconds).map(Number);
@@ -21,8 +39,8 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
   const setState = database.prepare<[{ id: number; state: DeliveryState; attempts: number; dueAt: number }]>(
     "UPDATE delivery SET state = @state, attempts = @attempts, due_at = @dueAt WHERE delivery_id = @id",
   );
-  const registrationOf = database.prepare<[string], { challenge: string; status: RegistrationStatus }>(
-    "SELECT challenge, status FROM registration WHERE registration_id = ?",
+  const findRegistration = database.prepare<[string], RegistrationRow>(
+    "SELECT * FROM registration WHERE registration_id = ?",
   );
   const activate = database.prepare<[{ id: string; now: number }]>(
     "UPDATE registration SET status = 'active', updated_at = @now WHERE registration_id = @id AND status = 'pending'",
@@ -54,6 +72,12 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
   );
 
+  function registrationOf(id: string): RegistrationRow {
+    const row = findRegistration.get(id);
+    if (row === undefined) throw new Error(`the registration ${id} of a delivery is missing`);
+    return row;
+  }
+
   /** When it is sent again; null when it is not. */
   function nextAttemptAt(delivery: DeliveryRow, attempts: number, outcome: RequestOutcome, now: number): number | null {
     const planned = retrySeconds[attempts - 1];
@@ -74,35 +98,45 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
   return database.transaction((delivery: DeliveryRow, { requests, outcome }: CarriedRequest) => {
     const { delivery_id, registration_id: id, due_at: wasDueAt } = delivery;
     const now = clock.now();
-    const attempts = delivery.attempts + 1;
+    const attempt = delivery.attempts + 1;
     for (const facts of requests) insertAttempt.run({ delivery_id, ...attemptColumns(facts) });
 
-    const registration = registrationOf.get(id);
-    if (isTaken(delivery, outcome, registration?.challenge)) {
-      setState.run({ id: delivery_id, state: "delivered", attempts, dueAt: wasDueAt });
-      if (delivery.event_type === "webhook.verification") {
-        activate.run({ id, now });
-        cancelVerifications.run(id);
-      }
+    const { challenge, status, failure_count, url } = registrationOf(id);
+    const settlement = {
+      outcome,
+      attempt,
+      url,
+      isTaken: false,
+      isVerified: false,
+      isPaused: false,
+      nextAttemptAt: null,
+    };
+    if (isTaken(delivery, outcome, challenge)) {
+      setState.run({ id: delivery_id, state: "delivered", attempts: attempt, dueAt: wasDueAt });
+      const isVerification = delivery.event_type === "webhook.verification";
+      const isVerified = isVerification && activate.run({ id, now }).changes > 0;
+      if (isVerification) cancelVerifications.run(id);
       forgive.run({ id, now });
-      return;
+      return { ...settlement, isTaken: true, isVerified, failureCount: 0 };
     }
-    if (registration?.status === "deleted") {
-      setState.run({ id: delivery_id, state: "cancelled", attempts, dueAt: wasDueAt });
-      return;
+    if (status === "deleted") {
+      setState.run({ id: delivery_id, state: "cancelled", attempts: attempt, dueAt: wasDueAt });
+      return { ...settlement, failureCount: failure_count };
     }
     countFailure.run({ id, now });
-    pause.run({ id, now, most: assumptions.pauseAfterFailures });
-    const dueAt = nextAttemptAt(delivery, attempts, outcome, now);
-    setState.run({ id: delivery_id, state: dueAt === null ? "failed" : "waiting", attempts, dueAt: dueAt ?? wasDueAt });
+    const isPaused = pause.run({ id, now, most: assumptions.pauseAfterFailures }).changes > 0;
+    const dueAt = nextAttemptAt(delivery, attempt, outcome, now);
+    const state = dueAt === null ? "failed" : "waiting";
+    setState.run({ id: delivery_id, state, attempts: attempt, dueAt: dueAt ?? wasDueAt });
     if (dueAt === null && delivery.event_type === "webhook.verification") giveUpUnverified(id, now);
+    return { ...settlement, isPaused, nextAttemptAt: dueAt, failureCount: failure_count + 1 };
   });
 }
 
 const challengeAnswer = z.object({ challenge: z.string() });
 
 /** A 2xx; a verification's has to hold the challenge too (service document, webhook.verification). */
-function isTaken(delivery: DeliveryRow, outcome: RequestOutcome, challenge: string | undefined): boolean {
+function isTaken(delivery: DeliveryRow, outcome: RequestOutcome, challenge: string): boolean {
   if ("failure" in outcome || outcome.status < 200 || outcome.status > 299) return false;
   if (delivery.event_type !== "webhook.verification") return true;
   try {
