@@ -50,16 +50,17 @@ export interface BodyLimits {
   timeoutMs: number;
   /** Calls back after `timeoutMs`, by the receiver's clock and without a timer of its own, unless it is cancelled. */
   startTimeout: StartTimeout;
-  /** False: the answer is known to be a refusal, so count the bytes and keep none. */
+  /** False when the answer will be a refusal: count the bytes and keep none. */
   keep: boolean;
   /**
-   * To be asked before memory for a part of the body is taken, with the bytes that are then taken in all. Past what the
-   * receiver may hold, the body that has been arriving longest gives way.
+   * Ask this before you keep a piece of the body. All bodies in memory share one bound, and each piece counts with its
+   * bytes and what it takes beside them. At the bound, the body that has been arriving longest is evicted.
    *
-   * @param giveWay called when it is this body's turn: drop it, and give `overloaded`
-   * @returns false when there is no room: drop the body, and give `overloaded`
+   * @param pieceBytes length of the piece
+   * @param evict called when this body is the one: drop all its pieces and return `overloaded`
+   * @returns false when there is no room: drop all pieces and return `overloaded`
    */
-  hold(bytes: number, giveWay: () => void): boolean;
+  holdPiece(pieceBytes: number, evict: () => void): boolean;
 }
 
 /** The bytes, or why there are none. */

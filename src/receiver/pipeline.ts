@@ -15,7 +15,7 @@ import {
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
-import { createHeldBodies } from "./held-bodies.js";
+import { createHeldBodies, PIECE_OVERHEAD_BYTES } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
@@ -79,8 +79,9 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     const { body } = request;
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
     if (typeof body === "function") {
-      const hold = (bytes: number, giveWay: () => void): boolean => bodies.hold(request, bytes, giveWay);
-      return body({ maxBytes, timeoutMs, keep, startTimeout: bodyTimeouts.add, hold });
+      const holdPiece = (pieceBytes: number, evict: () => void): boolean =>
+        bodies.hold(request, pieceBytes + PIECE_OVERHEAD_BYTES, evict);
+      return body({ maxBytes, timeoutMs, keep, startTimeout: bodyTimeouts.add, holdPiece });
     }
     // A caller without types: text or parsed JSON is not what was signed.
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };

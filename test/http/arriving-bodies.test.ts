@@ -1,18 +1,17 @@
 import { expect, test } from "vitest";
+import { PIECE_OVERHEAD_BYTES } from "../../src/receiver/held-bodies.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { heldStore } from "./held-store.js";
 import { deliver, delivery, roundTrip, SECRET, serve, STACKS, tally } from "./serve.js";
 import { openWire, rawRequest, type Wire } from "./wire.js";
 
-// One body of the largest size, or two of half of it.
-const BOUNDS = { bodyLimitBytes: 2000, maxQueued: { bytes: 2000 } };
+/** Room for two pieces of 1000 bytes. */
+const BOUNDS = { bodyLimitBytes: 2000, maxQueued: { bytes: 2 * (1000 + PIECE_OVERHEAD_BYTES) } };
 const CHUNKED = { "Transfer-Encoding": "chunked" };
 
-/** An event of exactly 1200 bytes. */
-function bigDelivery() {
-  const event = signalEvent();
-  return delivery(JSON.stringify(event).padEnd(1200));
+function bigDelivery(bytes = 1200) {
+  return delivery(JSON.stringify(signalEvent()).padEnd(bytes));
 }
 
 interface Arriving {
@@ -29,7 +28,7 @@ async function arrive(port: number, bytes: number, { headers, body } = bigDelive
   return { wire, rest: body.subarray(bytes) };
 }
 
-test.for(STACKS)("of bodies that arrive the one that takes longest gives way with 503, over $name", async (stack) => {
+test.for(STACKS)("of the bodies that arrive the oldest is evicted with 503, over $name", async (stack) => {
   const { receiver, port } = await serve(BOUNDS, stack);
   const oldest = await arrive(port, 1000);
   const second = await arrive(port, 1000);
@@ -48,8 +47,8 @@ test.for(STACKS)("of bodies that arrive the one that takes longest gives way wit
   expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
 });
 
-test.for(STACKS)("an announced length takes nobody's room, over $name", async (stack) => {
-  const { port } = await serve(BOUNDS, stack);
+test.for(STACKS)("an announced length takes no room, over $name", async (stack) => {
+  const { port } = await serve({ ...BOUNDS, maxQueued: { bytes: 15_000 } }, stack);
   const dribbling = [];
   for (let sender = 0; sender < 20; sender++) dribbling.push(await arrive(port, 20));
   expectAcknowledged(await deliver(port), RECEIVED);
@@ -59,7 +58,7 @@ test.for(STACKS)("an announced length takes nobody's room, over $name", async (s
   }
 });
 
-test.for(STACKS)("those who dribble keep nobody out, over $name", async (stack) => {
+test.for(STACKS)("slow senders keep no other out, over $name", async (stack) => {
   const { receiver, port } = await serve(BOUNDS, stack);
   const counts = tally(receiver);
   for (let round = 1; round <= 5; round++) {
@@ -76,7 +75,7 @@ test.for(STACKS)("those who dribble keep nobody out, over $name", async (stack) 
 
 test.for(STACKS)("a body takes room while it arrives, and no longer, over $name", async (stack) => {
   const { port } = await serve({ ...BOUNDS, bodyLimitBytes: 1500 }, stack);
-  const oldest = await arrive(port, 500);
+  const oldest = await arrive(port, 100);
   for (const ending of ["taken", "refused", "gone"]) {
     const { headers, body } = bigDelivery();
     const forged = { ...headers, "X-Service-Signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` };
@@ -114,7 +113,30 @@ test.for(STACKS)("chunked bodies share the bound too, over $name", async (stack)
   expectAcknowledged(await first.wire.next(), RECEIVED);
 });
 
-test.for(STACKS)("a body that is counted and not kept takes nobody's room, over $name", async (stack) => {
+test.for(STACKS)(
+  "each piece counts with its overhead: a body in chunks of one byte is evicted, over $name",
+  async (stack) => {
+    const { receiver, port } = await serve(
+      { maxQueued: { bytes: 600 * PIECE_OVERHEAD_BYTES }, bodyLimitBytes: 2000 },
+      stack,
+    );
+    for (const [chunks, status] of [
+      [500, 200],
+      [700, 503],
+    ] as const) {
+      const { headers, body } = bigDelivery();
+      const wire = await openWire(port);
+      await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
+      const oneByteEach = Array.from(body.subarray(0, chunks), (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`);
+      const rest = body.subarray(chunks);
+      await wire.write(`${oneByteEach.join("")}${rest.byteLength.toString(16)}\r\n${String(rest)}\r\n0\r\n\r\n`);
+      expect((await wire.next()).status).toBe(status);
+    }
+    expect(receiver.health().deliveries).toMatchObject({ accepted: 1, shed: 1 });
+  },
+);
+
+test.for(STACKS)("an unsigned body takes no room, over $name", async (stack) => {
   const { port } = await serve(BOUNDS, stack);
   const signed = await arrive(port, 1000);
   const { body } = bigDelivery();
@@ -123,7 +145,7 @@ test.for(STACKS)("a body that is counted and not kept takes nobody's room, over 
   expectAcknowledged(await signed.wire.next(), RECEIVED);
 });
 
-test.for(STACKS)("what waits for its commit gives way to no body that arrives, over $name", async (stack) => {
+test.for(STACKS)("a queued event is not evicted for a body that arrives, over $name", async (stack) => {
   const held = heldStore();
   const { receiver, port } = await serve({ ...BOUNDS, store: held.store }, stack);
   held.hold();
@@ -137,14 +159,14 @@ test.for(STACKS)("what waits for its commit gives way to no body that arrives, o
   expect(receiver.health()).toMatchObject({ queued: { events: 0, bytes: 0 } });
 });
 
-test.for(STACKS)("a body that waits for its secret gives way too, over $name", async (stack) => {
+test.for(STACKS)("a body that waits for its secret is evicted too, over $name", async (stack) => {
   const lookups: ((secret: string) => void)[] = [];
   const secrets = () => new Promise<string>((resolve) => lookups.push(resolve));
   // Nobody's time runs out here.
   const { receiver, port } = await serve({ ...BOUNDS, secrets, ackTimeoutMs: 600_000 }, stack);
-  const first = deliver(port, bigDelivery().body);
+  const first = deliver(port, bigDelivery(1800).body);
   while (lookups.length < 1) await roundTrip(port);
-  const second = deliver(port, bigDelivery().body);
+  const second = deliver(port, bigDelivery(1800).body);
   expectRefused(await first, 503, "overloaded");
   for (const answerLookup of lookups) answerLookup(SECRET);
   expectAcknowledged(await second, RECEIVED);

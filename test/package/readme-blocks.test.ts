@@ -32,7 +32,7 @@ beforeEach(() => {
 const SURROUNDINGS = `
   import { signalEvent, signedDelivery, testReceiver } from "signalbox/testing";
   const signals = [];
-  const { receiver, secret } = await testReceiver({ onSignal: (signal) => signals.push(signal.id) });
+  const { receiver, secret, clock: testClock } = await testReceiver({ onSignal: (signal) => signals.push(signal.id) });
   const event = signalEvent();
   const signed = (event, signing) => ({ method: "POST", ...signedDelivery(event, { secret, ...signing }) });
   const told = [];
@@ -143,6 +143,11 @@ test("the adapter for any other framework answers as the receiver does, and keep
     await post({ ...signed(event), body: endless });
     const gone = new ReadableStream({ pull: (stream) => stream.error(new Error("reset")) });
     await post({ ...signed(event), body: gone });
+    const crumbs = new Array(200_000).fill(new Uint8Array(1));
+    await post({ ...signed(event), body: ReadableStream.from(crumbs) });
+    const timedOut = post({ ...signed(event), body: new ReadableStream({}) });
+    await testClock.advance(10_000);
+    await timedOut;
     await receiver.inbox.waitFor(event.id);
     const codes = told.map(([status, body]) => [status, body === "" ? "" : (JSON.parse(body).error?.code ?? body)]);
     const found = { codes, cancelled, signals: signals.length };`);
@@ -156,6 +161,8 @@ test("the adapter for any other framework answers as the receiver does, and keep
       [500, "body_unavailable"],
       [413, "body_too_large"],
       [499, ""],
+      [503, "overloaded"],
+      [408, "body_timeout"],
     ],
     cancelled: true,
     signals: 1,

@@ -1,79 +1,77 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { createBodyBuffer, type BodyBuffer } from "../body-buffer.js";
-import { capturedRawBody } from "./capture-raw-body.js";
+import { Readable } from "node:stream";
+import getRawBody from "raw-body";
 import type { BodyLimits, BodyReading, ReadBody } from "../delivery.js";
+import { capturedRawBody } from "./capture-raw-body.js";
 
 /** How the receiver reads the body of a request of `node:http`, and so of Express. */
 export function readRequestBody(request: IncomingMessage, headers: IncomingHttpHeaders): ReadBody {
-  return (limits) => {
+  return async (limits) => {
     const captured = capturedRawBody(request);
     if (captured === undefined && request.readable && !request.readableDidRead) {
       return readStream(request, headers["content-length"], limits);
     }
-    if (request.readableAborted) return Promise.resolve({ ok: false, reason: "client_gone" });
-    // Somebody else took bytes out of the stream: what they did not keep cannot be had back.
-    if (captured === undefined) return Promise.resolve({ ok: false, reason: "body_unavailable" });
-    const tooLarge = captured.byteLength > limits.maxBytes;
-    return Promise.resolve(tooLarge ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: captured });
+    if (request.readableAborted) return { ok: false, reason: "client_gone" };
+    // Another parser took bytes out of the stream and did not keep them.
+    if (captured === undefined) return { ok: false, reason: "body_unavailable" };
+    if (captured.byteLength > limits.maxBytes) return { ok: false, reason: "body_too_large" };
+    return { ok: true, bytes: captured };
   };
 }
 
 function readStream(request: IncomingMessage, header: string | undefined, limits: BodyLimits): Promise<BodyReading> {
-  const { maxBytes, startTimeout, keep, hold } = limits;
+  const { maxBytes, startTimeout, keep, holdPiece } = limits;
   const announced = header === undefined ? null : Number(header);
   if (announced !== null && announced > maxBytes) return Promise.resolve({ ok: false, reason: "body_too_large" });
 
   return new Promise((resolve) => {
-    let body: Uint8Array | null = null;
-    let pieces: BodyBuffer | null = null;
+    // raw-body has no way to stop before the end of its stream. So it reads a stream of ours, which gets only the pieces
+    // that are within the limits. When that is destroyed raw-body drops the pieces, and its promise stays pending.
+    const pieces = new Readable({ read: ignore });
     let received = 0;
     let isOver = false;
 
-    const end = (reading: BodyReading): void => {
+    const end = (): void => {
       isOver = true;
       timeout.cancel();
-      // The listeners live as long as the request, and the bytes must not.
-      body = null;
-      pieces = null;
-      resolve(reading);
     };
     const fail = (reason: (BodyReading & { ok: false })["reason"]): void => {
       if (isOver) return;
+      end();
       request.off("data", onData);
-      end({ ok: false, reason });
+      pieces.destroy();
+      resolve({ ok: false, reason });
     };
-    const giveWay = (): void => fail("overloaded");
-    const onData = (chunk: Buffer | string): void => {
-      // Somebody had it decoded: other bytes may have become the same text.
-      if (typeof chunk === "string") return fail("body_unavailable");
-      received += chunk.byteLength;
+    const evict = (): void => fail("overloaded");
+    const onData = (piece: Buffer | string): void => {
+      // The host called `setEncoding`: different bytes may have become the same text.
+      if (typeof piece === "string") return fail("body_unavailable");
+      received += piece.byteLength;
       if (received > maxBytes) return fail("body_too_large");
-      // A body that nobody will look at is counted and not kept: a flood of them costs no memory.
       if (!keep) return;
-      // One that is whole at once, the common one, is on its way before anybody else could want its room.
-      if (chunk.byteLength === announced) {
-        body = chunk;
-        return;
-      }
-      pieces ??= createBodyBuffer(announced ?? maxBytes);
-      if (received !== announced && !hold(pieces.capacityWith(chunk), giveWay)) return giveWay();
-      pieces.append(chunk);
+      // A body in one piece, the common case, is complete before another body could need its room.
+      if (piece.byteLength !== announced && !holdPiece(piece.byteLength, evict)) return evict();
+      pieces.push(piece);
     };
-    // Not with its last byte, though its length is known: an answer that goes out before the end of the request has been
-    // seen is out of order for the host.
     const onEnd = (): void => {
       if (isOver) return;
-      if (announced !== null && received !== announced) fail("body_unavailable");
-      else end({ ok: true, bytes: body ?? pieces?.take() ?? NO_BYTES });
+      if (announced !== null && received !== announced) return fail("body_unavailable");
+      end();
+      pieces.push(null);
     };
-    const onClose = (): void => fail("client_gone");
 
     const timeout = startTimeout(() => fail("body_timeout"));
+    getRawBody(pieces).then(
+      (bytes) => resolve({ ok: true, bytes }),
+      () => fail("body_unavailable"),
+    );
     request.on("data", onData);
+    // The answer waits for the end of the request, though the last byte is known by the length: a host expects no answer
+    // before it.
     request.on("end", onEnd);
-    // Whatever goes wrong, a request closes. `once` would cost every delivery.
-    request.on("close", onClose);
+    // Every failure of a request ends in `close`. `on`, since `once` costs more for each delivery.
+    request.on("close", () => fail("client_gone"));
   });
 }
 
-const NO_BYTES = new Uint8Array();
+function ignore(): void {}

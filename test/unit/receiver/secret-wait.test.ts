@@ -290,8 +290,8 @@ test("what has given way waits no more: nobody looks for its secret", async () =
   const delivery = send();
   await clock.advance(LOOK_EVERY_MS);
   const { headers } = signedDelivery(signalEvent(), { secret: "whsec_new", now: clock.now() });
-  const arriving = ({ hold }: { hold: (bytes: number, giveWay: () => void) => boolean }) => {
-    hold(10, () => undefined);
+  const arriving = ({ holdPiece }: { holdPiece: (bytes: number, giveWay: () => void) => boolean }) => {
+    holdPiece(10, () => undefined);
     return new Promise<never>(() => undefined);
   };
   void receiver.handle({ method: "POST", headers, body: arriving });
