@@ -82,6 +82,14 @@ test("show prints where an event stands, its last error, and its payload on dema
   expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
 });
 
+test.each([8000, 200_000])("a payload that is nested %i deep is shown as it came", async (depth) => {
+  const body = "[".repeat(depth) + "]".repeat(depth);
+  const db = await fillInbox([{ eventId: "evt_deep", body }]);
+  const run = await inbox(db, "show", "evt_deep", "--payload");
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(run.stdout).toContain(`Nested too deep to indent: ${body}`);
+});
+
 test("show --raw writes the exact bytes", async () => {
   const db = await mixedInbox();
   const child = startCli(["inbox", "show", HASH, "--db", db, "--raw"]);

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError, type ExitCode } from "../../options/exit.js";
-import { addInboxOptions, type InboxOptions } from "./inbox-options.js";
-import { moveEvents, type Move } from "./move-events.js";
-import { addSelectOptions, checkSelection, type SelectOptions } from "./select-events.js";
+import { addInboxOptions, type InboxOptions } from "./open-inbox.js";
+import { addSelectOptions, checkSelection, moveEvents, type Move, type SelectOptions } from "./move-events.js";
 
 interface DiscardOptions extends InboxOptions, SelectOptions {
   yes?: true;

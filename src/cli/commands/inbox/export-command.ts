@@ -3,9 +3,8 @@ import { EVENT_STATES, type EventState } from "../../../inbox/store.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
-import { exportedEvent } from "./exported-event.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
-import { listPages } from "./list-pages.js";
+import { exportedEvent } from "./event-fields.js";
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
 
 interface ExportOptions extends InboxOptions {
   state?: EventState;

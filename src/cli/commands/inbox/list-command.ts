@@ -1,15 +1,12 @@
 import { Option, type Command } from "commander";
-import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/store.js";
-import { formatAge, formatMoment } from "../../console/age.js";
+import { EVENT_STATES, type EventState } from "../../../inbox/store.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { notBlank, wholeNumber } from "../../options/parse-option.js";
-import { echoed, shortened } from "../../console/printable.js";
-import { formatTable, type Cell } from "../../console/table.js";
+import { echoed } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
-import { paintState } from "./paint-state.js";
-import { shortId } from "./short-id.js";
+import { listLines } from "./event-fields.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
 
 interface ListOptions extends InboxOptions {
   state?: EventState;
@@ -40,41 +37,16 @@ async function list(options: ListOptions, { cli: { terminal } }: CommandContext)
     const found = await inbox.store.list({ ...query, afterSeq: after ?? 0, limit: limit + 1 });
     const page = found.slice(0, limit);
     if (json) for (const entry of page) terminal.printJson(entry);
-    else if (page.length > 0) for (const line of tableOf(page, inbox.now, terminal)) terminal.print(line);
+    else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);
     if (found.length > limit) terminal.note(`there are more: --after ${page.at(-1)?.seq ?? 0}`);
     if (page.length === 0 && after === undefined) await noteNothing(inbox, options, terminal);
   });
   return EXIT.ok;
 }
 
-async function noteNothing(
-  inbox: Parameters<typeof noteOtherEndpoint>[0],
-  { state, type }: ListOptions,
-  terminal: Terminal,
-): Promise<void> {
+async function noteNothing(inbox: OpenInbox, { state, type }: ListOptions, terminal: Terminal): Promise<void> {
   const [any] = await inbox.store.list({ endpoint: inbox.endpoint, limit: 1 });
   if (any === undefined) return noteOtherEndpoint(inbox, terminal);
   const inState = state === undefined ? "" : ` is ${state}`;
   terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);
-}
-
-const HEADINGS = ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED", ""];
-
-function tableOf(entries: readonly InboxEntry[], now: number, { paint }: Terminal): string[] {
-  const rows = entries.map((entry): Cell[] => [
-    { text: String(entry.seq) },
-    { text: entry.state, paint: paintState(entry.state, paint) },
-    { text: shortened(entry.type, 24) },
-    { text: shortId(entry.eventId) },
-    { text: String(entry.attempts).padStart(5) },
-    { text: `${formatAge(now - entry.receivedAt)} ago`.padStart(10) },
-    { text: remarkOn(entry, now), paint: paint.dim },
-  ]);
-  return formatTable([HEADINGS.map((text) => ({ text, paint: paint.dim })), ...rows]).map((line) => line.trimEnd());
-}
-
-function remarkOn({ state, dueAt, lastError }: InboxEntry, now: number): string {
-  const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
-  const error = state === "done" || lastError === null ? [] : [shortened(lastError, 60)];
-  return [...due, ...error].join(", ");
 }

@@ -1,12 +1,32 @@
+import { Option, type Command } from "commander";
 import type { ReplayOutcome } from "../../../inbox/replay.js";
 import type { EventState } from "../../../inbox/store.js";
 import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
-import { EXIT, type ExitCode } from "../../options/exit.js";
+import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import type { Paint } from "../../console/paint.js";
 import { echoed } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
-import { noteOtherEndpoint, withInbox, type InboxOptions, type OpenInbox } from "./inbox-options.js";
-import { selectIds } from "./select-events.js";
-import { shortId } from "./short-id.js";
+import { fullId, shortId } from "./event-ids.js";
+import { listPages, noteOtherEndpoint, withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
+
+export interface SelectOptions {
+  allDead?: true;
+  state?: "dead" | "quarantined";
+}
+
+export function addSelectOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--all-dead", "all that are dead").conflicts("state"))
+    .addOption(new Option("--state <state>", "all in this state").choices(["dead", "quarantined"]));
+}
+
+/** Which events are meant, as pages of ids: those that were named, or all in a state. */
+export function checkSelection(ids: readonly string[], { allDead, state }: SelectOptions): EventState | null {
+  const all = allDead ? "dead" : state;
+  if (ids.length > 0 && all !== undefined) throw usageError("name ids, or give --all-dead or --state, not both");
+  if (ids.length === 0 && all === undefined) throw usageError("name the ids, or give --all-dead or --state <state>");
+  return all ?? null;
+}
 
 export interface Move {
   ids: readonly string[];
@@ -17,7 +37,7 @@ export interface Move {
   act: (inbox: OpenInbox, eventIds: readonly string[]) => Promise<ReplayOutcome[]>;
 }
 
-/** Moves the selected events and prints one line for each; what stayed where it was makes it a failure. */
+/** Moves the selected events and prints one line for each. The exit code is 1 if one stayed as it was. */
 export async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   let moved = 0;
@@ -47,7 +67,7 @@ export async function moveEvents(move: Move, { cli }: CommandContext): Promise<E
 function tableOf(
   rows: readonly { id: string; outcome: ReplayOutcome }[],
   words: Move["words"],
-  paint: CommandContext["cli"]["terminal"]["paint"],
+  paint: Paint,
 ): string[] {
   return formatTable(
     rows.map(({ id, outcome }) => [
@@ -55,4 +75,13 @@ function tableOf(
       { text: words[outcome], paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red },
     ]),
   );
+}
+
+async function* selectIds(
+  inbox: OpenInbox,
+  ids: readonly string[],
+  state: EventState | null,
+): AsyncGenerator<string[]> {
+  if (state === null) yield await Promise.all(ids.map((id) => fullId(inbox, id)));
+  else for await (const page of listPages(inbox, { state })) yield page.map(({ eventId }) => eventId);
 }

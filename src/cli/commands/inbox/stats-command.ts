@@ -4,8 +4,8 @@ import { formatAge } from "../../console/age.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { formatTable, type Cell } from "../../console/table.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./inbox-options.js";
-import { paintState } from "./paint-state.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
+import { paintState } from "./event-fields.js";
 
 export function addStatsCommand(inbox: Command, context: CommandContext): void {
   const command = inbox.command("stats").description("Count the events in each state.");

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Command } from "commander";
-import type { InboxStore } from "../../../inbox/store.js";
+import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../options/exit.js";
 import { notBlank } from "../../options/parse-option.js";
@@ -61,6 +61,24 @@ function isSqliteFile(path: string): boolean {
     return start.toString("latin1") === SQLITE_MAGIC;
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** How many entries are read at once: an inbox may be larger than memory. */
+const PAGE = 500;
+
+/** All entries of the endpoint, page by page. */
+export async function* listPages(
+  { store, endpoint }: OpenInbox,
+  { state }: { state?: EventState | undefined },
+): AsyncGenerator<InboxEntry[]> {
+  let afterSeq = 0;
+  for (;;) {
+    const page = await store.list({ endpoint, ...(state && { state }), afterSeq, limit: PAGE });
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    afterSeq = last.seq;
   }
 }
 

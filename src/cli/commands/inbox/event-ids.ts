@@ -1,7 +1,6 @@
 import { CliError, EXIT } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
-import type { OpenInbox } from "./inbox-options.js";
-import { listPages } from "./list-pages.js";
+import { listPages, type OpenInbox } from "./open-inbox.js";
 
 /** Bytes without a usable id are known by their hash; this much of it tells them apart. */
 const SHOWN_DIGITS = 16;
