@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is known: an old Node would stop at a missing feature with a stack trace.
+// The version is checked before anything is imported: an old Node would stop at a missing feature, with a stack trace.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`signalbox: this is Node ${process.versions.node}; signalbox needs 20.19 or later.\n`);
   process.exitCode = 3;
 } else {
-  const { runProcess } = await import("./run-process.js");
+  const { runProcess } = await import("./run.js");
   await runProcess();
 }

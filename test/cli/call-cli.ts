@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { Readable, Writable } from "node:stream";
-import { runCli } from "../../src/cli/run-cli.js";
+import { runCli } from "../../src/cli/run.js";
 import { createTerminal } from "../../src/cli/console/terminal.js";
 import { SECRET, type CliOptions, type CliRun } from "./run-cli.js";
 

@@ -1,8 +1,8 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -21,7 +21,9 @@ interface Started {
 }
 
 /** Starts it on a free port; killed when the test is over. */
-async function start(...args: string[]): Promise<{ told: Started; child: ChildProcess; stop(): Promise<CliRun> }> {
+async function start(
+  ...args: string[]
+): Promise<{ told: Started; child: ChildProcess; stop(name?: "SIGINT" | "SIGTERM"): Promise<CliRun> }> {
   const child = startCli(["emulator", "--port", "0", "--json", ...args]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const outcome = outcomeOf(child);
@@ -33,8 +35,8 @@ async function start(...args: string[]): Promise<{ told: Started; child: ChildPr
   return {
     told: JSON.parse(line) as Started,
     child,
-    stop() {
-      child.kill("SIGINT");
+    stop(name: "SIGINT" | "SIGTERM" = "SIGINT") {
+      child.kill(name);
       return outcome;
     },
   };
@@ -53,6 +55,14 @@ test("the emulator starts with two accounts whose keys work, and Ctrl-C ends it"
   const { exitCode, stderr } = await stop();
   expect([exitCode, stderr]).toEqual([130, ""]);
   await expect(fetch(told.url)).rejects.toThrow();
+});
+
+test("SIGTERM is how a supervisor stops it: exit 0, with everything closed", async () => {
+  const db = join(tempFiles(), "emulator.db");
+  const { told, stop } = await start("--db", db);
+  expect(await stop("SIGTERM")).toMatchObject({ exitCode: 0, stderr: "" });
+  await expect(fetch(told.url)).rejects.toThrow();
+  expect(readdirSync(dirname(db))).toEqual(["emulator.db"]);
 });
 
 test("a receiver on this machine gets what is signed by its clock, unless the service's is asked for", async () => {

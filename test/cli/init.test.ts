@@ -453,6 +453,18 @@ test("the next steps can be typed, whatever the path is", async () => {
   expect(inIt).not.toContain("cd ");
 });
 
+test("a folder whose name steers a terminal is shown, not obeyed", async () => {
+  const folder = join(tempFiles(), "a\u001b[2J\u{e0041}");
+  const run = await callCli(["init", folder, ...FILES_ONLY]);
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toContain(String.raw`a\u001b[2J\udb40\udc41`);
+  expect(run.stdout + run.stderr).not.toMatch(/(?!\n)[\p{Cc}\u{e0041}]/u);
+  const app = join(tempFiles({ "a\u001b[2J/package.json": '{"dependencies":{"express":"5"}}' }), "a\u001b[2J");
+  const addOn = await callCli(["init", app, "--template", "add-on"]);
+  expect(addOn.exitCode).toBe(0);
+  expect(addOn.stdout + addOn.stderr).not.toMatch(/(?!\n)\p{Cc}/u);
+});
+
 /** A program of this name that notes its arguments, ahead of any other. */
 function stubs(programs: Readonly<Record<string, string>>): { env: Record<string, string>; said: () => string } {
   const files = Object.entries(programs).map(([name, script]) => [name, `#!/bin/sh\n${script}\n`]);

@@ -12,7 +12,7 @@ function interruption() {
 test("an interrupted command has five seconds to clean up", async () => {
   const { interrupt, signal, clock, told } = interruption();
   expect(signal.aborted).toBe(false);
-  interrupt();
+  interrupt("SIGINT");
   expect(signal.aborted).toBe(true);
   await clock.advance(4999);
   expect(told).toEqual([]);
@@ -23,7 +23,7 @@ test("an interrupted command has five seconds to clean up", async () => {
 test("what is under way has its own time, and what has to be known when it takes longer is said", async () => {
   const { interrupt, setUnfinished, clock, told } = interruption();
   setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
-  interrupt();
+  interrupt("SIGINT");
   await clock.advance(34_999);
   expect(told).toEqual([]);
   await clock.advance(1);
@@ -33,22 +33,22 @@ test("what is under way has its own time, and what has to be known when it takes
 test("a second Ctrl-C ends at once; the same one, handed on by npm, does not", async () => {
   const { interrupt, setUnfinished, clock, told } = interruption();
   setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
-  interrupt();
-  interrupt();
+  interrupt("SIGINT");
+  interrupt("SIGINT");
   await clock.advance(300);
-  interrupt();
+  interrupt("SIGINT");
   expect(told).toEqual([]);
   await clock.advance(1);
-  interrupt();
+  interrupt("SIGINT");
   expect(told).toEqual(["look in the dashboard", "exit"]);
 });
 
 test("nothing is to be known once what was under way is done", async () => {
   const { interrupt, setUnfinished, clock, told } = interruption();
   setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
-  interrupt();
+  interrupt("SIGINT");
   setUnfinished(null);
   await clock.advance(301);
-  interrupt();
+  interrupt("SIGINT");
   expect(told).toEqual(["exit"]);
 });

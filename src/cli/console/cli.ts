@@ -7,17 +7,19 @@ export interface Cli {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
   terminal: Terminal;
-  /** Where a person is asked; all that is printed goes through `terminal`. */
+  /** For questions to a user. All that is printed goes through `terminal`. */
   stderr: NodeJS.WriteStream;
-  /** Aborts on Ctrl-C. */
+  /** Aborts on Ctrl-C and SIGTERM. */
   signal: AbortSignal;
-  /** Says what Ctrl-C should not cut short; null when that is done. */
+  /** Names work that Ctrl-C must not cut short; null when it is done. */
   setUnfinished(work: UnfinishedWork | null): void;
 }
 
 /** What a run leaves behind for the process. */
 export interface Outcome {
   exitCode: ExitCode;
-  /** Who speaks in an error line. */
+  /** The start of an error line: `signalbox send`. */
   commandName: string;
+  /** For a server: the exit code after an interruption. @default 130 */
+  whenInterrupted?: ExitCode;
 }

@@ -1,20 +1,26 @@
 import type { Clock } from "../../time/clock.js";
 
-/** Something that is better brought to its end than cut short. */
+/** Work that an interruption should not cut short. */
 export interface UnfinishedWork {
-  /** How long it may take, from Ctrl-C on. */
+  /** How long it may take after Ctrl-C. */
   atMostMs: number;
-  /** What a person has to know who does not wait for it. */
+  /** Printed if it takes longer, or if the user presses Ctrl-C again. */
   ifCutShort: string;
 }
 
-/** Ctrl-C: the first asks the command to end, the second ends it. */
+/** SIGINT (Ctrl-C) or SIGTERM: the first asks the command to end, the second ends the process. */
 export interface Interruption {
   /** Aborts at the first. */
   readonly signal: AbortSignal;
-  /** What is under way; null when it is done. */
+  /** The work that is under way; null when it is done. */
   setUnfinished(work: UnfinishedWork | null): void;
-  interrupt(): void;
+  /** @param name of the signal */
+  interrupt(name: NodeJS.Signals): void;
+}
+
+/** Whether it was SIGTERM: a supervisor stops a server with it, which is no failure. */
+export function isTermination({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof DOMException && reason.message === "SIGTERM";
 }
 
 interface InterruptionParts {
@@ -27,7 +33,7 @@ interface InterruptionParts {
 /** How long a command may take to close and clean up once it was interrupted. */
 const CLEAN_UP_MS = 5000;
 
-/** npm and npx hand a Ctrl-C on to the command, which had it from the terminal already: that is no second one. */
+/** npm and npx pass a Ctrl-C on to the command, which had it from the terminal already. That is not a second one. */
 const SAME_MS = 300;
 
 export function createInterruption({ clock, note, exit }: InterruptionParts): Interruption {
@@ -45,13 +51,14 @@ export function createInterruption({ clock, note, exit }: InterruptionParts): In
     setUnfinished(work) {
       unfinished = work;
     },
-    interrupt() {
+    interrupt(name) {
       if (controller.signal.aborted) {
         if (clock.elapsed() - firstAt > SAME_MS) cutShort();
         return;
       }
       firstAt = clock.elapsed();
-      controller.abort();
+      // An AbortError, as without a reason: calls that are aborted reject with it.
+      controller.abort(new DOMException(name, "AbortError"));
       clock.setTimeout(cutShort, CLEAN_UP_MS + (unfinished?.atMostMs ?? 0));
     },
   };

@@ -1,13 +1,18 @@
-// Control characters, and those that turn the direction of text round: what comes from outside must not steer a
-// terminal, nor look like something else on it.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
+// Control characters, characters that turn the direction of text, and characters that nobody can see (tags, variation
+// selectors): text from outside must not steer a terminal, nor look like something else on it.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e0fff}]/gu;
 
-/** Text from outside, safe to show: as `\u001b`, which is also right inside JSON. */
+/** Text from outside, safe to print. Such a character becomes `\u001b`, which is also right inside JSON. */
 export function printable(text: string): string {
-  return text.replaceAll(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replaceAll(UNPRINTABLE, (character) => character.split("").map(codeOf).join(""));
 }
 
-/** What was typed or stored, inside of a line of ours: a long text must not bury what the line says. */
+/** @param unit of UTF-16: one half of a character above U+FFFF */
+function codeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** A text that was typed or stored, as a part of a message: cut, so that the message can still be read. */
 export function echoed(text: string): string {
   return shortened(text, 81);
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../../options/exit.js";
 import { toUsageError } from "../../options/to-usage-error.js";
+import { isTermination } from "../../console/interruption.js";
 import { collect, notBlank, wholeNumber } from "../../options/parse-option.js";
 import { demoAccounts } from "./demo-accounts.js";
 import { emulatorLogger } from "./emulator-logger.js";
@@ -48,7 +49,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
   runs(command, context, (options: EmulatorCommandOptions) => runEmulator(options, context));
 }
 
-async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   if (options.openapi) {
     // Here as below: other commands start faster without it.
@@ -79,6 +80,8 @@ async function runEmulator(options: EmulatorCommandOptions, { cli }: CommandCont
   } finally {
     await emulator.close();
   }
+  // Ctrl-C is an interruption as in every command. SIGTERM is the normal end of a server.
+  if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
   return EXIT.interrupted;
 }
 

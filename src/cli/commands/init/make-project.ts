@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Cli } from "../../console/cli.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
+import { printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
 import { findWorkspace } from "./find-workspace.js";
@@ -97,5 +98,5 @@ function noteFailedInstall(outcome: ToolOutcome, packageManager: PackageManager,
   const failure = outcome === "missing" ? missing : `\`${command}\` failed`;
   const why = signal.aborted ? "interrupted" : failure;
   const what = `the files are written, the dependencies are not installed: ${why}`;
-  terminal.note(terminal.notePaint.red(`${what}; run \`${command}\` in ${shellQuote(directory)}`));
+  terminal.note(terminal.notePaint.red(`${what}; run \`${command}\` in ${printable(shellQuote(directory))}`));
 }

@@ -1,3 +1,4 @@
+import { printable } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 import type { NextSteps } from "./next-steps.js";
 
@@ -9,7 +10,7 @@ export function printSteps({ commands, needs, alongside, inSecondTerminal }: Nex
     terminal.print(`  ${needs.command}`);
   }
   terminal.print(bold("Next:"));
-  for (const command of commands) terminal.print(`  ${command}`);
+  for (const command of commands) terminal.print(`  ${printable(command)}`);
   for (const command of alongside) {
     terminal.print(bold("Beside it, in the same folder of a terminal of its own:"));
     terminal.print(`  ${command}`);

@@ -1,22 +1,39 @@
+import { setMaxListeners } from "node:events";
 import { CommanderError } from "commander";
 import { isClientError } from "../client/client-error.js";
 import { isSignalboxError } from "../errors.js";
+import { systemClock } from "../time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";
+import { createInterruption } from "./console/interruption.js";
 import { CliError, EXIT, type ExitCode } from "./options/exit.js";
 import { assertOptionValues } from "./options/option-values.js";
 import { printable } from "./console/printable.js";
+import { createTerminal } from "./console/terminal.js";
 import { createProgram } from "./program.js";
 
-/** Runs one command line. Never rejects: whatever goes wrong is a line on stderr and an exit code. */
+/** Runs the command line of this process. Only this function reads `process.argv` and `process.env`. */
+export async function runProcess(): Promise<void> {
+  const { env, stdin, stdout, stderr } = process;
+  const terminal = createTerminal(stdout, stderr, env);
+  const exit = (): void => process.exit(EXIT.interrupted);
+  const { signal, setUnfinished, interrupt } = createInterruption({ clock: systemClock, note: terminal.note, exit });
+  // One listener for each request in flight is no leak.
+  setMaxListeners(0, signal);
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  process.exitCode = await runCli(process.argv.slice(2), { env, stdin, stderr, terminal, signal, setUnfinished });
+}
+
+/** Runs one command line. Never rejects: an error becomes a line on stderr and an exit code. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
   const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
   try {
-    // It loads modules: what cannot be loaded is told as all else is.
+    // Inside of the try: this loads modules, and one of them may be missing.
     const program = await createProgram(cli, args, outcome);
     assertOptionValues(program, args);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
     await cli.terminal.flush();
-    return cli.signal.aborted ? EXIT.interrupted : outcome.exitCode;
+    return cli.signal.aborted ? (outcome.whenInterrupted ?? EXIT.interrupted) : outcome.exitCode;
   } catch (error) {
     if (cli.signal.aborted) return EXIT.interrupted;
     const { exitCode, message } = explain(error);
@@ -32,7 +49,7 @@ function ignoreEndOfHelp(error: unknown): void {
   if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
-// A mistake in what was typed; all other errors of ours are about the store.
+// Mistakes in what was typed. All other codes are about the store or the emulator.
 const USAGE_CODES: ReadonlySet<string> = new Set([
   "secret_invalid",
   "timestamp_invalid",
@@ -53,7 +70,7 @@ function explain(error: unknown): { exitCode: ExitCode; message: string } {
   if (error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error) {
     return { exitCode: EXIT.environment, message: printable(error.message) };
   }
-  // A bug of ours: the stack is what the report needs.
+  // A bug of signalbox: a report needs the stack.
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { exitCode: EXIT.environment, message: `unexpected error, please report it:\n${details}` };
 }
