@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The error codes of the service with their status: the one place for them. The document names one,
- * `PRO_API_QUOTA_EXHAUSTED`; the others are the emulator's, so branch on the status where you can.
+ * The error codes of the service, with the status of each. The document names only `PRO_API_QUOTA_EXHAUSTED`; the others
+ * are assumptions of the emulator, so branch on the status where you can.
  */
 export const ERROR_STATUS = {
   INVALID_PARAMETERS: 400,
@@ -32,10 +32,12 @@ export const ERROR_STATUS = {
 export type ServiceErrorCode = keyof typeof ERROR_STATUS;
 
 /** Every error body of the service (service document, Error envelope). */
-export const errorEnvelopeSchema = z.looseObject({
-  error: z.looseObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
-  request_id: z.string(),
-});
+export const errorEnvelopeSchema = z
+  .looseObject({
+    error: z.looseObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+    request_id: z.string().describe("Identifies this request to the service's support."),
+  })
+  .describe("The body of every error.");
 
 export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
 

@@ -11,26 +11,27 @@ export const LAST_RANKINGS_PAGE = 200;
 /** The parameters of operation 6; unknown ones are refused. */
 export const rankingsQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
-  /** A category slug. */
-  category: z.string().max(120).optional(),
-  /** Two letters, in either case. */
+  category: z.string().max(120).optional().describe("A category slug."),
   country: z
     .string()
     .regex(/^[A-Za-z]{2}$/, "must be two letters, such as DE")
-    .optional(),
-  q: z.string().max(80).optional(),
-  sort: z.enum(RANKING_SORTS).default("growth"),
-  order: z.enum(["asc", "desc"]).default("desc"),
-  /** Visits in the latest month. */
-  min_traffic: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(1000),
-  /** A ratio: 0.1 means 10 percent. */
-  min_growth: z.number().min(0).max(100).default(0),
-  min_dr: z.number().min(0).max(100).default(0),
-  min_dr_gain: z.number().min(0).max(100).default(0),
-  /** 0 means any age. */
-  max_domain_age_months: z.int().min(0).max(120).default(0),
-  page: z.int().min(1).max(LAST_RANKINGS_PAGE).default(1),
-  limit: z.int().min(1).max(50).default(25),
+    .optional()
+    .describe("A country code of two letters, in either case."),
+  q: z.string().max(80).optional().describe("Searches in the products."),
+  sort: z.enum(RANKING_SORTS).default("growth").describe("The measure that ranks the products."),
+  order: z.enum(["asc", "desc"]).default("desc").describe("Whether the lowest or the highest rank comes first."),
+  min_traffic: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .default(1000)
+    .describe("The fewest visits in the latest month."),
+  min_growth: z.number().min(0).max(100).default(0).describe("The lowest growth, as a ratio: 0.1 means 10 percent."),
+  min_dr: z.number().min(0).max(100).default(0).describe("The lowest domain rating."),
+  min_dr_gain: z.number().min(0).max(100).default(0).describe("The smallest increase of the domain rating."),
+  max_domain_age_months: z.int().min(0).max(120).default(0).describe("The oldest domain, in months; 0 means any age."),
+  page: z.int().min(1).max(LAST_RANKINGS_PAGE).default(1).describe("The page, from 1."),
+  limit: z.int().min(1).max(50).default(25).describe("Products on a page."),
 });
 
 /** What a caller gives. */
@@ -38,48 +39,51 @@ export type RankingsQuery = z.input<typeof rankingsQuerySchema>;
 /** The same with every default in its place. */
 export type RankingsParameters = z.output<typeof rankingsQuerySchema>;
 
-export const rankingItemSchema = z.looseObject({
-  rank: z.int(),
-  tool_id: z.int(),
-  name: z.string(),
-  slug: z.string(),
-  normalized_domain: z.string(),
-  primary_category_name: z.string().nullable().optional(),
-  primary_category_slug: z.string().nullable().optional(),
-  latest_month: z.string(),
-  previous_month: z.string(),
-  latest_visits: z.number(),
-  previous_visits: z.number(),
-  visits_change: z.number(),
-  /** A ratio: 0.314 means 31.4 percent. */
-  growth_rate: z.number(),
-  domain_rating: z.number().nullable().optional(),
-  favicon_url: z.string().nullable().optional(),
-});
+export const rankingItemSchema = z
+  .looseObject({
+    rank: z.int(),
+    tool_id: z.int(),
+    name: z.string(),
+    slug: z.string(),
+    normalized_domain: z.string(),
+    primary_category_name: z.string().nullable().optional(),
+    primary_category_slug: z.string().nullable().optional(),
+    latest_month: z.string(),
+    previous_month: z.string(),
+    latest_visits: z.number(),
+    previous_visits: z.number(),
+    visits_change: z.number().describe("Visits of the latest month minus visits of the month before."),
+    growth_rate: z.number().describe("A ratio: 0.314 means 31.4 percent."),
+    domain_rating: z.number().nullable().optional(),
+    favicon_url: z.string().nullable().optional(),
+  })
+  .describe("One ranked product. Null means unavailable. Some accounts get more fields.");
 
 /** One ranked product. */
 export type RankingItem = z.infer<typeof rankingItemSchema>;
 
 /** The answer of operation 6 (service document, Rankings response). */
-export const rankingsResponseSchema = z.looseObject({
-  dataset: z.looseObject({}),
-  eligible_population: z.int(),
-  filters: z.looseObject({}),
-  items: z.array(rankingItemSchema),
-  pagination: z.looseObject({
-    page: z.int(),
-    limit: z.int(),
-    has_more: z.boolean(),
-    has_previous: z.boolean().optional(),
-    next_page: z.int().nullable().optional(),
-    previous_page: z.int().nullable().optional(),
-    total: z.int().optional(),
-    total_pages: z.int().optional(),
-  }),
-  requested_locale: z.string(),
-  resolved_locale: z.string(),
-  category: z.looseObject({}).nullable().optional(),
-});
+export const rankingsResponseSchema = z
+  .looseObject({
+    dataset: z.looseObject({}),
+    eligible_population: z.int().describe("How many products could be in this ranking."),
+    filters: z.looseObject({}).describe("The filters that were applied."),
+    items: z.array(rankingItemSchema),
+    pagination: z.looseObject({
+      page: z.int(),
+      limit: z.int(),
+      has_more: z.boolean(),
+      has_previous: z.boolean().optional(),
+      next_page: z.int().nullable().optional(),
+      previous_page: z.int().nullable().optional(),
+      total: z.int().optional(),
+      total_pages: z.int().optional(),
+    }),
+    requested_locale: z.string(),
+    resolved_locale: z.string(),
+    category: z.looseObject({}).nullable().optional(),
+  })
+  .describe("One page of ranked products.");
 
 /** One page of ranked products. */
 export type RankingsResponse = z.infer<typeof rankingsResponseSchema>;

@@ -22,18 +22,21 @@ export const LAST_DEMAND_PAGE = 1000;
 /** The parameters of operation 5; unknown ones are refused, the retired `view` too. */
 export const searchDemandQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
-  q: z.string().max(120).optional(),
-  /** The slug of the receiving products' sector; no country. */
-  market: z.string().max(120).optional(),
-  type: z.enum(DEMAND_TYPES).default("non_brand"),
-  min_products: z.literal([1, 2, 3, 5]).default(1),
-  min_traffic: threshold,
-  min_volume: threshold,
-  sort: z.enum(DEMAND_SORTS).default("traffic"),
-  page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1),
-  limit: z.int().min(1).max(50).default(25),
-  /** Asks for the detail of this keyword; 0 asks for none. */
-  keyword_id: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+  q: z.string().max(120).optional().describe("Searches in the keywords."),
+  market: z.string().max(120).optional().describe("The sector slug of the receiving products; not a country code."),
+  type: z.enum(DEMAND_TYPES).default("non_brand").describe("Keywords without a brand, with one, or all."),
+  min_products: z.literal([1, 2, 3, 5]).default(1).describe("The fewest products that receive traffic from a keyword."),
+  min_traffic: threshold.describe("The lowest observed traffic."),
+  min_volume: threshold.describe("The lowest search volume."),
+  sort: z.enum(DEMAND_SORTS).default("traffic").describe("The measure that orders the rows."),
+  page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1).describe("The page, from 1."),
+  limit: z.int().min(1).max(50).default(25).describe("Rows on a page."),
+  keyword_id: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe("Asks for the detail of this keyword in `keyword`; 0 asks for none."),
 });
 
 /** What a caller gives. */
@@ -54,128 +57,140 @@ const distributionProductSchema = z.looseObject({
   share: z.number().nullable(),
 });
 
-/** How the traffic of a keyword is spread over the tracked products, which are a sample. */
-export const trafficDistributionSchema = z.looseObject({
-  products: z.array(distributionProductSchema),
-  total_traffic: z.number(),
-  product_count: z.int(),
-  other_traffic: z.number(),
-  other_products: z.int(),
-  /** The share of the three largest. */
-  cr3: z.number().nullable(),
-  concentration: z.enum(CONCENTRATIONS),
-});
+export const trafficDistributionSchema = z
+  .looseObject({
+    products: z.array(distributionProductSchema),
+    total_traffic: z.number(),
+    product_count: z.int(),
+    other_traffic: z.number().describe("The traffic of the products that are not listed."),
+    other_products: z.int(),
+    cr3: z.number().nullable().describe("The share of the three largest products; null when it is unavailable."),
+    concentration: z.enum(CONCENTRATIONS),
+  })
+  .describe("The shares of a keyword's traffic among the tracked products, which are a sample.");
 
-export const keywordRowSchema = z.looseObject({
-  keyword: z.string(),
-  keyword_id: z.int(),
-  brand_type: z.enum(BRAND_TYPES),
-  cluster_id: z.string().nullable(),
-  cluster_name: z.string().nullable(),
-  market_id: z.number().nullable(),
-  market_name: z.string().nullable(),
-  market_slug: z.string().nullable(),
-  observed_markets: count,
-  observed_products: count,
-  observed_traffic: z.number(),
-  search_volume: z.number(),
-  /** Null means unavailable, not zero; usable only when `comparison_status` is `comparable`. */
-  product_change1m: z.number().nullable(),
-  traffic_change1m: z.number().nullable(),
-  comparison_status: z.enum(COMPARISON_STATUSES).optional(),
-  traffic_distribution: trafficDistributionSchema.optional(),
-});
+export const keywordRowSchema = z
+  .looseObject({
+    keyword: z.string(),
+    keyword_id: z.int(),
+    brand_type: z.enum(BRAND_TYPES),
+    cluster_id: z.string().nullable(),
+    cluster_name: z.string().nullable(),
+    market_id: z.number().nullable(),
+    market_name: z.string().nullable(),
+    market_slug: z.string().nullable(),
+    observed_markets: count,
+    observed_products: count,
+    observed_traffic: z.number(),
+    search_volume: z.number(),
+    product_change1m: z.number().nullable().describe("Change in products since the month before."),
+    traffic_change1m: z.number().nullable().describe("Change in traffic since the month before."),
+    comparison_status: z
+      .enum(COMPARISON_STATUSES)
+      .optional()
+      .describe("The changes are usable only when this is `comparable`."),
+    traffic_distribution: trafficDistributionSchema.optional(),
+  })
+  .describe("A keyword with its figures. A change that is null is unavailable, not zero.");
 
-/** One keyword, with how its traffic is spread over the tracked products. */
+/** One keyword, with the shares of its traffic among the tracked products. */
 export type KeywordRow = z.infer<typeof keywordRowSchema>;
 
-export const keywordDetailSchema = keywordRowSchema.extend({
-  history: z.array(
-    z.looseObject({
-      month: z.string(),
-      observed_products: z.int(),
-      observed_traffic: z.number(),
-      search_volume: z.number(),
-    }),
-  ),
-  markets: z.array(
-    z.looseObject({
-      market_id: z.int(),
-      market_name: z.string(),
-      observed_products: z.int(),
-      observed_traffic: z.number(),
-      share: z.number(),
-    }),
-  ),
-  products: z.array(
-    z.looseObject({
-      tool_id: z.int(),
-      name: z.string(),
-      slug: z.string(),
-      domain: z.string().optional(),
-      market_name: z.string().nullable(),
-      observed_traffic: z.number(),
-    }),
-  ),
-  related_observed: z.array(
-    z.looseObject({
-      keyword: z.string(),
-      keyword_id: z.int(),
-      observed_products: z.int(),
-      observed_traffic: z.number(),
-      shared_products: z.int(),
-    }),
-  ),
-});
+export const keywordDetailSchema = keywordRowSchema
+  .extend({
+    history: z.array(
+      z.looseObject({
+        month: z.string(),
+        observed_products: z.int(),
+        observed_traffic: z.number(),
+        search_volume: z.number(),
+      }),
+    ),
+    markets: z.array(
+      z.looseObject({
+        market_id: z.int(),
+        market_name: z.string(),
+        observed_products: z.int(),
+        observed_traffic: z.number(),
+        share: z.number(),
+      }),
+    ),
+    products: z.array(
+      z.looseObject({
+        tool_id: z.int(),
+        name: z.string(),
+        slug: z.string(),
+        domain: z.string().optional(),
+        market_name: z.string().nullable(),
+        observed_traffic: z.number(),
+      }),
+    ),
+    related_observed: z.array(
+      z.looseObject({
+        keyword: z.string(),
+        keyword_id: z.int(),
+        observed_products: z.int(),
+        observed_traffic: z.number(),
+        shared_products: z.int(),
+      }),
+    ),
+  })
+  .describe("A keyword with its history, sectors, products and related keywords.");
 
 /** One keyword with its history, sectors, products and related keywords. */
 export type KeywordDetail = z.infer<typeof keywordDetailSchema>;
 
 /** The answer of operation 5 (service document, Search demand response): nine keys. */
-export const searchDemandResponseSchema = z.looseObject({
-  dataset: z.looseObject({
-    captured_at: z.string().nullable(),
-    observed_month: z.string().nullable(),
-    exhaustive: z.literal(false),
-    source: z.string(),
-    sample_type: sampleType,
-  }),
-  filters: z.looseObject({
-    demand_type: z.enum(DEMAND_TYPES),
-    market_id: z.number().nullable(),
-    market: z.string(),
-    min_products: count,
-    min_traffic: z.number(),
-    min_volume: z.number(),
-    page: z.int().min(1),
-    page_size: z.int().min(1),
-    query: z.string(),
-    selected_keyword_id: z.number().nullable(),
-    sort: z.enum(DEMAND_SORTS),
-  }),
-  items: z.array(keywordRowSchema),
-  keyword: keywordDetailSchema.nullable(),
-  markets: z.array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string() })),
-  pagination: z.looseObject({
-    page: z.int(),
-    limit: z.int(),
-    total: z.int(),
-    total_pages: z.int(),
-    has_more: z.boolean(),
-    has_previous: z.boolean(),
-  }),
-  requested_locale: z.string(),
-  resolved_locale: z.string(),
-  summary: z.looseObject({
-    captured_at: z.string().nullable(),
-    latest_month: z.string().nullable(),
-    markets: count,
-    observed_products: count,
-    observed_terms: count,
-    sample_type: sampleType,
-    source: z.string(),
-  }),
-});
+export const searchDemandResponseSchema = z
+  .looseObject({
+    dataset: z.looseObject({
+      captured_at: z.string().nullable(),
+      observed_month: z.string().nullable(),
+      exhaustive: z.literal(false),
+      source: z.string(),
+      sample_type: sampleType,
+    }),
+    filters: z
+      .looseObject({
+        demand_type: z.enum(DEMAND_TYPES),
+        market_id: z.number().nullable(),
+        market: z.string(),
+        min_products: count,
+        min_traffic: z.number(),
+        min_volume: z.number(),
+        page: z.int().min(1),
+        page_size: z.int().min(1),
+        query: z.string(),
+        selected_keyword_id: z.number().nullable(),
+        sort: z.enum(DEMAND_SORTS),
+      })
+      .describe("The applied filters, defaults included."),
+    items: z.array(keywordRowSchema),
+    keyword: keywordDetailSchema.nullable().describe("Null unless the request asked for the detail of a keyword."),
+    markets: z
+      .array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string() }))
+      .describe("The product sectors to filter by; not a map of the market."),
+    pagination: z.looseObject({
+      page: z.int(),
+      limit: z.int(),
+      total: z.int(),
+      total_pages: z.int(),
+      has_more: z.boolean(),
+      has_previous: z.boolean(),
+    }),
+    requested_locale: z.string(),
+    resolved_locale: z.string().describe("The language of the answer."),
+    summary: z.looseObject({
+      captured_at: z.string().nullable(),
+      latest_month: z.string().nullable(),
+      markets: count,
+      observed_products: count,
+      observed_terms: count,
+      sample_type: sampleType,
+      source: z.string(),
+    }),
+  })
+  .describe("Keywords and the tracked products that receive their traffic: a sample, never the whole market.");
 
 /** One page of keywords. */
 export type SearchDemandResponse = z.infer<typeof searchDemandResponseSchema>;

@@ -3,51 +3,61 @@ import { SIGNAL_TYPES } from "../events/signal-types.js";
 import { dateTimeSchema } from "./date-time.js";
 
 /** A signal type that can be subscribed to (service document, Signal types). */
-export const signalTypeSchema = z.enum(SIGNAL_TYPES);
+export const signalTypeSchema = z.enum(SIGNAL_TYPES).describe("What a signal is about.");
 
-// What the service promises to send. A receiver asks for less, in events/: it holds no signal back for a new notation.
+// What the service promises to send. The schemas in events/ ask for less: a receiver refuses no signal because of a new notation.
 const envelope = { id: z.string(), version: z.literal("1"), created_at: dateTimeSchema };
 const measureSchema = z.looseObject({ value: z.number(), unit: z.string() });
 
 /** A signal as it is sent (service document, signal.published). */
-export const signalPublishedSchema = z.looseObject({
-  ...envelope,
-  id: z.string().regex(/^sig_\d+_\d+$/),
-  type: z.literal("signal.published"),
-  data: z.looseObject({
-    signal_id: z.int(),
-    signal_type: signalTypeSchema,
-    product: z.looseObject({ id: z.int(), slug: z.string() }),
-    title: z.string(),
-    summary: z.string(),
-    change: z.looseObject({
-      direction: z.string(),
-      magnitude: z.number(),
-      before: measureSchema,
-      after: measureSchema,
+export const signalPublishedSchema = z
+  .looseObject({
+    ...envelope,
+    id: z
+      .string()
+      .regex(/^sig_\d+_\d+$/)
+      .describe("`sig_<signal_id>_<product_id>`, the same in every attempt. Store it, and accept each id once."),
+    type: z.literal("signal.published"),
+    data: z.looseObject({
+      signal_id: z.int(),
+      signal_type: signalTypeSchema,
+      product: z.looseObject({ id: z.int(), slug: z.string() }),
+      title: z.string(),
+      summary: z.string(),
+      change: z.looseObject({
+        direction: z.string(),
+        magnitude: z.number(),
+        before: measureSchema,
+        after: measureSchema,
+      }),
+      observed_at: dateTimeSchema,
+      period: z.looseObject({ start: z.iso.date(), end: z.iso.date() }),
+      published_at: dateTimeSchema,
+      evidence_summary: z.string(),
+      url: z.string().describe("The public page of the product."),
     }),
-    observed_at: dateTimeSchema,
-    period: z.looseObject({ start: z.iso.date(), end: z.iso.date() }),
-    published_at: dateTimeSchema,
-    evidence_summary: z.string(),
-    /** The product's public page. */
-    url: z.string(),
-  }),
-});
+  })
+  .describe("A newly confirmed signal about a product that the account follows.");
 
-/** Sent after a registration; the answer repeats the challenge (service document, webhook.verification). */
-export const webhookVerificationSchema = z.looseObject({
-  ...envelope,
-  type: z.literal("webhook.verification"),
-  data: z.looseObject({ challenge: z.string() }),
-});
+/** (service document, webhook.verification) */
+export const webhookVerificationSchema = z
+  .looseObject({
+    ...envelope,
+    type: z.literal("webhook.verification"),
+    data: z.looseObject({ challenge: z.string() }),
+  })
+  .describe("Sent soon after a registration: the endpoint must answer with the challenge.");
 
 /** The answer to {@link webhookVerificationSchema}. */
-export const challengeAnswerSchema = z.looseObject({ challenge: z.string() });
+export const challengeAnswerSchema = z
+  .looseObject({ challenge: z.string() })
+  .describe("The received challenge, unchanged.");
 
-/** A delivery to try a webhook out with (service document, webhook.test). */
-export const webhookTestSchema = z.looseObject({
-  ...envelope,
-  type: z.literal("webhook.test"),
-  data: z.looseObject({ message: z.string() }),
-});
+/** (service document, webhook.test) */
+export const webhookTestSchema = z
+  .looseObject({
+    ...envelope,
+    type: z.literal("webhook.test"),
+    data: z.looseObject({ message: z.string() }),
+  })
+  .describe("A delivery that tests an endpoint.");

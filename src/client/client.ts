@@ -5,12 +5,11 @@ import type { RankingItem, RankingsQuery, RankingsResponse } from "../api/rankin
 import { LAST_RANKINGS_PAGE } from "../api/rankings.js";
 import type { KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
 import { LAST_DEMAND_PAGE } from "../api/search-demand.js";
-import type { RegisterWebhookBody } from "../api/webhook-registration.js";
+import type { NewRegistration, RegisterWebhookBody } from "../api/webhook-registration.js";
 import { operationCaller } from "./transport/call-operation.js";
 import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
 import { isClientError } from "./client-error.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
-import type { NewRegistration } from "./new-registration.js";
 import type { PlatformAbortSignal } from "./platform.js";
 import { createPollGate } from "./operations/poll-gate.js";
 import { productProfileQuerySchema, type ProductProfileQuery } from "./operations/product-profile-query.js";
@@ -117,7 +116,7 @@ export function createClient(options: ClientOptions): Client {
       const operation = "registerWebhook";
       const { signal } = checkCallOptions(operation, callOptions);
       const body = checkInput(operation, OPERATIONS[operation].body, input);
-      return (await callOperation({ operation, body, signal })) as NewRegistration;
+      return callOperation({ operation, body, signal });
     },
     async productProfile(slug, { signal, ...given } = {}) {
       const operation = "productProfile";

@@ -5,7 +5,12 @@ export type { ProductProfile } from "../api/product-profile.js";
 export type { RankingItem, RankingSort, RankingsQuery, RankingsResponse } from "../api/rankings.js";
 export type { InvestigationReport } from "../api/report.js";
 export type { KeywordDetail, KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
-export type { RegisterWebhookBody, RegistrationStatus, WebhookRegistration } from "../api/webhook-registration.js";
+export type {
+  NewRegistration,
+  RegisterWebhookBody,
+  RegistrationStatus,
+  WebhookRegistration,
+} from "../api/webhook-registration.js";
 export type { Clock, ClockTimer } from "../time/clock.js";
 export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../errors.js";
 
@@ -13,7 +18,6 @@ export type { ApiKeySource } from "./transport/api-key.js";
 export { createClient, type CallOptions, type Client } from "./client.js";
 export { ClientError, isClientError, type ClientErrorFields, type ClientErrorKind } from "./client-error.js";
 export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
-export type { NewRegistration } from "./new-registration.js";
 export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./platform.js";
 export type { ProductProfileQuery } from "./operations/product-profile-query.js";
 export type { Quota } from "./transport/quota.js";

@@ -1,8 +1,8 @@
-import { OPERATIONS, API_PREFIX, type OperationName } from "../operations.js";
-import { componentSchemas, type JsonObject } from "./component-schemas.js";
-import { errorResponses, quotaHeaders } from "./error-responses.js";
-import { operationObject } from "./operation-object.js";
-import { TAGS } from "./operation-texts.js";
+import { LIMITS } from "../limits.js";
+import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
+import { componentOf, componentSchemas, parameterSchemas, type JsonObject } from "./component-schemas.js";
+import { errorResponseRef, errorResponses, quotaHeaderRefs, quotaHeaders } from "./error-responses.js";
+import { OPERATION_EXAMPLES, TASK_ID } from "./examples.js";
 import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 
 /** Options of {@link openApiDocument}. */
@@ -27,14 +27,13 @@ export interface OpenApiDocument {
 }
 
 /**
- * The service's REST operations, and the deliveries it sends, as an OpenAPI 3.1 document: made anew by each call, from the
- * schemas that the emulator and the client work with. Requests are closed, answers open.
+ * The service's REST operations, and the deliveries that it sends, as an OpenAPI 3.1 document. Each call makes a new one, from
+ * the schemas that the emulator and the client use. Requests refuse unknown fields, answers accept them.
  *
  * @example
  * JSON.stringify(openApiDocument({ serverUrl: "http://127.0.0.1:4310/v1" }));
  */
 export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {}): OpenApiDocument {
-  const statuses = new Set(Object.values(OPERATIONS).flatMap(({ errors }) => [...errors]));
   return {
     openapi: "3.1.1",
     info: {
@@ -42,8 +41,9 @@ export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {})
       version: "1",
       summary: "Market intelligence on AI products: investigations, rankings, search demand and signals.",
       description:
-        "120 requests a minute for each key, free operations too. Developer Access has 50 counted calls in a UTC month, " +
-        "shared by all keys of the account. Not official: signalbox wrote it from the service's document.",
+        `Each key may send ${LIMITS.requestsPerWindow.developer} requests in ${LIMITS.requestWindowSeconds} seconds, free ` +
+        `operations included. Developer Access has ${LIMITS.developerCallsPerMonth} counted calls in a UTC month, shared by ` +
+        "all keys of the account. Not official: signalbox made it from the service's document.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: serverUrl, description: "The REST API, version 1." }],
@@ -52,7 +52,7 @@ export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {})
     webhooks: webhookObjects(),
     components: {
       schemas: componentSchemas(),
-      responses: errorResponses([...statuses].sort((a, b) => a - b)),
+      responses: errorResponses(),
       headers: quotaHeaders(),
       parameters: { Signature: SIGNATURE_PARAMETER },
       securitySchemes: SECURITY_SCHEMES,
@@ -60,14 +60,21 @@ export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {})
   };
 }
 
+const TAGS: Record<Operation["tag"], string> = {
+  Investigations: "Promotion investigations: start one, then poll it.",
+  Signals: "Signed notifications of newly published signals.",
+  Catalog: "The public catalog of products.",
+  Research: "Product rankings and search demand.",
+};
+
 const SECURITY_SCHEMES = {
   apiKey: {
     type: "http",
     scheme: "bearer",
     description:
-      "A key of the dashboard, as `Authorization: Bearer <API_KEY>`. Its scopes: `research:execute` starts investigations, " +
+      "A key from the dashboard, as `Authorization: Bearer <API_KEY>`. Its scopes: `research:execute` starts investigations, " +
       "`research:read` reads investigations, search demand and rankings, `webhooks:manage` registers webhooks, `mcp:tools` " +
-      "is for the tools of the remote MCP. Give a key only what it needs.",
+      "is for the tools of the remote MCP. Enable only the scopes that an integration needs.",
   },
   sessionToken: {
     type: "http",
@@ -78,8 +85,69 @@ const SECURITY_SCHEMES = {
 
 function paths(): Record<string, JsonObject> {
   const items: Record<string, JsonObject> = {};
-  for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
-    items[path] = { ...items[path], [method.toLowerCase()]: operationObject(name as OperationName) };
+  for (const [name, operation] of Object.entries(OPERATIONS)) {
+    const { method, path } = operation;
+    items[path] = { ...items[path], [method.toLowerCase()]: operationObject(name as OperationName, operation) };
   }
   return items;
+}
+
+function operationObject(name: OperationName, operation: Operation): JsonObject {
+  const { tag, summary, description, scope, quotaUnits, body, response } = operation;
+  const example = OPERATION_EXAMPLES[name];
+  const parameters = [...pathParameters(operation), ...queryParameters(operation)];
+  const cost = scope === null ? "" : ` Scope \`${scope}\`. Uses ${quotaUnits} of the month's quota.`;
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    description: `${description}${cost}`,
+    security: securityOf(operation),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: componentOf(body), example: example.request } },
+      },
+    }),
+    responses: {
+      [response.status]: {
+        description: response.description,
+        ...(scope !== null && { headers: quotaHeaderRefs() }),
+        content: { "application/json": { schema: componentOf(response.schema), example: example.response } },
+      },
+      ...Object.fromEntries(operation.errors.map((status) => [status, errorResponseRef(status)])),
+    },
+  };
+}
+
+// The list of a scheme that is not OAuth holds the required scopes (OpenAPI 3.1, Security Requirement Object).
+function securityOf({ scope, acceptsSession }: Operation): JsonObject[] {
+  if (scope === null) return [];
+  return [{ apiKey: [scope] }, ...(acceptsSession ? [{ sessionToken: [] }] : [])];
+}
+
+const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
+  task_id: { description: "The id of the task.", example: TASK_ID },
+  slug: { description: "The canonical slug of the product.", example: "aurora-notes" },
+};
+
+function pathParameters({ path }: Operation): JsonObject[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+    ...PATH_PARAMETERS[name],
+  }));
+}
+
+function queryParameters({ query }: Operation): JsonObject[] {
+  if (query === undefined) return [];
+  return Object.entries(parameterSchemas(query)).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    description,
+    schema,
+  }));
 }

@@ -1,6 +1,7 @@
 import { SIGNATURE_HEADER } from "../../signature/header.js";
+import { LIMITS } from "../limits.js";
 import { componentRef, type ComponentName, type JsonObject } from "./component-schemas.js";
-import { EVENT_EXAMPLES } from "./event-examples.js";
+import { EVENT_EXAMPLES } from "./examples.js";
 
 /** The deliveries that the service sends, as OpenAPI path items by event type (service document, Events). */
 export function webhookObjects(): Record<string, { post: JsonObject }> {
@@ -8,14 +9,14 @@ export function webhookObjects(): Record<string, { post: JsonObject }> {
     "signal.published": delivery({
       operationId: "signalPublished",
       summary: "A signal was published",
-      description: "Keep it, take each event id once, queue what follows from it, and answer. Not sent after 24 hours.",
+      description: `Store it, accept each event id once, queue the follow-up work, and answer. Not sent after ${LIMITS.signalDelayHours} hours.`,
       event: "SignalPublishedEvent",
       example: EVENT_EXAMPLES.signal,
-      answer: { description: "Taken." },
+      answer: { description: "Accepted." },
     }),
     "webhook.verification": delivery({
       operationId: "webhookVerification",
-      summary: "An endpoint is to be verified",
+      summary: "An endpoint is verified",
       description: "Sent soon after the registration. Answer with the challenge.",
       event: "WebhookVerificationEvent",
       example: EVENT_EXAMPLES.verification,
@@ -31,11 +32,11 @@ export function webhookObjects(): Record<string, { post: JsonObject }> {
     }),
     "webhook.test": delivery({
       operationId: "webhookTest",
-      summary: "An endpoint is tried out",
-      description: "Answer it like a signal.",
+      summary: "An endpoint is tested",
+      description: "Answer it as you answer a signal.",
       event: "WebhookTestEvent",
       example: EVENT_EXAMPLES.test,
-      answer: { description: "Taken." },
+      answer: { description: "Accepted." },
     }),
   };
 }
@@ -46,9 +47,9 @@ export const SIGNATURE_PARAMETER = {
   in: "header",
   required: true,
   description:
-    "`t` is the time in unix seconds, `v1` the HMAC-SHA256, in lower-case hex, over that time, a dot and the exact bytes of " +
-    "the body, with the whole signing secret as its key. Compare in constant time and before the body is parsed; refuse " +
-    "what is more than 300 seconds away from now.",
+    "`t` is the time in unix seconds. `v1` is the HMAC-SHA256, in lower-case hex, over that time, a dot and the exact bytes " +
+    "of the body, keyed with the full signing secret. Compare in constant time, before you parse the body. Reject a timestamp " +
+    `that differs from the current time by more than ${LIMITS.signatureAgeSeconds} seconds.`,
   schema: { type: "string", pattern: String.raw`^t=\d{1,12},v1=[0-9a-f]{64}$` },
   example: `t=1772442900,v1=${"5d".repeat(32)}`,
 };
@@ -75,14 +76,14 @@ function delivery({ event, example, answer, ...text }: DeliveryText): { post: Js
       },
       responses: {
         "2XX": answer,
-        "3XX": { description: "Not taken: a redirect is not followed. It may be sent again, as for 5XX." },
+        "3XX": { description: "Not accepted: redirects are not followed. It may be sent again, as for 5XX." },
         "4XX": {
-          description: "Not taken: the signature does not fit, or is too old. It may be sent again, as for 5XX.",
+          description: "Not accepted: the signature does not match or is too old. It may be sent again, as for 5XX.",
         },
         "5XX": {
           description:
-            "Not taken now, such as while the receiver knows no secret or cannot store. It may be sent again, with the same " +
-            "bytes and a new signature, within 24 hours; when and how often is not shown.",
+            "Not accepted now, for example because the receiver knows no secret or cannot store. It may be sent again, with the " +
+            `same bytes and a new signature, within ${LIMITS.signalDelayHours} hours; when and how often is not shown.`,
         },
       },
     },

@@ -3,7 +3,6 @@ import { parseJson } from "../../events/parse-json.js";
 import type { ClientError } from "../client-error.js";
 import { failedCall, helpWhenUnknown, isRepeatable, neverArrived, type AttemptOf } from "./failed-call.js";
 import { judgeRefusal } from "./read-refusal.js";
-import { newRegistrationSchema } from "../new-registration.js";
 import type { AnswerHeaders } from "./quota.js";
 import type { RawAnswer } from "./raw-answer.js";
 
@@ -38,10 +37,7 @@ export function judgeAnswer(of: AttemptOf, answer: RawAnswer, key: string | null
   const json = parseJson(body);
   if (!json.ok)
     return invalid(`a body that is no JSON (${describe(headers, body)})`, "Is baseUrl the address of the API?");
-  const schema =
-    of.call.operation === "registerWebhook"
-      ? newRegistrationSchema
-      : (OPERATIONS[of.call.operation] as Operation).response.schema;
+  const { schema } = (OPERATIONS[of.call.operation] as Operation).response;
   const parsed = schema.safeParse(json.value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const [issue] = parsed.error.issues;

@@ -1,15 +1,16 @@
+import type { Tier } from "../../api/access.js";
 import { LIMITS } from "../../api/limits.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** 120 requests in 60 seconds for each key, free operations too (service document, Limits). */
+/** Bounds the requests of each key in 60 seconds, free operations too (service document, Limits). */
 export interface RateLimiter {
   /**
-   * Counts a request of `holder`, a key or a session. One that is refused is not counted.
+   * Counts a request of `holder`, a key or a session. A refused request is not counted.
    *
    * @throws ServiceError RATE_LIMITED
    */
-  admit(holder: string): void;
+  admit(holder: string, tier: Tier): void;
 }
 
 const WINDOW_MS = LIMITS.requestWindowSeconds * 1000;
@@ -31,17 +32,18 @@ export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "cl
   }
 
   return {
-    admit(holder) {
+    admit(holder, tier) {
+      const limit = LIMITS.requestsPerWindow[tier];
       const now = clock.now();
       const since = windowStart(now);
       // Those of a time to come are of a clock that was set back since: they would hold for as long as that.
       const times = (admitted.get(holder) ?? []).filter((at) => at >= since && at <= now);
-      if (times.length >= LIMITS.requestsPerWindow) {
+      if (times.length >= limit) {
         const freeAt = assumptions.rateWindow === "fixed" ? since + WINDOW_MS : (times[0] ?? now) + WINDOW_MS;
         const waitSeconds = Math.max(1, Math.ceil((freeAt - now) / 1000));
         throw new ServiceError(
           "RATE_LIMITED",
-          `Too many requests; a key has ${LIMITS.requestsPerWindow} in ${LIMITS.requestWindowSeconds} seconds.`,
+          `Too many requests; a key has ${limit} in ${LIMITS.requestWindowSeconds} seconds.`,
           assumptions.rateLimitRetryAfter ? { headers: { "Retry-After": String(waitSeconds) } } : {},
         );
       }

@@ -75,7 +75,7 @@ function identify({ operation, request }: OperationRequest, { access }: CallServ
 
 /** @throws ServiceError RATE_LIMITED, 403 */
 function admit({ name, operation }: OperationRequest, caller: Caller, { access, assumptions }: CallServices): void {
-  access.rateLimiter.admit(caller.rateHolder);
+  access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
   if (operation.scope !== null) authorize(name, operation.scope, caller, assumptions);
 }
 

@@ -117,9 +117,9 @@ test.each<[row: string, kind: FieldKind]>([
   ["[webhook-resource/failure_count]", integer],
   ["[webhook-resource/created_at]", dateTime],
   ["[webhook-resource/updated_at]", dateTime],
-  ["[webhook-resource/signing_secret]", optional(text)],
+  ["[webhook-resource/signing_secret]", text],
 ])("a field of the registration is what the document says %s", (row, kind) => {
-  expectField("WebhookRegistration", row, exampleOf("registerWebhook"), kind);
+  expectField("NewRegistration", row, exampleOf("registerWebhook"), kind);
 });
 
 test.each<[row: string, kind: FieldKind]>([
@@ -169,7 +169,7 @@ test("an error is a code, a message and maybe details, with the id of the reques
 test("timestamps are ISO 8601 date-times [all-resources/date-times]", () => {
   const fields: [Parameters<typeof fits>[0], Record<string, unknown>, string[]][] = [
     ["InvestigationTask", TASK, ["created_at", "updated_at", "completed_at"]],
-    ["WebhookRegistration", exampleOf("registerWebhook"), ["created_at", "updated_at"]],
+    ["NewRegistration", exampleOf("registerWebhook"), ["created_at", "updated_at"]],
     ["ProductProfile", exampleOf("productProfile"), ["listed_at"]],
   ];
   for (const [resource, whole, names] of fields) {

@@ -1,9 +1,7 @@
+import { LONGEST_ENDPOINT_URL } from "../../../api/webhook-registration.js";
 import { addressKind, isLoopbackHost, type AddressKind } from "../../../addresses/address-kind.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./finding.js";
-
-/** Service document, Register a signal webhook. */
-const MOST_URL_LENGTH = 2048;
 
 /** The rules of the service for a URL, and those that follow from how it gets there. */
 export function examineUrl({ url }: Subject): Finding[] {
@@ -14,11 +12,12 @@ export function examineUrl({ url }: Subject): Finding[] {
 function* urlFaults(url: URL): Generator<Finding> {
   if (url.protocol !== "https:") {
     const mend = "Register an https address: a proxy with a certificate in front of the receiver will do.";
-    if (isLoopbackHost(url.hostname)) yield warning("url_not_https", "http is good for a trial; the service registers https alone", mend);
+    if (isLoopbackHost(url.hostname))
+      yield warning("url_not_https", "http is good for a trial; the service registers https alone", mend);
     else yield problem("url_not_https", "the URL is http, and the service registers https alone", mend);
   }
-  if (url.href.length > MOST_URL_LENGTH) {
-    const found = `the URL has ${url.href.length} characters, and the service takes ${MOST_URL_LENGTH}`;
+  if (url.href.length > LONGEST_ENDPOINT_URL) {
+    const found = `the URL has ${url.href.length} characters, and the service takes ${LONGEST_ENDPOINT_URL}`;
     yield problem("url_too_long", found, "Mount the receiver on a shorter path.");
   }
   if (url.username !== "" || url.password !== "") {

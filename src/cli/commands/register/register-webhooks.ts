@@ -2,7 +2,7 @@ import type { ServiceLocale } from "../../../api/locale.js";
 import { createClient, type Client } from "../../../client/client.js";
 import { isClientError, type ClientError } from "../../../client/client-error.js";
 import type { ClientOptions } from "../../../client/client-options.js";
-import type { NewRegistration } from "../../../client/new-registration.js";
+import type { NewRegistration } from "../../../api/webhook-registration.js";
 import type { KnownSignalType } from "../../../events/signal-types.js";
 import { readServiceAccess, type ServiceOptions } from "../../options/api-key.js";
 import type { Cli } from "../../console/cli.js";

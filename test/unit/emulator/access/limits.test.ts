@@ -73,7 +73,7 @@ test("the quota is the account's own, survives a restart, and is none for Pro an
 
 test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
   const { access, base } = openAccess(NEW_YEAR);
-  const admit = () => refused(() => access.rateLimiter.admit("key_a"));
+  const admit = () => refused(() => access.rateLimiter.admit("key_a", "pro"));
   times(119, admit);
   base.setNow(NEW_YEAR + 30_000);
   expect(admit()).toBeNull();
@@ -92,7 +92,7 @@ test("a rolling window takes 120 requests, and the next one when the first is ex
 
 test("a fixed window begins with each minute", () => {
   const { access, base } = openAccess(NEW_YEAR + 59_999, { rateWindow: "fixed" });
-  const admit = () => refused(() => access.rateLimiter.admit("key_a"));
+  const admit = () => refused(() => access.rateLimiter.admit("key_a", "pro"));
   times(120, admit);
   expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "1" });
   base.setNow(NEW_YEAR + 60_000);
@@ -102,7 +102,7 @@ test("a fixed window begins with each minute", () => {
 
 test("each holder has a window of its own, also among thousands, of which none is forgotten within its window", () => {
   const { access, base } = openAccess(NEW_YEAR);
-  const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder));
+  const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder, "developer"));
   times(120, () => admit("key_a"));
   base.setNow(NEW_YEAR + 59_999);
   for (let other = 0; other < 3000; other++) expect(admit(`key_${other}`)).toBeNull();
