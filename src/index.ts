@@ -27,12 +27,11 @@ export { parseEvent, type ParsedEvent, type UnusableReason } from "./events/pars
 export type { Backoff, BackoffOptions } from "./inbox/backoff.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
-export type { DurationStats } from "./inbox/durations.js";
+export type { DurationStats } from "./time/durations.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";
 export type { CheckpointCounts, StoreDiagnostics } from "./inbox/store-diagnostics.js";
 export type { ReplayOutcome } from "./inbox/replay.js";
 export type { RetentionOptions } from "./inbox/retention.js";
-export type { WaitForOptions } from "./inbox/wait-for.js";
 export type {
   AcceptResult,
   Batch,
@@ -80,4 +79,3 @@ export type {
 export type { RejectionCode } from "./receiver/rejection.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretSource } from "./receiver/secrets.js";
-export type { StartTimeout } from "./time/timeout-queue.js";

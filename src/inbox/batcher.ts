@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
+import { oncePerTurn } from "../time/timers.js";
 import { isSignalboxError } from "../errors.js";
-import { createDurations, type DurationStats } from "./durations.js";
-import { oncePerTurn } from "./once-per-turn.js";
+import { createDurations, type DurationStats } from "../time/durations.js";
 import type {
   AcceptResult,
   Batch,

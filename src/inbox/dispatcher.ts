@@ -1,19 +1,13 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
-import { withDeadline } from "../time/deadline.js";
+import { createWakeTimer, oncePerTurn, withDeadline } from "../time/timers.js";
 import { AbortHandle, namedError, type LazyAbort } from "./abort-handle.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
-import type { DispatcherObserver } from "./dispatcher-observer.js";
-import { judgeFailure } from "./judge-failure.js";
-import { oncePerTurn } from "./once-per-turn.js";
-import { planClaim, type ClaimPlan } from "./plan-claim.js";
-import { repeatEvery } from "./repeat-every.js";
-import { asIfNeverClaimed, doneAfter } from "./settlements.js";
+import { guarded } from "./guarded.js";
+import { asIfNeverClaimed, doneAfter, judgeFailure, type Judgement } from "./settlement.js";
 import { createSlots } from "./slots.js";
 import { CRASH_LOOP, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
-import { createTimeoutQueue } from "../time/timeout-queue.js";
-import { createWakeTimer } from "./wake-timer.js";
 
 export interface DispatcherConfig {
   endpoint: string;
@@ -23,16 +17,35 @@ export interface DispatcherConfig {
   timeoutMs: number;
   maxAttempts: number;
   backoff: Backoff;
-  /** Other processes take a lease over when its time is up. */
+  /** Another process takes a lease over when its time is up. */
   leasesExpire: boolean;
   /** Calls the user. `abort` fires when the attempt's time or the receiver's grace is over. */
   handOff: (queued: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
+  /** Writes log lines and calls listeners. What it throws is dropped. */
   observe: DispatcherObserver;
-  /** The end of an attempt, whatever it was, is durable. */
-  onSettled: (eventId: string) => void;
 }
 
-/** A claimed event in the hands of this process. */
+/** Gets every step of the dispatcher's work. */
+export interface DispatcherObserver {
+  /** The callback resolved, and that is durable. */
+  handedOff(event: ClaimedEvent, attempt: number): void;
+  handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
+  /** The event was given up, and that is durable. */
+  dead(event: CrashedEvent, attempt: number, reason: string): void;
+  /** The settlement came too late: another process had taken the lease over. */
+  leaseLost(event: ClaimedEvent): void;
+  /** `open`: hand-offs pause. `closed`: they go on. */
+  breaker(state: "closed" | "open"): void;
+}
+
+export interface HandoffFailure {
+  kind: Judgement["kind"] | "shutdown";
+  error: unknown;
+  /** Milliseconds since 1970 of the next attempt; null when there is none. */
+  nextAttemptAt: number | null;
+}
+
+/** An event that this process has leased. */
 export interface QueuedEvent {
   event: ClaimedEvent;
   leaseUntil: number;
@@ -40,38 +53,61 @@ export interface QueuedEvent {
   parsed: unknown;
 }
 
+/**
+ * Leases due events and hands each to the callback, a bounded number at once.
+ *
+ *                              a slot is free           resolved ──────▶ done
+ *     take (born leased) ─┐          │                 ╱
+ *                         ├▶ waiting ──▶ running ──▶ ended ── rejected, timed out ──▶ ready again, or dead
+ *     claim (from store) ─┘      │                     ╲
+ *                                │                      closing ──▶ ready, possibly repeated
+ *                                └─ given back ──▶ ready, as if it was never claimed
+ *
+ * An event is in hand from its lease to the commit of its settlement. Waiting events are given back when the breaker
+ * opens, when the receiver closes, when their lease gets too old to begin with, and when a suspect was claimed.
+ *
+ * A suspect was in flight at two crashes or more. It runs when nothing else is in hand, so that the next crash counts
+ * against this one event only. Until it ended, nothing new is leased. The claim after it prefers the others, so that
+ * suspects that hang do not stop them.
+ */
 export interface Dispatcher {
-  /** True: a slot is set aside, and the event may be born leased. Give it back with `take` or `unreserve`. */
+  /** True: a slot is reserved, and the event may be born leased. Give the slot back with `take` or `unreserve`. */
   reserve(): boolean;
   unreserve(): void;
-  /** Hands off an event that was born leased in a slot set aside. */
+  /** Hands off an event that was born leased in a reserved slot. */
   take(queued: QueuedEvent): void;
-  /** Tells of events that crashes made dead. */
+  /** Reports events that crashes made dead. */
   reportCrashed(events: readonly CrashedEvent[]): void;
   /** Something may be due in the store. */
   nudge(): void;
   start(): void;
   /** When a lease that begins now runs out. */
   leaseUntil(): number;
-  /** Events in hand: their leases are alive. */
+  /** Tokens by seq of the events in hand: their leases are alive. */
   held(): ReadonlyMap<number, number>;
   breakerState(): "closed" | "open" | "probing";
   running(): number;
   /**
-   * Stops claiming, gives back what did not begin, waits `graceMs` for callbacks that run, then aborts them
-   * and gives their events back too. No attempt is used up.
+   * Stops claiming, gives back the waiting events, waits `graceMs` for running callbacks, then aborts them and gives
+   * their events back too. No attempt is used up.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** Events in hand beyond those that run. They spare the common path its claim; a claim costs a commit. */
+/** Events in hand beyond those that run. Born leased, they need no claim, which costs a commit. */
 const PREFETCH = 256;
+/** Events that one claim brings at most. */
+const CLAIM_LIMIT = 64;
 /** Callbacks that compute keep the event loop: past this time the rest begin in later turns, with answers in between. */
 const TURN_MS = 10;
-/** How often the store is looked at for what others put there: the command line, another process. */
+/** How often the store is asked for events that came by another way: the command line, another process. */
 const POLL_MS = 1000;
-/** A lease outlives the callback's time by this much, for the settlement's commit. */
+/** A lease outlives the callback's time by this much: the event waits for a slot, and its settlement for a commit. */
 const LEASE_MARGIN_MS = 30_000;
+/** The part of it that must be left for the settlement when the callback begins. */
+const SETTLE_MARGIN_MS = 10_000;
+/** Crashes (not attempts) after which an event is a suspect. */
+export const SUSPECT_CRASHES = 2;
 
 interface Running {
   event: ClaimedEvent;
@@ -81,8 +117,9 @@ interface Running {
 }
 
 export function createDispatcher(config: DispatcherConfig): Dispatcher {
-  const { batcher, clock, observe, endpoint } = config;
-  const slots = createSlots(config.concurrency + PREFETCH);
+  const { batcher, clock, endpoint, concurrency } = config;
+  const observe = guardedObserver(config.observe);
+  const slots = createSlots(concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
   /** By attempt, not by event: what another process took over may come back while its old callback still runs. */
   const running = new Set<Running>();
@@ -90,11 +127,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
   let mayBeDue = true;
-  /** A suspect is due: nothing new starts until it had its turn alone. */
-  let suspectDue = false;
-  /** The suspect that has its turn, as long as it is in hand. */
-  let suspect: number | null = null;
-  let stopPolling: (() => void) | null = null;
+  /** In hand until its settlement is durable. While it waits, no other event does. */
+  let suspect: ClaimedEvent | null = null;
+  let lastTurnWasSuspects = false;
 
   /** Once per turn: all acknowledgements of a batch go out before its first callback. */
   const schedulePump = oncePerTurn(pump);
@@ -109,70 +144,11 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       schedulePump();
     },
   });
+  const wakeTimer = createWakeTimer(clock, poll);
 
-  const timer = createWakeTimer(clock, nudge);
-  const timeouts = createTimeoutQueue<Running>(clock, config.timeoutMs, (entry) => {
-    const error = namedError("TimeoutError", `the callback did not settle within ${config.timeoutMs} ms`);
-    entry.abort.abort(error);
-    fail(entry, error, true);
-  });
-
-  const leaseUntil = (): number => clock.now() + config.timeoutMs + LEASE_MARGIN_MS;
-
-  function mayLease(): boolean {
-    const hasTurn = suspect !== null && slots.held().has(suspect);
-    return state === "started" && breaker.state() === "closed" && !suspectDue && !hasTurn;
-  }
-
-  function pump(): void {
-    if (state !== "started") return;
-    const startedAt = clock.elapsed();
-    while (waiting.length > 0 && running.size < config.concurrency) {
-      const queued = waiting.shift() as QueuedEvent;
-      // It waited so long that its lease could end under its callback, and another process begin with it too.
-      if (config.leasesExpire && queued.leaseUntil - clock.now() < config.timeoutMs) giveBack(queued.event, false);
-      else run(queued);
-      if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
-    }
-    if (mayBeDue && claiming === null) claim();
-  }
-
-  function claim(): void {
-    const isShort = waiting.length < config.concurrency;
-    const plan = planClaim({ breaker, slots, mayLease: mayLease(), suspectDue, isShort });
-    if (plan === null || !slots.reserve(plan.limit)) return;
-    mayBeDue = false;
-    claiming = carryOut(plan).finally(() => {
-      slots.unreserve(plan.limit);
-      claiming = null;
-      if (state === "started" && breaker.state() !== "open") schedulePump();
-      else giveBackWaiting();
-    });
-  }
-
-  async function carryOut({ limit, alone, probing }: ClaimPlan): Promise<void> {
-    const lease = leaseUntil();
-    try {
-      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, suspects: alone, held: slots.held() };
-      const { events, dead, nextDueAt, suspectDue: sawSuspect } = await batcher.claim(request);
-      reportCrashed(dead);
-      if (alone) suspect = events[0]?.seq ?? null;
-      suspectDue = sawSuspect && !alone;
-      if (events.length === limit || alone || suspectDue) mayBeDue = true;
-      if (nextDueAt !== null) timer.wakeAt(nextDueAt);
-      for (const event of events) {
-        slots.hold(event);
-        waiting.push({ event, leaseUntil: lease, parsed: undefined });
-      }
-      if (probing && events.length === 0) breaker.probeUnused();
-    } catch {
-      // The batcher reported the failure; the next poll tries again.
-      if (probing) breaker.probeUnused();
-    }
-  }
-
-  function reportCrashed(events: readonly CrashedEvent[]): void {
-    for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
+  function poll(): void {
+    wakeTimer.wakeAt(clock.now() + POLL_MS);
+    nudge();
   }
 
   function nudge(): void {
@@ -180,12 +156,120 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     schedulePump();
   }
 
+  /** The one place that begins anything: callbacks as far as there are slots, then a claim. */
+  function pump(): void {
+    if (state !== "started") return;
+    giveBackOld();
+    const startedAt = clock.elapsed();
+    const mayRun = suspect === null || (running.size === 0 && slots.hasOne());
+    while (mayRun && waiting.length > 0 && running.size < concurrency) {
+      run(waiting.shift() as QueuedEvent);
+      if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
+    }
+    if (mayBeDue && claiming === null) claim();
+  }
+
+  // --- leasing
+
+  function leaseUntil(): number {
+    return clock.now() + config.timeoutMs + LEASE_MARGIN_MS;
+  }
+
+  function mayLease(): boolean {
+    return state === "started" && breaker.state() === "closed" && suspect === null;
+  }
+
+  function claim(): void {
+    const limit = claimLimit();
+    if (limit === 0 || !slots.reserve(limit)) return;
+    mayBeDue = false;
+    claiming = carryOut(limit).finally(() => {
+      slots.unreserve(limit);
+      claiming = null;
+      if (state === "started" && breaker.state() !== "open") schedulePump();
+      else giveBackWaiting();
+    });
+  }
+
+  function claimLimit(): number {
+    if (breaker.state() === "probing") return slots.isEmpty() ? 1 : 0;
+    // A claim costs a commit, so it should bring many: none is made before the last one is almost used up.
+    return mayLease() && waiting.length < concurrency ? Math.max(0, Math.min(CLAIM_LIMIT, slots.free())) : 0;
+  }
+
+  async function carryOut(limit: number): Promise<void> {
+    const isProbe = breaker.state() === "probing";
+    const lease = leaseUntil();
+    try {
+      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, held: slots.held() };
+      const { events, dead, nextDueAt } = await batcher.claim(request);
+      reportCrashed(dead);
+      if (nextDueAt !== null) wakeTimer.wakeAt(nextDueAt);
+      if (events.length === limit) mayBeDue = true;
+      if (isProbe && events.length === 0) breaker.probeUnused();
+      for (const event of events) slots.hold(event);
+      for (const event of keepWhatMayRun(events)) waiting.push({ event, leaseUntil: lease, parsed: undefined });
+    } catch {
+      // The batcher reported the failure; the next poll tries again.
+      if (isProbe) breaker.probeUnused();
+    }
+  }
+
+  /** One suspect, or all others; the rest is given back. */
+  function keepWhatMayRun(events: readonly ClaimedEvent[]): readonly ClaimedEvent[] {
+    const suspects = events.filter(({ crashes }) => crashes >= SUSPECT_CRASHES);
+    const [first] = suspects;
+    if (first === undefined) {
+      lastTurnWasSuspects = false;
+      return events;
+    }
+    const isOthersTurn = lastTurnWasSuspects && suspects.length < events.length;
+    lastTurnWasSuspects = !isOthersTurn;
+    if (isOthersTurn) {
+      for (const event of suspects) giveBack(event, false);
+      return events.filter((event) => !suspects.includes(event));
+    }
+    suspect = first;
+    giveBackWaiting();
+    for (const event of events) if (event !== first) giveBack(event, false);
+    return [first];
+  }
+
+  function reportCrashed(events: readonly CrashedEvent[]): void {
+    for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
+  }
+
+  // --- giving back what did not begin
+
+  function giveBack(event: ClaimedEvent, possiblyRepeated: boolean): void {
+    mayBeDue = true;
+    settle(event, asIfNeverClaimed(event, possiblyRepeated, clock.now()));
+  }
+
+  function giveBackWaiting(): void {
+    for (const { event } of waiting.splice(0)) giveBack(event, false);
+  }
+
+  /**
+   * A lease must not end under its callback or before its settlement, or another process would begin with the event too
+   * and count a crash. The poll calls this each second, also while no slot is free.
+   */
+  function giveBackOld(): void {
+    if (!config.leasesExpire) return;
+    const leastLeaseUntil = clock.now() + config.timeoutMs + SETTLE_MARGIN_MS;
+    while (waiting[0] !== undefined && waiting[0].leaseUntil < leastLeaseUntil) {
+      giveBack((waiting.shift() as QueuedEvent).event, false);
+    }
+  }
+
+  // --- one attempt. `end` takes it out of `running` first: of its callback, its time and the receiver's close, the first counts.
+
   function run(queued: QueuedEvent): void {
     const { event } = queued;
     const attempt = event.attempts + 1;
     const entry: Running = { event, attempt, abort: new AbortHandle(), timeout: null };
     running.add(entry);
-    entry.timeout = timeouts.add(entry);
+    entry.timeout = clock.setTimeout(() => timeOut(entry), config.timeoutMs);
     let outcome: unknown;
     try {
       outcome = config.handOff(queued, attempt, entry.abort);
@@ -199,8 +283,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     );
   }
 
-  // --- the end of an attempt. Each takes the entry out of `running` first; whoever comes second does nothing.
-
   function end(entry: Running): boolean {
     if (!running.delete(entry)) return false;
     entry.timeout?.cancel();
@@ -209,9 +291,15 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function succeed(entry: Running): void {
     if (!end(entry)) return;
-    breaker.succeeded();
     const { event, attempt } = entry;
+    breaker.succeeded();
     settle(event, doneAfter(event, attempt, clock.now()), () => observe.handedOff(event, attempt));
+  }
+
+  function timeOut(entry: Running): void {
+    const error = namedError("TimeoutError", `the callback did not settle within ${config.timeoutMs} ms`);
+    entry.abort.abort(error);
+    fail(entry, error, true);
   }
 
   function fail(entry: Running, error: unknown, timedOut = false): void {
@@ -220,31 +308,22 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const { maxAttempts, backoff } = config;
     const judgement = judgeFailure({ event, attempt, error, timedOut, now: clock.now(), maxAttempts, backoff });
     const { kind, settlement, deadReason } = judgement;
-    if (judgement.countsForBreaker) breaker.failed();
     const nextAttemptAt = deadReason === null ? settlement.dueAt : null;
+    if (judgement.countsForBreaker) breaker.failed();
     observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
     settle(event, settlement, deadReason === null ? undefined : () => observe.dead(event, attempt, deadReason));
-    if (nextAttemptAt !== null && state === "started") timer.wakeAt(nextAttemptAt);
-  }
-
-  function giveBack(event: ClaimedEvent, possiblyRepeated: boolean): void {
-    settle(event, asIfNeverClaimed(event, possiblyRepeated, clock.now()));
-  }
-
-  function giveBackWaiting(): void {
-    for (const { event } of waiting.splice(0)) giveBack(event, false);
-    mayBeDue = true;
+    if (nextAttemptAt !== null && state === "started") wakeTimer.wakeAt(nextAttemptAt);
   }
 
   function settle(event: ClaimedEvent, settlement: Settlement, whenDurable?: () => void): void {
     batcher.settle(settlement, (applied) => {
       slots.release(event);
+      if (suspect === event) suspect = null;
       if (waiting.length > 0 || mayBeDue) schedulePump();
       // Closed while the store was down: the event stays leased, and the next start takes it over.
       if (applied === null) return;
       if (applied) whenDurable?.();
       else observe.leaseLost(event);
-      config.onSettled(event.eventId);
     });
     if (waiting.length > 0) schedulePump();
   }
@@ -253,12 +332,12 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     reserve: () => mayLease() && slots.reserve(1),
     unreserve() {
       slots.unreserve(1);
-      if (mayBeDue) schedulePump();
+      if (waiting.length > 0 || mayBeDue) schedulePump();
     },
     take(queued) {
       slots.unreserve(1);
       slots.hold(queued.event);
-      if (state !== "started" || breaker.state() !== "closed") return giveBack(queued.event, false);
+      if (!mayLease()) return giveBack(queued.event, false);
       waiting.push(queued);
       schedulePump();
     },
@@ -268,32 +347,36 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     start() {
       if (state !== "idle") return;
       state = "started";
-      stopPolling = repeatEvery(clock, POLL_MS, nudge);
-      schedulePump();
+      poll();
     },
     held: () => slots.held(),
     breakerState: () => breaker.state(),
     running: () => running.size,
     async close(graceMs) {
       state = "closing";
-      stopPolling?.();
       await claiming;
-      timer.clear();
+      wakeTimer.clear();
       giveBackWaiting();
-      if (running.size > 0 && graceMs > 0) {
-        const startGrace = (onOver: () => void) => clock.setTimeout(onOver, graceMs);
-        await withDeadline(slots.whenEmpty(), startGrace, undefined);
-      }
+      if (running.size > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
-      timeouts.clear();
       const reason = namedError("AbortError", "the receiver is closing");
       for (const entry of running) {
-        entry.abort.abort(reason);
-        running.delete(entry);
         const { event, attempt } = entry;
-        observe.handoffFailed(event, attempt, { kind: "shutdown", error: reason, nextAttemptAt: clock.now() });
+        end(entry);
+        entry.abort.abort(reason);
         giveBack(event, true);
+        observe.handoffFailed(event, attempt, { kind: "shutdown", error: reason, nextAttemptAt: clock.now() });
       }
     },
+  };
+}
+
+function guardedObserver(observer: DispatcherObserver): DispatcherObserver {
+  return {
+    handedOff: guarded(observer.handedOff),
+    handoffFailed: guarded(observer.handoffFailed),
+    dead: guarded(observer.dead),
+    leaseLost: guarded(observer.leaseLost),
+    breaker: guarded(observer.breaker),
   };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
-import type { DurationStats } from "./durations.js";
+import type { DurationStats } from "../time/durations.js";
 import { replayEvents, type ReplayOutcome } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
@@ -14,12 +14,11 @@ import type {
   StoredEvent,
   StoreStats,
 } from "./store.js";
-import { createWaiters, type WaitForOptions } from "./wait-for.js";
 
-/** What can be told at once. */
+/** What is known at once. */
 export interface InboxVitals {
-  /** How long the event that waits longest has been due, in milliseconds; 0 when none waits. */
-  oldestReadyAgeMs: number;
+  /** How long the event that waits longest has been due, in milliseconds; 0 when none waits, null when that is not known. */
+  oldestReadyAgeMs: number | null;
   /** Events and bytes that wait for their commit. */
   queued: BatcherLimits;
   /** Callbacks that run. */
@@ -28,12 +27,14 @@ export interface InboxVitals {
   breaker: "closed" | "open" | "probing";
   /** How long commits take, from the first row to the last sync. */
   commits: DurationStats;
-  /** What the store tells of its medium; null when it tells nothing or is not open. */
-  medium: Omit<StoreDiagnostics, "oldestReadyAt"> | null;
+  /** The store's own figures; null when it has none, is not open, or fails to give them. */
+  medium: StoreDiagnostics | null;
 }
 
 /** {@link InboxVitals}, with the number of events in each state. */
-export interface InboxStats extends StoreStats, InboxVitals {}
+export interface InboxStats extends StoreStats, InboxVitals {
+  oldestReadyAgeMs: number;
+}
 
 /** What a person or a program does with the inbox of a started receiver. All of it is about its endpoint alone. */
 export interface Inbox {
@@ -53,21 +54,9 @@ export interface Inbox {
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
   /** Counts the events in each state. @throws SignalboxError `store_failed` */
   stats(): Promise<InboxStats>;
-  /**
-   * Waits until an event is done, or in the state that is asked for; it need not have arrived yet. For tests: what a
-   * program has to know, the events of `receiver.on` tell.
-   *
-   * @throws SignalboxError `wait_failed` when the time is over, the receiver is closed, or the event ended in another
-   * state (dead instead of done), at once; the message has the state it is in and the text of its last error
-   * @throws SignalboxError `store_failed`, `option_invalid`
-   * @example
-   * await receiver.inbox.waitFor(event.id);
-   * await receiver.inbox.waitFor(event.id, { state: "dead" });
-   */
-  waitFor(eventId: string, options?: WaitForOptions): Promise<StoredEvent>;
 }
 
-/** What the receiver gives to the inbox. */
+/** An authentic event, from the receiver. */
 export interface AcceptedInput {
   eventId: string;
   type: string;
@@ -79,7 +68,7 @@ export interface AcceptedInput {
 
 export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
 
-export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire" | "onSettled"> {
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire"> {
   store: InboxStore;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
@@ -89,7 +78,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
 
 /** The inbox at work: batcher, dispatcher and retention around one store. */
 export interface RunningInbox extends Inbox {
-  /** Opens the store and takes over what a dead predecessor held. */
+  /** Opens the store and takes over the leases of a process that died. */
   open(): Promise<{ takenOver: number }>;
   close(graceMs: number): Promise<void>;
   hasRoom(bytes: number): boolean;
@@ -111,13 +100,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       if (freed > 0) dispatcher.nudge();
     },
   });
-  const waiters = createWaiters({ get: (eventId) => store.get(endpoint, eventId), now: () => clock.now() });
-  const dispatcher = createDispatcher({
-    ...config,
-    batcher,
-    leasesExpire: store.shared,
-    onSettled: waiters.changed,
-  });
+  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
@@ -159,7 +142,6 @@ export function createInbox(config: InboxConfig): RunningInbox {
           };
           dispatcher.take({ event, leaseUntil, parsed: fate.parsed });
         } else if (fate.kind === "handOff") dispatcher.nudge();
-        waiters.changed(eventId);
         return result;
       },
       (error: unknown) => {
@@ -169,35 +151,30 @@ export function createInbox(config: InboxConfig): RunningInbox {
     );
   }
 
-  async function each<Outcome>(
+  /** Ids in portions: each is one transaction, and the event loop waits for it. */
+  async function move<Outcome>(
     ids: string | readonly string[],
-    act: (eventIds: readonly string[]) => Promise<Outcome[]>,
+    moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
   ): Promise<Outcome | Outcome[]> {
-    const outcomes = await act(typeof ids === "string" ? [ids] : ids);
-    dispatcher.nudge();
+    const all = typeof ids === "string" ? [ids] : ids;
+    const outcomes: Outcome[] = [];
+    while (outcomes.length < all.length) {
+      outcomes.push(...(await moveAll(all.slice(outcomes.length, outcomes.length + MOVED_AT_ONCE))));
+      dispatcher.nudge();
+    }
     return typeof ids === "string" ? (outcomes[0] as Outcome) : outcomes;
   }
 
   function vitals(): InboxVitals {
-    const diagnostics = diagnose();
-    const { oldestReadyAt, ...medium } = diagnostics ?? { oldestReadyAt: null };
+    const oldestReadyAt = orUndefined(() => store.oldestReadyAt?.(endpoint));
     return {
-      oldestReadyAgeMs: ageOf(oldestReadyAt),
+      oldestReadyAgeMs: oldestReadyAt === undefined ? null : ageOf(oldestReadyAt),
       queued: batcher.queued(),
       running: dispatcher.running(),
       breaker: dispatcher.breakerState(),
       commits: batcher.commits(),
-      medium: diagnostics === null ? null : (medium as Omit<StoreDiagnostics, "oldestReadyAt">),
+      medium: orUndefined(() => store.diagnostics?.(endpoint)) ?? null,
     };
-  }
-
-  /** A store that cannot even say how it is must not take the host's health route down with it. */
-  function diagnose(): StoreDiagnostics | null {
-    try {
-      return store.diagnostics?.(endpoint) ?? null;
-    } catch {
-      return null;
-    }
   }
 
   function ageOf(dueAt: number | null): number {
@@ -223,13 +200,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
       }
     },
     async close(graceMs) {
-      // What another receiver has open on the same store stays open.
+      // Another receiver may have the same endpoint of this store open: it stays open.
       if (!isOpen) return;
       isOpen = false;
       stopRetention?.();
       await dispatcher.close(graceMs);
       await batcher.close();
-      await waiters.close();
       await store.close(endpoint);
     },
     hasRoom: (bytes) => batcher.hasRoom(bytes),
@@ -237,11 +213,10 @@ export function createInbox(config: InboxConfig): RunningInbox {
     vitals,
     list: (query = {}) => store.list({ ...query, endpoint }),
     get: (eventId) => store.get(endpoint, eventId),
-    waitFor: waiters.waitFor,
     replay: ((ids: string | readonly string[]) =>
-      each(ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
+      move(ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
     discard: ((ids: string | readonly string[]) =>
-      each(ids, (eventIds) =>
+      move(ids, (eventIds) =>
         store.discard(
           eventIds.map((eventId) => ({ endpoint, eventId })),
           clock.now(),
@@ -254,9 +229,21 @@ export function createInbox(config: InboxConfig): RunningInbox {
   };
 }
 
-/** By way of text: a hash that is asked for bytes makes memory of its own for them, which costs more than the hashing. */
+/** As text first: a hash that is asked for bytes allocates them in native memory, which costs more than the hashing. */
 function sha256(body: Uint8Array): Buffer {
   return Buffer.from(hash("sha256", body, "hex"), "hex");
 }
+
+/** A store that fails must not take the host's health route down with it. */
+function orUndefined<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Events that one transaction of `replay` or `discard` moves. */
+const MOVED_AT_ONCE = 500;
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

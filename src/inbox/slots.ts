@@ -14,6 +14,8 @@ export interface Slots {
   held(): ReadonlyMap<number, number>;
   free(): number;
   isEmpty(): boolean;
+  /** One event is in hand, and none is on its way. */
+  hasOne(): boolean;
   /** Resolves when nothing is in hand. */
   whenEmpty(): Promise<void>;
 }
@@ -48,6 +50,7 @@ export function createSlots(capacity: number): Slots {
     held: () => held,
     free,
     isEmpty: () => held.size + reserved === 0,
+    hasOne: () => held.size === 1 && reserved === 0,
     whenEmpty: () => (held.size === 0 ? Promise.resolve() : new Promise((resolve) => (onEmpty = resolve))),
   };
 }

@@ -1,11 +1,9 @@
-import type { DurationStats } from "./durations.js";
+import type { DurationStats } from "../time/durations.js";
 
 /** What a store tells of the medium under it, at once. */
 export interface StoreDiagnostics {
   /** What stands behind an acknowledgement. `wal-fdatasync`: the write-ahead log, synced before. `none`: the process. */
   durability: "wal-fdatasync" | "none" | (string & {});
-  /** When the event that waits longest in `ready` became due; null when none waits. */
-  oldestReadyAt: number | null;
   /** Size of the database file. */
   fileBytes: number;
   /** Size of the write-ahead log as it lies on the disk. */

@@ -1,3 +1,4 @@
+import { SignalboxError } from "../errors.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
 
 /**
@@ -74,11 +75,6 @@ export interface ClaimRequest {
   leaseUntil: number;
   limit: number;
   /**
-   * Suspects are events that were in flight at two crashes or more. False: claim all
-   * others. True: claim suspects alone.
-   */
-  suspects: boolean;
-  /**
    * What the claimer has in hand: with `shared: true` it never takes that over from itself, whatever the clock says.
    * @default nothing
    */
@@ -130,8 +126,6 @@ export interface ClaimResult {
   dead: CrashedEvent[];
   /** When the next event that is `ready` now becomes due, or null when there is none. */
   nextDueAt: number | null;
-  /** Whether a suspect is due. */
-  suspectDue: boolean;
 }
 
 /** What one commit carries, in the order in which it is applied: settlements, then accepts, then the claim. */
@@ -225,9 +219,6 @@ export interface ReplayMove {
 /** How a store opens. */
 export type StoreContext = { endpoint: string };
 
-/** Crashes (not attempts) after which an event is handed off alone, so that it cannot drag others with it. */
-export const SUSPECT_CRASHES = 2;
-
 /** Crashes after which an event is `dead` with reason `crash_loop`. */
 export const MAX_CRASHES = 5;
 
@@ -236,6 +227,11 @@ export const CLOCK_SLACK_MS = 5000;
 
 /** The `lastError` of an event that {@link MAX_CRASHES} made dead. */
 export const CRASH_LOOP = "crash_loop";
+
+/** What a store throws when it is used before `open` or after `close` (G11). */
+export function closedStoreError(): SignalboxError {
+  return new SignalboxError("store_failed", "The store is not open.", "Call receiver.start() first.");
+}
 
 /**
  * A backend of the inbox.
@@ -251,7 +247,7 @@ export const CRASH_LOOP = "crash_loop";
  * - **G5** A settlement whose token is not current changes nothing and is answered `false`.
  * - **G6** Bodies come back byte for byte, whatever the bytes.
  * - **G7** A claim hands out an event that is due and `ready` to one claimer, with a token larger than any
- *   before, earliest due first. Suspects come only when asked for. What became `ready` at a time that is more
+ *   before, earliest due first. What became `ready` at a time that is more
  *   than 5 seconds ahead of the claim's `now` waits no longer than it was to wait then: the clock
  *   was set back.
  * - **G8** `takeOver` makes every lease of a dead predecessor `ready` at once, counts a crash for each and marks
@@ -300,7 +296,12 @@ export interface InboxStore {
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
-  /** For `health()` and `stats()`; null while it is not open. A store that has nothing to tell leaves it out. */
+  /**
+   * When the event that waits longest in `ready` became due; null when none waits. `health()` shows its age. Leave it out,
+   * or throw, where that is not known at once.
+   */
+  oldestReadyAt?(endpoint: string): number | null;
+  /** For `health()` and `stats()`; null while it is not open. A store without figures of its own leaves it out. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /** Puts events back to `ready`; see G10. One outcome for each, in order. */
   replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;

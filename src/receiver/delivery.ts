@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { StartTimeout } from "../time/timeout-queue.js";
+import type { ClockTimer } from "../time/clock.js";
 import { REJECTIONS, type RejectionCode } from "./rejection.js";
 
 /** One delivery as the receiver wants it, from whatever framework. */
@@ -48,8 +48,8 @@ export interface BodyLimits {
   maxBytes: number;
   /** Milliseconds for the whole body to arrive. */
   timeoutMs: number;
-  /** Calls back after `timeoutMs`, by the receiver's clock and without a timer of its own, unless it is cancelled. */
-  startTimeout: StartTimeout;
+  /** Calls back after `timeoutMs`, by the receiver's clock, unless the timer is cancelled. */
+  startTimeout(onTimeout: () => void): ClockTimer;
   /** False when the answer will be a refusal: count the bytes and keep none. */
   keep: boolean;
   /**

@@ -4,8 +4,8 @@ import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js"
 import type { ReceivedDelivery } from "../inbox/store.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
 import { verifySignature, type Verification } from "../signature/verify.js";
-import { withDeadline } from "../time/deadline.js";
-import { createTimeoutQueue } from "../time/timeout-queue.js";
+import type { ClockTimer } from "../time/clock.js";
+import { withDeadline } from "../time/timers.js";
 import {
   acknowledge,
   acknowledgeNew,
@@ -46,8 +46,6 @@ export interface Pipeline {
  */
 export function createPipeline(config: PipelineConfig): Pipeline {
   const { inbox, events, clock, secrets } = config;
-  const bodyTimeouts = createTimeoutQueue<() => void>(clock, config.bodyTimeoutMs, (onTimeout) => onTimeout());
-  const ackTimeouts = createTimeoutQueue<() => void>(clock, config.ackTimeoutMs, (onTimeout) => onTimeout());
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
   const secretWait = createSecretWait({ secrets, waitMs: config.secretWaitMs, clock });
 
@@ -79,9 +77,10 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     const { body } = request;
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
     if (typeof body === "function") {
+      const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
       const holdPiece = (pieceBytes: number, evict: () => void): boolean =>
         bodies.hold(request, pieceBytes + PIECE_OVERHEAD_BYTES, evict);
-      return body({ maxBytes, timeoutMs, keep, startTimeout: bodyTimeouts.add, holdPiece });
+      return body({ maxBytes, timeoutMs, keep, startTimeout, holdPiece });
     }
     // A caller without types: text or parsed JSON is not what was signed.
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
@@ -223,7 +222,9 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       if (!signature.ok) return refuse(signature.reason);
       const received = { at: clock.now(), headers: keptHeaders(request.headers) };
       const outcome = answer({ received, header, body: reading.bytes });
-      return conclude(outcome instanceof Promise ? await withDeadline(outcome, ackTimeouts.add, LATE) : outcome);
+      return conclude(
+        outcome instanceof Promise ? await withDeadline(outcome, clock, config.ackTimeoutMs, LATE) : outcome,
+      );
     } catch (cause) {
       bodies.release(request);
       return conclude({ code: "store_unavailable", cause });
@@ -234,8 +235,6 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     handle,
     close() {
       secretWait.close();
-      bodyTimeouts.close();
-      ackTimeouts.close();
     },
   };
 }

@@ -2,8 +2,7 @@ import { errorName, isSignalboxError, PermanentFailure, SignalboxError } from ".
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { LazyAbort } from "../inbox/abort-handle.js";
-import type { DispatcherObserver } from "../inbox/dispatcher-observer.js";
-import type { QueuedEvent } from "../inbox/dispatcher.js";
+import type { DispatcherObserver, QueuedEvent } from "../inbox/dispatcher.js";
 import { createInbox, type Inbox } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import { createHandoff } from "./create-handoff.js";
@@ -234,7 +233,6 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       replay: inbox.replay,
       discard: inbox.discard,
       stats: inbox.stats,
-      waitFor: inbox.waitFor,
     },
   };
   return receiver;

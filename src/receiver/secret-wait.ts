@@ -1,6 +1,5 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
 import type { Verification } from "../signature/verify.js";
-import { createTimeoutQueue } from "../time/timeout-queue.js";
 import { isSame } from "./secret-file.js";
 import type { Secrets } from "./secrets.js";
 
@@ -56,7 +55,6 @@ interface Waiting {
 
 export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clock }: SecretWaitConfig): SecretWait {
   const waiting = new Set<Waiting>();
-  const timeouts = createTimeoutQueue<Waiting>(clock, waitMs, (delivery) => delivery.end(soFar(delivery.tried)));
   let timer: ClockTimer | null = null;
   /** The look under way; null also when it took so long that another may begin. */
   let looking: object | null = null;
@@ -71,7 +69,7 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
       delivery.end = (late) => (leave(delivery), resolve(late));
       delivery.fail = (error) => (leave(delivery), reject(error));
     });
-    delivery.timeout = timeouts.add(delivery);
+    delivery.timeout = clock.setTimeout(() => delivery.end(soFar(delivery.tried)), waitMs);
     waiting.add(delivery);
     arm();
     return { verification, giveUp: () => leave(delivery) };
@@ -147,7 +145,6 @@ export function createSecretWait({ secrets: { lookUp, expectsMore }, waitMs, clo
     close() {
       isClosed = true;
       for (const delivery of waiting) delivery.end(CLOSING);
-      timeouts.close();
       limit?.cancel();
     },
   };

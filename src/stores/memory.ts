@@ -1,10 +1,9 @@
-import { closedStoreError } from "../inbox/closed-store-error.js";
 import {
   CLOCK_SLACK_MS,
   CRASH_LOOP,
   EVENT_STATES,
   MAX_CRASHES,
-  SUSPECT_CRASHES,
+  closedStoreError,
   type AcceptResult,
   type ClaimRequest,
   type ClaimResult,
@@ -82,11 +81,10 @@ export function memoryStore(): InboxStore {
     return { status: "accepted", seq: row.seq };
   }
 
-  function claim({ endpoint, now, leaseUntil, limit, suspects }: ClaimRequest): ClaimResult {
+  function claim({ endpoint, now, leaseUntil, limit }: ClaimRequest): ClaimResult {
     const due: Row[] = [];
     let nextDueAt: number | null = null;
-    let otherDue = false;
-    // One look at each row: a backlog of many thousand is claimed a few at a time.
+    // One pass over the rows: a backlog of many thousand is claimed a few at a time.
     for (const row of rows.values()) {
       if (row.state !== "ready" || row.endpoint !== endpoint) continue;
       if (row.readySince > now + CLOCK_SLACK_MS) {
@@ -94,8 +92,7 @@ export function memoryStore(): InboxStore {
         row.readySince = now;
       }
       if (row.dueAt > now) nextDueAt = Math.min(nextDueAt ?? Infinity, row.dueAt);
-      else if (isSuspect(row) === suspects) due.push(row);
-      else otherDue = true;
+      else due.push(row);
     }
     due.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
     const taken = due.slice(0, limit);
@@ -115,7 +112,6 @@ export function memoryStore(): InboxStore {
         body: Uint8Array.from(row.body ?? []),
       })),
       nextDueAt,
-      suspectDue: suspects ? due.length > taken.length : otherDue,
     };
   }
 
@@ -151,6 +147,14 @@ export function memoryStore(): InboxStore {
     if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
     Object.assign(row, { state: "done", dueAt: now, body: null });
     return "moved";
+  }
+
+  function oldestReadyAt(endpoint: string): number | null {
+    let oldest: number | null = null;
+    for (const { state, dueAt, ...row } of rows.values()) {
+      if (state === "ready" && row.endpoint === endpoint) oldest = Math.min(oldest ?? Infinity, dueAt);
+    }
+    return oldest;
   }
 
   function entryOf({ seq, endpoint, eventId, type, state, dueAt, attempts, crashes, ...row }: Row): InboxEntry {
@@ -239,9 +243,11 @@ export function memoryStore(): InboxStore {
         number,
         number,
       ];
-      const dueTimes = mine.filter((row) => row.state === "ready").map((row) => row.dueAt);
-      const oldestReadyAt = dueTimes.length === 0 ? null : dueTimes.reduce((a, b) => Math.min(a, b));
-      return { ready, leased, done, dead, quarantined, total: mine.length, oldestReadyAt };
+      return { ready, leased, done, dead, quarantined, total: mine.length, oldestReadyAt: oldestReadyAt(endpoint) };
+    },
+    oldestReadyAt(endpoint) {
+      assertOpen();
+      return oldestReadyAt(endpoint);
     },
     async replay(moves, now) {
       assertOpen();
@@ -268,8 +274,4 @@ export function memoryStore(): InboxStore {
 
 function keyOf(endpoint: string, eventId: string): string {
   return JSON.stringify([endpoint, eventId]);
-}
-
-function isSuspect(row: Row): boolean {
-  return row.crashes >= SUSPECT_CRASHES;
 }

@@ -6,3 +6,4 @@ export { storeContract, type ContractCase, type ContractMedium } from "./store-c
 export { testEvent, type TestEventOverrides } from "./test-event.js";
 export { testReceiver, type TestReceiver, type TestReceiverOptions } from "./test-receiver.js";
 export { verificationEvent, type VerificationEventOverrides } from "./verification-event.js";
+export { waitForEvent, type WaitForEventOptions } from "./wait-for-event.js";

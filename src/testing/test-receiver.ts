@@ -26,7 +26,7 @@ export interface TestReceiver {
   readonly secret: string;
   /**
    * Signs the event, or the text or bytes as they are, and has the receiver answer it. A handler runs after that: wait
-   * for it with `receiver.inbox.waitFor(event.id)`.
+   * for it with `waitForEvent(receiver, event.id)`.
    *
    * @param signing to sign otherwise than is right: `secret`, and `now` (milliseconds or Unix seconds)
    */
@@ -47,7 +47,7 @@ export interface TestReceiver {
  * const { deliver, receiver } = await testReceiver({ onSignal });
  * const event = signalEvent("price_increased");
  * await deliver(event);
- * await receiver.inbox.waitFor(event.id);
+ * await waitForEvent(receiver, event.id);
  */
 export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {
   const { secrets = "whsec_test", clock = createManualClock(), ...others } = options;

@@ -131,7 +131,7 @@ function pruneByAge(store: InboxStore): InboxStore {
       const entries = await store.list({ endpoint: request.endpoint, limit: 1e9 });
       const old = entries.filter(({ state, dueAt }) => state === "ready" && dueAt < request.keysBefore);
       for (const { dueAt } of old) {
-        const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, suspects: false };
+        const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1 };
         const { claim: claimed } = await store.commit({ settlements: [], accepts: [], claim });
         for (const { seq, token } of claimed?.events ?? []) {
           const values = { dueAt, settledAt: dueAt, attempts: 0, possiblyRepeated: false, lastError: null };

@@ -86,7 +86,7 @@ async function live(path: string): Promise<Outcome> {
   await attempt(async () => void (outcome.contents = await readAll(store)));
   outcome.taken = await attempt(async () => {
     const now = Date.now();
-    const claim = { endpoint: ENDPOINT, now, leaseUntil: now + 1000, limit: 100, suspects: false };
+    const claim = { endpoint: ENDPOINT, now, leaseUntil: now + 1000, limit: 100 };
     await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true });
     await store.commit({ settlements: [], accepts: [event], claim });
   });

@@ -8,7 +8,7 @@ const ENDPOINT = "default";
 
 /** An event that was in hand at two crashes: it is handed off alone from now on. */
 async function keepSuspect(store: InboxStore, event: SignalEvent, now: number): Promise<void> {
-  const claim = { endpoint: ENDPOINT, now, leaseUntil: now, limit: 1, suspects: false };
+  const claim = { endpoint: ENDPOINT, now, leaseUntil: now, limit: 1 };
   const crash = { endpoint: ENDPOINT, now, held: new Set<number>(), crashed: true };
   await store.open({ endpoint: ENDPOINT });
   await store.commit({ settlements: [], accepts: [newEvent(event, "leased", now)], claim: null });
@@ -18,14 +18,14 @@ async function keepSuspect(store: InboxStore, event: SignalEvent, now: number): 
   await store.close(ENDPOINT);
 }
 
-/** The disk stalls once, in the commit that claims a suspect. */
+/** The disk stalls once, in the first claim. */
 function stallingOnce(store: InboxStore, clock: ManualClock, stallMs: number): InboxStore {
   let hasStalled = false;
   return {
     ...store,
     async commit(batch) {
       const result = await store.commit(batch);
-      if (batch.claim?.suspects === true && !hasStalled) {
+      if (batch.claim !== null && !hasStalled) {
         hasStalled = true;
         await new Promise<void>((resume) => void clock.setTimeout(resume, stallMs));
       }

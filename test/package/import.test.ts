@@ -36,6 +36,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "testEvent",
     "verificationEvent",
     "testReceiver",
+    "waitForEvent",
     "createManualClock",
     "storeContract",
   ],
@@ -92,13 +93,13 @@ test.each([
 ] as const)("with %s the test kit finds the fixtures and hands one of each off", async (_, type, load) => {
   const code = `(async () => {
     const { SIGNAL_TYPES } = ${load}("signalbox");
-    const { signalEvent, testEvent, testReceiver, verificationEvent } = ${load}("signalbox/testing");
+    const { signalEvent, testEvent, testReceiver, verificationEvent, waitForEvent } = ${load}("signalbox/testing");
     const handedOff = [];
     const onSignal = ({ data }) => handedOff.push(data.signal_type);
     const { deliver, receiver } = await testReceiver({ onSignal, onTest: ({ type }) => handedOff.push(type) });
     for (const event of [...SIGNAL_TYPES.map((type) => signalEvent(type)), testEvent()]) {
       await deliver(event);
-      await receiver.inbox.waitFor(event.id);
+      await waitForEvent(receiver, event.id);
     }
     const { status } = await deliver(verificationEvent());
     console.log(JSON.stringify({ handedOff, types: [...SIGNAL_TYPES, "webhook.test"], status }));

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 /** What a block may use without saying where it comes from, and what the tests ask it with. */
 const SURROUNDINGS = `
-  import { signalEvent, signedDelivery, testReceiver } from "signalbox/testing";
+  import { signalEvent, signedDelivery, testReceiver, waitForEvent } from "signalbox/testing";
   const signals = [];
   const { receiver, secret, clock: testClock } = await testReceiver({ onSignal: (signal) => signals.push(signal.id) });
   const event = signalEvent();
@@ -59,7 +59,7 @@ const POST_BOTH = `
   const url = \`http://127.0.0.1:\${server.address().port}/webhooks/signals\`;
   await tell(await fetch(url, signed(event)));
   await tell(await fetch(url, signed(event, { secret: "whsec_other" })));
-  await receiver.inbox.waitFor(event.id);
+  await waitForEvent(receiver, event.id);
   const found = { told: told.map(([status, body]) => [status, JSON.parse(body).error?.code ?? body]), signals: signals.length };
 `;
 
@@ -109,7 +109,7 @@ test("on node:http the listener takes a signal", async () => {
   const file = join(folder, "block.mjs");
   const told = `process.on("message", async (url) => {
     await tell(await fetch(url, signed(event)));
-    await receiver.inbox.waitFor(event.id);
+    await waitForEvent(receiver, event.id);
     process.send({ told, signals: signals.length }, () => process.exit());
   });`;
   writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("On `node:http`", "nodeHandler")}`);
@@ -148,7 +148,7 @@ test("the adapter for any other framework answers as the receiver does, and keep
     const timedOut = post({ ...signed(event), body: new ReadableStream({}) });
     await testClock.advance(10_000);
     await timedOut;
-    await receiver.inbox.waitFor(event.id);
+    await waitForEvent(receiver, event.id);
     const codes = told.map(([status, body]) => [status, body === "" ? "" : (JSON.parse(body).error?.code ?? body)]);
     const found = { codes, cancelled, signals: signals.length };`);
   expect(found).toEqual({
@@ -172,7 +172,7 @@ test("the adapter for any other framework answers as the receiver does, and keep
 test("the example of a hand-off passes the key on, and tells what may work later from what never will", async () => {
   writeFileSync(join(folder, "handler.mjs"), block("Handing off", "https://queue.example/jobs"));
   const found = await run(`
-    import { signalEvent, testReceiver } from "signalbox/testing";
+    import { signalEvent, testReceiver, waitForEvent } from "signalbox/testing";
     import { onSignal } from "./handler.mjs";
     const found = [];
     let status;
@@ -185,7 +185,7 @@ test("the example of a hand-off passes the key on, and tells what may work later
       const event = signalEvent();
       await deliver(event);
       const ended = { 202: "done", 422: "dead" }[status] ?? "ready";
-      const { state, attempts, lastError, dueAt } = await receiver.inbox.waitFor(event.id, { state: ended });
+      const { state, attempts, lastError, dueAt } = await waitForEvent(receiver, event.id, { state: ended });
       found.push([status, state, attempts, lastError, status === 429 ? dueAt - clock.now() : null]);
     }`);
   const call = ["https://queue.example/jobs", "default/<id>", true];
@@ -269,12 +269,12 @@ function standIn(name: string, code: string): void {
 }
 
 const HAND_OFF = `
-  import { signalEvent, testReceiver } from "signalbox/testing";
+  import { signalEvent, testReceiver, waitForEvent } from "signalbox/testing";
   import { onSignal } from "./recipe.mjs";
   const { deliver, receiver } = await testReceiver({ onSignal });
   const event = signalEvent();
   await deliver(event);
-  await receiver.inbox.waitFor(event.id);
+  await waitForEvent(receiver, event.id);
 `;
 
 test("the recipe for Kafka sends the bytes as received, under the delivery key", async () => {
@@ -307,9 +307,9 @@ test("the recipe for Amazon SQS groups by product, and its deduplication id fits
     import { sent } from "@aws-sdk/client-sqs";
     const long = signalEvent({ id: "x".repeat(255) });
     await deliver(long);
-    await receiver.inbox.waitFor(long.id);
+    await waitForEvent(receiver, long.id);
     await receiver.inbox.replay(long.id);
-    await receiver.inbox.waitFor(long.id);
+    await waitForEvent(receiver, long.id);
     const [[first, aborted], [second], [third]] = sent;
     const { deliveryKey, signal } = JSON.parse(first.MessageBody);
     const found = {

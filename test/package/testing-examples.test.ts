@@ -41,15 +41,13 @@ test("the README's examples of tests pass with vitest, on the packed package", a
   expect(numTotalTests).toBe(examples.length + 38);
 });
 
-test("a handler that fails turns such a test red at its waitFor, with what the handler threw", async () => {
+test("a handler that fails turns such a test red at its waitForEvent, with what the handler threw", async () => {
   const first = blocks.find(({ language }) => language === "ts");
   const failing = (first?.code ?? "")
     .replace(/^const onSignal = .*$/m, `const onSignal = async (_signal: Signal) => { throw new Error("no table"); };`)
     .replace("testReceiver({ onSignal })", "testReceiver({ onSignal, handoff: { maxAttempts: 1 } })");
   const { testResults } = await runWithVitest([failing]);
-  expect(JSON.stringify(testResults)).toContain(
-    "is dead after 1 attempt, and not done. Its last error: Error: no table.",
-  );
+  expect(JSON.stringify(testResults)).toMatch(/is dead .*Error: no table/);
 });
 
 test("the README's example for the test runner of Node passes, in CommonJS", async () => {

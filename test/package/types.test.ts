@@ -26,7 +26,7 @@ import { nodeHandler } from "signalbox/node";
 import { memoryStore } from "signalbox/stores/memory";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import {
-  createManualClock, signalEvent, signedDelivery, storeContract, testEvent, testReceiver, verificationEvent,
+  createManualClock, signalEvent, signedDelivery, storeContract, testEvent, testReceiver, verificationEvent, waitForEvent,
   type SignalEventOverrides, type TestReceiver,
 } from "signalbox/testing";
 
@@ -60,7 +60,7 @@ const event: SignalEvent = signalEvent({ data: { product: { slug: "acme" } } });
 const overrides: SignalEventOverrides = { data: { change: { after: { value: 2 } } }, added_later: true };
 const kit: TestReceiver = await testReceiver({ onSignal: options.onSignal, handoff: { maxAttempts: 1 } });
 for (const each of [signalEvent("price_increased", overrides), testEvent(), verificationEvent()]) await kit.deliver(each);
-const { rawBody } = await kit.receiver.inbox.waitFor(event.id, { state: "dead", timeoutMs: 100 });
+const { rawBody } = await waitForEvent(kit.receiver, event.id, { state: "dead", timeoutMs: 100 });
 console.log(rawBody?.byteLength);
 const { headers, body } = signedDelivery(event, { secret: "whsec_1" });
 const verification = verifySignature({ header: headers[SIGNATURE_HEADER], body, secrets: ["whsec_1"] });

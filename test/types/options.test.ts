@@ -12,7 +12,7 @@ import {
 } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock, testReceiver } from "../../src/testing/index.js";
+import { createManualClock, testReceiver, waitForEvent } from "../../src/testing/index.js";
 
 // Held by `tsc -p test`: the functions below are never called.
 const base = { secrets: "whsec_types", store: memoryStore(), onSignal: () => {} };
@@ -140,11 +140,12 @@ test("a test's receiver takes the options of createReceiver, and none has to be 
 });
 
 test("an event is waited for in a state in which it can rest", () => {
-  const { inbox } = createReceiver({ ...base, logger: false });
+  const receiver = createReceiver({ ...base, logger: false });
   typed(() => {
-    expectTypeOf(inbox.waitFor("evt_1", { state: "dead", timeoutMs: undefined })).resolves.toEqualTypeOf<StoredEvent>();
+    const dead = waitForEvent(receiver, "evt_1", { state: "dead", timeoutMs: undefined });
+    expectTypeOf(dead).resolves.toEqualTypeOf<StoredEvent>();
     // @ts-expect-error a lease begins and ends unseen
-    void inbox.waitFor("evt_1", { state: "leased" });
+    void waitForEvent(receiver, "evt_1", { state: "leased" });
   });
 });
 

@@ -29,7 +29,7 @@ class OwnStore implements InboxStore {
     return {
       settlements: batch.settlements.map(() => true),
       accepts: batch.accepts.map((_event, index) => ({ status: "accepted", seq: index })),
-      claim: batch.claim && { events: [], dead: [], nextDueAt: null, suspectDue: false },
+      claim: batch.claim && { events: [], dead: [], nextDueAt: null },
     };
   }
   async takeOver(): Promise<TakeOverResult> {

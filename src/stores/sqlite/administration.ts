@@ -57,21 +57,14 @@ export function createAdministration(db: Database): Administration {
   // One count for each partial index: the table itself, with its rows many times as wide, is not read.
   const counts = db.prepare<{ endpoint: string }, StateCounts>(`
     SELECT
-      (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready' AND crashes < 2)
-        + (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready' AND crashes >= 2) AS ready,
+      (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'leased') AS leased,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'done' AND has_payload = 1)
         + (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'done' AND has_payload = 0) AS done,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'dead') AS dead,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'quarantined') AS quarantined`);
-  // In two parts, since there are two indexes of ready events.
   const oldestReady = db
-    .prepare<[string, string], number | null>(
-      `SELECT min(due_at) FROM (
-         SELECT min(due_at) AS due_at FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes < 2
-         UNION ALL
-         SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes >= 2)`,
-    )
+    .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
     .pluck();
   const toReady = db.prepare(`
     UPDATE inbox SET event_id = @id, type = @type, state = 'ready', due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
@@ -90,7 +83,7 @@ export function createAdministration(db: Database): Administration {
   const findOldPayloads = findOld(1);
   const findOldKeys = findOld(0);
 
-  const oldestReadyAt = (endpoint: string): number | null => oldestReady.get(endpoint, endpoint) ?? null;
+  const oldestReadyAt = (endpoint: string): number | null => oldestReady.get(endpoint) ?? null;
 
   function replayOne({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
     const row = findOne.get(endpoint, eventId);

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
-import { closedStoreError } from "../../inbox/closed-store-error.js";
+import { closedStoreError } from "../../inbox/store.js";
 import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 

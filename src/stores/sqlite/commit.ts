@@ -46,11 +46,6 @@ interface ClaimedRow {
   received_at: number;
 }
 
-function dueSql(crashes: string): string {
-  return `SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes ${crashes} AND due_at <= ?
-    ORDER BY due_at, seq LIMIT ?`;
-}
-
 /** A clock set back under a large backlog: no claim blocks the event loop for all of it. */
 const MOVED_AT_ONCE = 500;
 
@@ -96,17 +91,17 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     UPDATE inbox SET state = 'done', due_at = ?, ready_since = 0, attempts = ?, possibly_repeated = ?
     WHERE seq BETWEEN ? AND ? AND token = ? AND state = 'leased'`);
 
-  const findDue = db.prepare<[string, number, number], number>(dueSql("< 2")).pluck();
-  const findSuspects = db.prepare<[string, number, number], number>(dueSql(">= 2")).pluck();
+  const findDue = db
+    .prepare<[string, number, number], number>(
+      "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT ?",
+    )
+    .pluck();
   const leaseOne = db.prepare<[number, number], ClaimedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
     RETURNING seq, event_id, type, token, attempts, crashes, possibly_repeated, replayed, received_at`);
   const nextDue = db
-    .prepare<[string, number, string, number], number | null>(
-      `SELECT min(due_at) FROM (
-         SELECT min(due_at) AS due_at FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes < 2 AND due_at > ?
-         UNION ALL
-         SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND crashes >= 2 AND due_at > ?)`,
+    .prepare<[string, number], number | null>(
+      "SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at > ?",
     )
     .pluck();
 
@@ -177,8 +172,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
 
   function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events" | "dead"> {
     return {
-      nextDueAt: nextDue.get(endpoint, now, endpoint, now) ?? null,
-      suspectDue: findSuspects.get(endpoint, now, 1) !== undefined,
+      nextDueAt: nextDue.get(endpoint, now) ?? null,
     };
   }
 
@@ -196,10 +190,10 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   }
 
   function claim(request: ClaimRequest): ClaimResult {
-    const { endpoint, now, leaseUntil, limit, suspects } = request;
+    const { endpoint, now, leaseUntil, limit } = request;
     const dead = shared ? crash(expired(request), now) : [];
     moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
-    const due = (suspects ? findSuspects : findDue).all(endpoint, now, limit);
+    const due = findDue.all(endpoint, now, limit);
     const events = due.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
       const payload = payloads.find(seq);
@@ -251,9 +245,9 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   return {
     commit,
     claimNothing(request) {
-      const { endpoint, now, suspects } = request;
+      const { endpoint, now } = request;
       const isDue =
-        (suspects ? findSuspects : findDue).get(endpoint, now, 1) !== undefined ||
+        findDue.get(endpoint, now, 1) !== undefined ||
         (shared && expired(request).length > 0) ||
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
       return isDue ? null : { events: [], dead: [], ...look(request) };

@@ -51,8 +51,15 @@ const RECEIVED = `
     || ',"headers":' || received || '}';
 `;
 
+// One index of what is ready, whatever its crashes.
+const READY = `
+  DROP INDEX inbox_ready;
+  DROP INDEX inbox_suspect;
+  CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';
+`;
+
 /** Append only: a file carries in `user_version` how many of these it has seen. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, RECEIVED];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, RECEIVED, READY];
 
 /** "sgbx": tells our files from other people's. */
 const APPLICATION_ID = 0x73676278;

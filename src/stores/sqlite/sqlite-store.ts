@@ -2,8 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
-import { closedStoreError } from "../../inbox/closed-store-error.js";
-import type { InboxStore } from "../../inbox/store.js";
+import { closedStoreError, type InboxStore } from "../../inbox/store.js";
 import { createAdministration, type Administration } from "./administration.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
@@ -256,12 +255,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         throw storeError(error, path);
       });
     },
-    diagnostics(endpoint) {
+    oldestReadyAt: (endpoint) => read(({ administration }) => administration.oldestReadyAt(endpoint)),
+    diagnostics() {
       if (connection === null) return null;
-      const { administration, wal, checkpointer, background, path: file } = connection;
+      const { wal, checkpointer, background, path: file } = connection;
       return {
         durability: "wal-fdatasync",
-        oldestReadyAt: read(() => administration.oldestReadyAt(endpoint)),
         fileBytes: sizeOf(file),
         walBytes: sizeOf(`${file}-wal`),
         sync: wal.durations(),

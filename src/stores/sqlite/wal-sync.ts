@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fsyncSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
-import { createDurations, type DurationStats } from "../../inbox/durations.js";
+import { createDurations, type DurationStats } from "../../time/durations.js";
 
 /**
  * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the WAL without

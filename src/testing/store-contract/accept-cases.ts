@@ -82,7 +82,7 @@ export const ACCEPT_CASES: readonly Promised[] = [
       const result = await store.commit({
         settlements: [{ ...settlement, attempts: 1, possiblyRepeated: false, lastError: "Error: x" }],
         accepts: [newEvent("evt_2")],
-        claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10, suspects: false },
+        claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10 },
       });
       deepStrictEqual(result.settlements, [true]);
       deepStrictEqual(

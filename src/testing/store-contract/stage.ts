@@ -75,18 +75,15 @@ export async function accept(store: InboxStore, eventId: string, over: Partial<N
 
 export async function claim(
   store: InboxStore,
-  over: Partial<Pick<ClaimRequest, "now" | "limit" | "suspects" | "held">> = {},
+  over: Partial<Pick<ClaimRequest, "now" | "limit" | "held">> = {},
 ): Promise<ClaimResult> {
-  const request = { endpoint: ENDPOINT, now: T0, limit: 10, suspects: false, ...over };
+  const request = { endpoint: ENDPOINT, now: T0, limit: 10, ...over };
   const result = await commit(store, { claim: { ...request, leaseUntil: request.now + 60_000 } });
   if (result.claim === null) throw new Error("a claim was asked for and not answered");
   return result.claim;
 }
 
-export async function claimOne(
-  store: InboxStore,
-  over: { now?: number; suspects?: boolean } = {},
-): Promise<ClaimedEvent> {
+export async function claimOne(store: InboxStore, over: { now?: number } = {}): Promise<ClaimedEvent> {
   const { events } = await claim(store, { ...over, limit: 1 });
   if (events[0] === undefined) throw new Error("nothing was claimed");
   return events[0];
@@ -127,7 +124,7 @@ export async function crash(store: InboxStore, now: number): Promise<string[]> {
     return idsOf((await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true })).dead);
   }
   // A claim that wants nothing else still takes over what ran out.
-  const { events, dead } = await claim(store, { now, limit: 1, suspects: false });
+  const { events, dead } = await claim(store, { now, limit: 1 });
   await giveBackAll(store, events, now);
   return idsOf(dead);
 }

@@ -24,7 +24,7 @@ async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 })
   return { store, clock, health, held, batcher };
 }
 
-const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10, suspects: false };
+const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10 };
 
 function done(seq: number): Settlement {
   const values = { dueAt: T0, settledAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };

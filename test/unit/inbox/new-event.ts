@@ -32,7 +32,7 @@ export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T
     const before = T0 - 2;
     await store.takeOver({ endpoint: "default", now: isLast ? dueAt : before, held: new Set(), crashed: true });
     if (isLast) break;
-    const claim = { endpoint: "default", now: before, leaseUntil: T0, limit: 1, suspects: crash >= 2 };
+    const claim = { endpoint: "default", now: before, leaseUntil: T0, limit: 1 };
     const result = await store.commit({ settlements: [], accepts: [], claim });
     if (result.claim?.events[0]?.eventId !== event.eventId) throw new Error("another event was claimed");
   }

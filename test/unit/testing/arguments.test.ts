@@ -5,7 +5,6 @@ import {
   signalEvent,
   signedDelivery,
   testEvent,
-  testReceiver,
   verificationEvent,
 } from "../../../src/testing/index.js";
 
@@ -47,16 +46,6 @@ test.each([-5, NaN, Infinity, given<number>("5")])("a clock does not advance by 
   const clock = createManualClock(1000);
   await expect(clock.advance(ms)).rejects.toMatchObject({ code: "option_invalid" });
   expect([clock.now(), clock.elapsed()]).toEqual([1000, 0]);
-});
-
-test("inbox.waitFor takes the id, and says so of an event", async () => {
-  const { deliver, receiver } = await testReceiver();
-  const event = signalEvent();
-  await deliver(event);
-  await expect(receiver.inbox.waitFor(given(event))).rejects.toMatchObject({
-    code: "option_invalid",
-    message: "inbox.waitFor takes the id of an event, which is a string, not object. Pass event.id.",
-  });
 });
 
 test.each(["a_type_of_next_year", "entered_category_top_50", "x", "price_history_published"])(

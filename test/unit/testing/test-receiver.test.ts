@@ -7,6 +7,7 @@ import {
   testEvent,
   testReceiver,
   verificationEvent,
+  waitForEvent,
   type TestReceiverOptions,
 } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -19,7 +20,7 @@ test("it hands what is delivered to the handler", async () => {
   const { deliver, receiver } = await testReceiver({ onSignal });
   const event = signalEvent("price_increased");
   expect(await deliver(event)).toMatchObject(RECEIVED);
-  await receiver.inbox.waitFor(event.id);
+  await waitForEvent(receiver, event.id);
   expect(onSignal).toHaveBeenCalledExactlyOnceWith(event, expect.objectContaining({ attempt: 1 }));
 });
 
@@ -28,7 +29,7 @@ test("a test event goes to onTest, and a verification is answered", async () => 
   const { deliver, receiver } = await testReceiver({ onTest });
   const event = testEvent();
   await deliver(event);
-  await receiver.inbox.waitFor(event.id);
+  await waitForEvent(receiver, event.id);
   expect(onTest).toHaveBeenCalledExactlyOnceWith(event, expect.anything());
   const verification = verificationEvent();
   const { body } = await deliver(verification);
@@ -43,13 +44,13 @@ test("its clock stands still, and moving it brings the retries", async () => {
   const { deliver, receiver, clock } = await testReceiver({ onSignal, handoff: { backoff: () => 5000 } });
   const event = signalEvent();
   await deliver(event);
-  await receiver.inbox.waitFor(event.id, { state: "ready" });
+  await waitForEvent(receiver, event.id, { state: "ready" });
   await clock.advance(4999);
   expect(onSignal).toHaveBeenCalledTimes(1);
   await clock.advance(1);
   expect(onSignal).toHaveBeenCalledTimes(2);
   await clock.advance(5000);
-  expect(await receiver.inbox.waitFor(event.id)).toMatchObject({ attempts: 3 });
+  expect(await waitForEvent(receiver, event.id)).toMatchObject({ attempts: 3 });
 });
 
 test("deliveries are signed by its clock, and otherwise when that is asked for", async () => {
@@ -84,7 +85,7 @@ test("it takes the options of createReceiver, a store of the user's among them, 
   expect((await deliver(" ".repeat(2001))).status).toBe(413);
   const event = signalEvent();
   expect(await deliver(event)).toMatchObject(RECEIVED);
-  expect(await receiver.inbox.waitFor(event.id)).toMatchObject({ state: "done", endpoint: "crm" });
+  expect(await waitForEvent(receiver, event.id)).toMatchObject({ state: "done", endpoint: "crm" });
   expect(receiver.health().store.name).toBe("sqlite");
   await receiver.close();
   const misspelt = { onSignl: () => undefined } as TestReceiverOptions;
@@ -117,7 +118,7 @@ test("retention is reached by setting the clock and an hour's advance", async ()
   const { deliver, receiver, clock } = await testReceiver();
   const event = signalEvent();
   await deliver(event);
-  await receiver.inbox.waitFor(event.id);
+  await waitForEvent(receiver, event.id);
   clock.setNow(clock.now() + 30 * 86_400_000);
   expect(await receiver.inbox.get(event.id)).toMatchObject({ state: "done" });
   await clock.advance(3_600_000);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDurations } from "../../../src/inbox/durations.js";
+import { createDurations } from "../../../src/time/durations.js";
 
 test("nothing was measured yet", () => {
   expect(createDurations().stats()).toEqual({ count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 });

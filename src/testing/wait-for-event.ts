@@ -1,0 +1,79 @@
+import { SignalboxError } from "../errors.js";
+import type { EventState, StoredEvent } from "../inbox/store.js";
+import type { Receiver } from "../receiver/receiver.js";
+
+/** What `waitForEvent` waits for, and how long. */
+export interface WaitForEventOptions {
+  /** @default "done" */
+  state?: Exclude<EventState, "leased"> | undefined;
+  /**
+   * Milliseconds of real time, whatever the receiver's clock: a manual one can be moved meanwhile. The default is less
+   * than the 5 seconds after which most test runners give a test up. @default 4000
+   */
+  timeoutMs?: number | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 4000;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Waits until an event of a started receiver is done, or in the state that is asked for. It need not have arrived yet.
+ *
+ * @returns the event as `receiver.inbox.get` gives it
+ * @throws SignalboxError `wait_failed` when the time is over, and at once when the event ended in another state (dead
+ * instead of done); the message has the state it is in and the text of its last error
+ * @throws SignalboxError `store_failed` when the receiver is not started, or closed
+ * @example
+ * await waitForEvent(receiver, event.id);
+ * await waitForEvent(receiver, event.id, { state: "dead" });
+ */
+export async function waitForEvent(
+  receiver: Pick<Receiver, "inbox">,
+  eventId: string,
+  options: WaitForEventOptions = {},
+): Promise<StoredEvent> {
+  const { state: wanted = "done", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const endsAt = performance.now() + timeoutMs;
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    const entry = await receiver.inbox.get(eventId);
+    if (entry?.state === wanted) return entry;
+    if (entry !== undefined && !canBecome(entry.state, wanted)) throw waitFailed(entry, `and cannot become ${wanted}`);
+    const leftMs = endsAt - performance.now();
+    if (leftMs <= 0)
+      throw entry === undefined ? neverCame(eventId, timeoutMs) : waitFailed(entry, `after ${timeoutMs} ms`);
+    await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, leftMs)));
+  }
+}
+
+/** Whether the receiver brings it about, without a replay or a discard. */
+function canBecome(state: EventState, wanted: EventState): boolean {
+  return (state === "ready" || state === "leased") && wanted !== "quarantined";
+}
+
+function neverCame(eventId: string, timeoutMs: number): SignalboxError {
+  const help = "See the answer to its delivery. A quarantined event may have another id: see inbox.list().";
+  return new SignalboxError(
+    "wait_failed",
+    `No event with the id ${eventId} was accepted within ${timeoutMs} ms.`,
+    help,
+  );
+}
+
+function waitFailed({ eventId, state, attempts, dueAt, lastError }: StoredEvent, how: string): SignalboxError {
+  const tried = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
+  const due = state === "ready" ? `, due at ${new Date(dueAt).toISOString()}` : "";
+  const error = lastError === null ? "" : ` Its last error: ${lastError}.`;
+  return new SignalboxError(
+    "wait_failed",
+    `The event ${eventId} is ${state} ${how} (${tried}${due}).${error}`,
+    HELP[state],
+  );
+}
+
+const HELP: Readonly<Record<EventState, string>> = {
+  ready: "It is handed off again when it is due; advance a manual clock until then.",
+  leased: "Its callback is still running.",
+  done: "",
+  dead: "Fix the callback and replay it, or wait for the state dead.",
+  quarantined: "The event could not be used, so no callback gets it.",
+};
