@@ -143,7 +143,6 @@ async function mostAtOnce(world: World): Promise<boolean> {
   return most > 1;
 }
 
-/** All but the thresholds of signals. */
 export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
   {
     name: "deliveryTimeoutMs",

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
-import { SIGNAL_THRESHOLDS } from "../../src/emulator/market/signals/signal-thresholds.js";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import { LATER } from "./document-rows.js";
 
@@ -77,7 +76,6 @@ const LEFT_OPEN: Readonly<Record<string, readonly Name[]>> = {
     "monthObservedOnDay",
     "minutesBetweenSignalTypes",
   ],
-  "signal types": Object.keys(SIGNAL_THRESHOLDS) as (keyof typeof SIGNAL_THRESHOLDS)[],
 };
 
 const ENTRIES: readonly string[] = [...Object.keys(ASSUMPTIONS), ...Object.keys(FIXED_ASSUMPTIONS)];

@@ -11,7 +11,6 @@ import {
   wholeNumber,
 } from "./allowed-values.js";
 import { assume, type Assumption } from "./assumption.js";
-import { SIGNAL_THRESHOLDS } from "../market/signals/signal-thresholds.js";
 
 /** A signal is sent within a day, so no longer wait between two attempts means anything. */
 const DAY_SECONDS = 86_400;
@@ -290,7 +289,6 @@ export const ASSUMPTIONS = {
     about: "How many minutes after the signals of one type those of the next are published, once a month was observed.",
     reason: "Publishing takes hours rather than a moment. 0 publishes all at once.",
   }),
-  ...SIGNAL_THRESHOLDS,
 } as const satisfies Record<string, Assumption<unknown>>;
 
 /** The value in force of each assumption. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { DeliveryRow } from "../webhooks/deliveries/delivery-row.js";
 import type { SendingSummary } from "../webhooks/deliveries/sending-span.js";
-import type { PublishedSignal } from "../webhooks/signals/publish-signal.js";
+import type { PublishedSignal } from "../webhooks/deliveries/publish-signal.js";
 
 /** A registration, without what is secret. */
 interface RegistrationFacts {

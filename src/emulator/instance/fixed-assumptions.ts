@@ -1,8 +1,6 @@
 import { ERROR_STATUS } from "../../api/error-envelope.js";
-import { SIGNAL_RULES } from "../market/signals/derive-signals.js";
+import { CHANGE_DIRECTIONS, SIGNALS } from "../market/signals/signal-table.js";
 import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";
-import { DEFAULT_SIGNALS } from "../webhooks/signals/draft-signal.js";
-import { CHANGE_DIRECTIONS } from "../webhooks/signals/signal-draft.js";
 
 /** What the emulator does where the document says "not shown" and a switch would serve nobody: shapes and vocabularies. */
 export interface FixedAssumption {
@@ -16,11 +14,7 @@ export interface FixedAssumption {
 const listed = (words: readonly string[]): string => `${words.join(", ")}.`;
 const others = (words: readonly string[], shown: string): string[] => words.filter((word) => word !== shown);
 
-const CHANGES = Object.values(DEFAULT_SIGNALS).map(({ change }) => change);
-const UNITS = [
-  ...SIGNAL_RULES.flatMap(({ unit }) => unit),
-  ...CHANGES.flatMap(({ unit, unitAfter = unit }) => [unit, unitAfter]),
-];
+const UNITS = Object.values(SIGNALS).flatMap(({ unit }) => unit);
 
 /** All of them, by their names; those of `assumptions.ts` can be switched. */
 export const FIXED_ASSUMPTIONS = {

@@ -1,4 +1,4 @@
-import { count } from "../market/signals/format-values.js";
+import { count } from "../market/format-values.js";
 import type { ActionKind, PromotionAction } from "./promotion-actions.js";
 import type { ReportTexts } from "./report-texts.js";
 import type { Channel } from "./traffic-series.js";

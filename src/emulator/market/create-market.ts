@@ -1,11 +1,11 @@
 import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, type MonthIndex } from "../time/month.js";
 import type { DueWork } from "../time/scheduler.js";
-import type { SignalDraft } from "../webhooks/signals/signal-draft.js";
-import { createDueSignals } from "./due-signals.js";
 import { generateMarket, growMonth } from "./generator/generate-market.js";
 import { observedAt } from "./observed-at.js";
+import { createDueSignals } from "./signals/due-signals.js";
 import { deriveSignals } from "./signals/derive-signals.js";
+import type { SignalDraft } from "./signals/signal-draft.js";
 import type { MarketGenerator } from "./generator/market-generator.js";
 
 /** Is told of a signal when it is published, within the transaction that takes it from the queue. */
@@ -43,7 +43,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
   // The rows of a month and its signals are there together, or neither: what stopped halfway is done anew.
   const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
     const grown = growMonth(database, origin.seed, month, { ...(known && { generator: known }), observedOnDay });
-    const drafts = deriveSignals(database, month, assumptions);
+    const drafts = deriveSignals(database, month);
     dueSignals.add(drafts, observedAt(month, observedOnDay), assumptions.minutesBetweenSignalTypes);
     return grown;
   });

@@ -1,4 +1,4 @@
-import { DUE_SIGNAL_SCHEMA } from "./due-signals.js";
+import { DUE_SIGNAL_SCHEMA } from "./signals/due-signals.js";
 
 /**
  * The tables of what the service has observed. Months are a `MonthIndex`, traffic is in visits of that month. Names of the

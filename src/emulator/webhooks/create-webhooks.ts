@@ -9,7 +9,7 @@ import { createRegistrations, type Registrations } from "./registrations/create-
 import { createDeliveryHistory, type DeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
-import { createPublishSignal, type PublishSignal } from "./signals/publish-signal.js";
+import { createPublishSignal, type PublishSignal } from "./deliveries/publish-signal.js";
 import type { ResolveName } from "./transport/resolve-name.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";

@@ -5,7 +5,7 @@ import { firstOffer } from "./product-offer.js";
 import { firstPresence } from "./product-presence.js";
 import { makeTagline, pick } from "./product-texts.js";
 import { SECTORS } from "./sectors.js";
-import { AI_PLATFORMS, AUDIENCES, COUNTRIES } from "./words.js";
+import { AI_PLATFORMS, COUNTRIES } from "./words.js";
 
 /** Ids are spread over five digits, as if other products stood between them. */
 const ID_STEP = 79;
@@ -23,7 +23,6 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
   const sectorIndex = dice.below(SECTORS.length, TOPIC.sector, index);
   const sector = pick(SECTORS, sectorIndex);
   const { name, slug } = nameProduct(dice, index, sector);
-  const audience = pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index));
   const base = baseVisits(dice.fraction(TOPIC.size, index));
   const level = base * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
   const hasPaid = dice.fraction(TOPIC.paid, index, -1) < 0.4;
@@ -36,13 +35,12 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
     sector,
     name,
     slug,
-    audience,
     bornAt,
     baseVisits: base,
     organicShare: 0.35 + 0.4 * dice.fraction(TOPIC.channels, index),
     countries: chooseCountries(dice, index, /\p{Script=Han}/u.test(name)),
     domain: `${slug.replaceAll("-", dice.below(3, TOPIC.productName, index, 2) === 0 ? "-" : "")}.example`,
-    tagline: makeTagline(dice, { index, sector, audience }, 0),
+    tagline: makeTagline(dice, { index, sector }, 0),
     isOffered: true,
     level,
     phase: { rate: 0, monthsLeft: 0 },

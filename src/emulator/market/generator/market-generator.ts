@@ -107,6 +107,8 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   function reposition(writer: MarketWriter, product: Product, month: MonthIndex): void {
     const before = product.tagline.en;
     product.tagline = makeTagline(dice, product, turn);
+    // The same tagline drawn again is no change.
+    if (product.tagline.en === before) return;
     const kept = dice.between(22, 48, TOPIC.positioning, product.index, -turn - 1);
     writer.rows.product_change.add(month, product.toolId, "tagline", before, product.tagline.en, kept);
     const { short, long } = describe(dice, product, turn);

@@ -16,20 +16,13 @@ type Offer = Pick<Product, "pricingModel" | "plans">;
 export function firstOffer(dice: Dice, index: number, nextPlanId: () => number): Offer {
   const draw = dice.fraction(TOPIC.offer, index);
   const pricingModel: PricingModel =
-    draw < 0.45
-      ? "freemium"
-      : draw < 0.7
-        ? "subscription"
-        : draw < 0.8
-          ? "usage_based"
-          : draw < 0.88
-            ? "free"
-            : "contact_sales";
+    draw < 0.7 ? "subscription" : draw < 0.8 ? "usage_based" : draw < 0.88 ? "free" : "contact_sales";
+  const hasFreePlan = pricingModel === "free" || draw < 0.45;
   const plans: Plan[] = [];
   const add = (plan: Omit<Plan, "planId">): void => void plans.push({ planId: nextPlanId(), ...plan });
-  if (pricingModel === "free" || pricingModel === "freemium") add(FREE);
+  if (hasFreePlan) add(FREE);
   if (pricingModel === "usage_based") add(usagePlan(dice, index));
-  if (pricingModel === "freemium" || pricingModel === "subscription") {
+  if (pricingModel === "subscription") {
     const count = dice.between(1, 3, TOPIC.offer, index, 1);
     const trialDays =
       dice.fraction(TOPIC.offer, index, 2) < 0.45 ? pick(TRIALS, dice.below(3, TOPIC.offer, index, 3)) : 0;
@@ -73,10 +66,12 @@ export function changeOffer(dice: Dice, product: Product, turn: number, nextPlan
   const replace = (
     ended: Plan[],
     begun: readonly Omit<Plan, "planId">[],
-    oldModel: PricingModel | null = null,
+    model = product.pricingModel,
   ): OfferChange => {
     const added = begun.map((plan) => ({ ...plan, planId: nextPlanId() }));
+    const oldModel = product.pricingModel === model ? null : product.pricingModel;
     product.plans = [...product.plans.filter((plan) => !ended.includes(plan)), ...added];
+    product.pricingModel = model;
     return { ended, begun: added, oldModel };
   };
   const paid = product.plans.filter((plan) => plan.monthlyPriceCents !== null && plan.monthlyPriceCents > 0);
@@ -89,9 +84,9 @@ export function changeOffer(dice: Dice, product: Product, turn: number, nextPlan
       : replace([plan], [{ ...plan, monthlyPriceCents: nextPrice(dice, plan, product.index, turn) }]);
   }
   if (falls(CHANCE.freePlan)) {
-    // Without another plan there would be none left.
-    if (free.length > 0) return paid.length === 0 ? null : withModel(product, "subscription", replace(free, []));
-    return paid.length === 0 ? null : withModel(product, "freemium", replace([], [FREE]));
+    // Without a paid plan the free one is all that there is.
+    if (paid.length === 0) return null;
+    return free.length > 0 ? replace(free, []) : replace([], [FREE]);
   }
   if (falls(CHANCE.trial)) {
     if (paid.length === 0) return null;
@@ -108,15 +103,9 @@ export function changeOffer(dice: Dice, product: Product, turn: number, nextPlan
     return isFit ? replace([], [ENTERPRISE]) : null;
   }
   if (falls(CHANCE.pricingModel) && product.pricingModel === "subscription") {
-    return withModel(product, "usage_based", replace(paid, [usagePlan(dice, product.index)]));
+    return replace(paid, [usagePlan(dice, product.index)], "usage_based");
   }
   return null;
-}
-
-function withModel(product: Product, pricingModel: PricingModel, change: OfferChange): OfferChange {
-  const oldModel = product.pricingModel;
-  product.pricingModel = pricingModel;
-  return { ...change, oldModel };
 }
 
 /** Up more often than down, in whole dollars. */

@@ -1,7 +1,7 @@
 import { TOPIC, type Dice } from "./dice.js";
 import type { ProductOrigin } from "./product.js";
 import type { Bilingual } from "./sectors.js";
-import { AUDIENCES, PROMISES } from "./words.js";
+import { PROMISES, TAGLINES } from "./words.js";
 
 export function pick<Item>(items: readonly Item[], index: number): Item {
   const item = items[index % items.length];
@@ -9,24 +9,26 @@ export function pick<Item>(items: readonly Item[], index: number): Item {
   return item;
 }
 
-type Origin = Pick<ProductOrigin, "index" | "sector" | "audience">;
+type Origin = Pick<ProductOrigin, "index" | "sector">;
 
 /** For whom a product says that it is, and what it promises. */
-function position(dice: Dice, { index, audience }: Origin, turn: number) {
+function position(dice: Dice, { index, sector }: Origin, turn: number) {
   return {
     promise: pick(PROMISES, dice.below(PROMISES.length, TOPIC.text, index, 100 + turn)),
-    reader: turn === 0 ? audience : pick(AUDIENCES, dice.below(AUDIENCES.length, TOPIC.text, index, 200 + turn)),
+    reader: pick(sector.audiences, dice.below(sector.audiences.length, TOPIC.text, index, 200 + turn)),
   };
 }
 
-/** @param turn another one makes another tagline */
+/** @param turn another one makes another tagline in most cases */
 export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual {
   const { promise, reader } = position(dice, origin, turn);
-  const { noun } = origin.sector;
-  return {
-    en: `The ${noun.en} for ${reader.en}: ${promise.short.en}`,
-    zh: `面向${reader.zh}的${noun.zh}，${promise.short.zh}`,
-  };
+  const template = pick(TAGLINES, dice.below(TAGLINES.length, TOPIC.text, origin.index, 300 + turn));
+  const fill = (language: "en" | "zh"): string =>
+    template[language]
+      .replace("{noun}", origin.sector.noun[language])
+      .replace("{reader}", reader[language])
+      .replace("{promise}", promise.short[language]);
+  return { en: fill("en"), zh: fill("zh") };
 }
 
 /** The two descriptions of a profile; they say what the tagline of the same turn says. */

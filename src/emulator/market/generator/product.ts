@@ -13,7 +13,8 @@ export interface Plan {
   trialNeedsCard: boolean;
 }
 
-export const PRICING_MODELS = ["free", "freemium", "subscription", "usage_based", "contact_sales"] as const;
+/** The primary way of charging. Whether there is a free plan beside it is told by the plans. */
+export const PRICING_MODELS = ["free", "subscription", "usage_based", "contact_sales"] as const;
 export type PricingModel = (typeof PRICING_MODELS)[number];
 
 /** Whether what is said of a product was looked at lately. */
@@ -29,7 +30,6 @@ export interface ProductOrigin {
   sector: Sector;
   name: string;
   slug: string;
-  audience: Bilingual;
   /** Its first observed month, counted from the catalog's first. */
   bornAt: number;
   /** The visits that its traffic tends to come back to. */

@@ -19,55 +19,47 @@ export const HANZI_ENDINGS: readonly string[] =
     " ",
   );
 
-export const AUDIENCES: readonly Bilingual[] = [
-  { en: "small teams", zh: "小团队" },
-  { en: "students", zh: "学生" },
-  { en: "agencies", zh: "代理商" },
-  { en: "freelancers", zh: "自由职业者" },
-  { en: "podcasters", zh: "播客作者" },
-  { en: "online shops", zh: "电商卖家" },
-  { en: "teachers", zh: "教师" },
-  { en: "developers", zh: "开发者" },
-  { en: "marketers", zh: "营销人员" },
-  { en: "researchers", zh: "研究人员" },
-  { en: "large companies", zh: "大型企业" },
-  { en: "creators", zh: "内容创作者" },
-];
-
-/** What a product promises: behind the colon of a tagline, and as a sentence. */
+/** What a product promises: within a tagline, and as a sentence. */
 export const PROMISES: readonly { short: Bilingual; sentence: Bilingual }[] = [
   {
     short: { en: "results in minutes", zh: "几分钟出结果" },
     sentence: { en: "It delivers results in minutes.", zh: "几分钟即可得到结果。" },
   },
   {
-    short: { en: "easy to learn", zh: "上手简单" },
-    sentence: { en: "It is easy to learn.", zh: "上手简单，无需培训。" },
+    short: { en: "nothing to learn first", zh: "上手简单" },
+    sentence: { en: "It needs no training.", zh: "上手简单，无需培训。" },
   },
   {
-    short: { en: "your data stays private", zh: "保护数据隐私" },
+    short: { en: "your data stays yours", zh: "保护数据隐私" },
     sentence: { en: "It keeps your data private.", zh: "注重保护数据隐私。" },
   },
   {
-    short: { en: "right in the browser", zh: "浏览器中即可使用" },
-    sentence: { en: "It works in the browser, with nothing to install.", zh: "无需安装，浏览器中即可使用。" },
+    short: { en: "right in your browser", zh: "浏览器中即可使用" },
+    sentence: { en: "It runs in the browser, with nothing to install.", zh: "无需安装，浏览器中即可使用。" },
   },
   {
-    short: { en: "people have the last word", zh: "人工把关" },
-    sentence: { en: "It leaves the last word to people.", zh: "结果由人工把关。" },
+    short: { en: "you have the final say", zh: "由您最后把关" },
+    sentence: { en: "It leaves the final decision to you.", zh: "结果由用户最后把关。" },
   },
   {
-    short: { en: "powerful at a fair price", zh: "价格合理" },
-    sentence: { en: "It comes at a fair price.", zh: "价格合理。" },
+    short: { en: "fairly priced", zh: "价格合理" },
+    sentence: { en: "It is fairly priced.", zh: "价格合理。" },
   },
   {
-    short: { en: "it learns your style", zh: "懂你的风格" },
-    sentence: { en: "It learns your style.", zh: "会学习你的风格。" },
+    short: { en: "it learns your style", zh: "懂您的风格" },
+    sentence: { en: "It learns your style.", zh: "会学习用户的风格。" },
   },
   {
-    short: { en: "made for daily work", zh: "为日常工作而生" },
-    sentence: { en: "It is made for daily work.", zh: "专为日常工作打造。" },
+    short: { en: "built for every day", zh: "为日常工作而生" },
+    sentence: { en: "It is built for daily work.", zh: "专为日常工作打造。" },
   },
+];
+
+/** Taglines of a product: `{noun}` is what it is, `{reader}` for whom, `{promise}` what it promises. */
+export const TAGLINES: readonly Bilingual[] = [
+  { en: "The {noun} for {reader}: {promise}", zh: "面向{reader}的{noun}，{promise}" },
+  { en: "The {noun} made for {reader}", zh: "为{reader}打造的{noun}" },
+  { en: "Made for {reader}, the {noun} to rely on: {promise}", zh: "{reader}信赖的{noun}，{promise}" },
 ];
 
 /** Features that any product may introduce. */

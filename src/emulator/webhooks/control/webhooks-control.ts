@@ -5,8 +5,8 @@ import { controlOperation } from "../../control/control-operation.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
 import type { Webhooks } from "../create-webhooks.js";
-import { draftSignal } from "../signals/draft-signal.js";
-import type { PublishedSignal } from "../signals/publish-signal.js";
+import { draftSignal } from "../../market/signals/derive-signals.js";
+import type { PublishedSignal } from "../deliveries/publish-signal.js";
 
 const accountId = z.int().min(1);
 const slug = z.string().min(1).max(200);
@@ -59,9 +59,9 @@ export function webhooksControl(
     const now = clock.now();
     const publishedAt = published_at === undefined ? now : Date.parse(published_at);
     if (publishedAt > now) throw new ServiceError("INVALID_PARAMETERS", "published_at: is still to come.");
-    const observedAt = observed_at === undefined ? publishedAt : Date.parse(observed_at);
-    const overrides = { ...said, observed_at: observedAt };
-    return webhooks.publish(draftSignal({ ...product, signal_type }, now, overrides), { publishedAt });
+    const overrides = { ...said, observed_at: observed_at === undefined ? undefined : Date.parse(observed_at) };
+    const draft = draftSignal(database, { ...product, signal_type }, publishedAt, overrides);
+    return webhooks.publish(draft, { publishedAt });
   }
 
   return {
@@ -153,7 +153,8 @@ export function webhooksControl(
     publishSignal: controlOperation({
       method: "POST",
       path: "/signals",
-      about: "Publishes a signal about a product; what is left out gets a believable text and believable figures.",
+      about:
+        "Publishes a signal about a product. What is left out comes from the data of the month that was observed last.",
       input: publishInput,
       run: publish,
     }),

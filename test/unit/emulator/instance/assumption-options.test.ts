@@ -50,7 +50,6 @@ test.each<[name: keyof typeof ASSUMPTIONS, takes: readonly unknown[], refuses: r
   ["minutesBetweenSignalTypes", [0, 720], [720.5]],
   ["monthObservedOnDay", [1, 28], [0, 29, 1.5]],
   ["wrongMethodStatus", [404, 405], [403, "405"]],
-  ["trafficBreakoutRate", [0, 1e9], [-0.1]],
 ])("%s is bound at both ends", (name, takes, refuses) => {
   for (const value of takes) expect(refusalOf(name, value), JSON.stringify(value)).toBe("taken");
   for (const value of refuses) expect(refusalOf(name, value), JSON.stringify(value)).toContain(`"assumptions.${name}"`);

@@ -19,9 +19,9 @@ test("the data of a seed is what it was, table by table", () => {
       "keyword_product_month": "c46aad28ee952611",
       "keyword_receiver": "b4264e01e71f8ad9",
       "observed_month": "209a3b264ead50a5",
-      "plan": "03e055c462d845cf",
-      "product": "56cb38eb9a0f0346",
-      "product_change": "6cff11e8621442a1",
+      "plan": "1b9e39b22eba3ae9",
+      "product": "cd76234bb43c62ba",
+      "product_change": "c0a2ec35e21a2d3a",
       "product_country": "041387db544af930",
       "product_country_month": "cb70970baf698ce4",
       "product_month": "74b1ba14958988b5",
@@ -223,7 +223,8 @@ test("plans follow each other without a gap, and what a product charges by is am
   const rows = rowsOf<{ from_month: number; until_month: number | null }>(market, "SELECT * FROM plan");
   expect(rows.filter((row) => row.until_month !== null && row.until_month <= row.from_month)).toEqual([]);
   const current = "FROM plan l WHERE l.tool_id = p.tool_id AND l.until_month IS NULL";
-  const wrong = `SELECT count(*) FROM product p WHERE (pricing_model IN ('free', 'freemium')) <> EXISTS (SELECT 1 ${current} AND kind = 'free')
+  const wrong = `SELECT count(*) FROM product p WHERE (pricing_model = 'free' AND NOT EXISTS (SELECT 1 ${current} AND kind = 'free'))
+    OR (pricing_model = 'subscription') <> EXISTS (SELECT 1 ${current} AND monthly_price_cents > 0)
     OR NOT EXISTS (SELECT 1 ${current})`;
   expect(countOf(market, wrong)).toBe(0);
   expect(countOf(market, "SELECT count(*) FROM plan WHERE until_month IS NOT NULL")).toBeGreaterThan(50);

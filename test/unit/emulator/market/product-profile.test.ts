@@ -51,7 +51,8 @@ test("what a product has follows from its plans and features, and both answers o
 test("a free plan that was dropped is no longer told", () => {
   const dropped = rowsOf<{ slug: string }>(
     market,
-    "SELECT DISTINCT slug FROM plan JOIN product USING (tool_id) WHERE kind = 'free' AND until_month IS NOT NULL AND pricing_model = 'subscription'",
+    `SELECT DISTINCT slug FROM plan p JOIN product USING (tool_id) WHERE kind = 'free' AND until_month IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM plan l WHERE l.tool_id = p.tool_id AND l.kind = 'free' AND l.until_month IS NULL)`,
   );
   expect(dropped.length).toBeGreaterThan(3);
   for (const { slug } of dropped) expect(readProductProfile(market, slug, "en")?.has_free_plan).toBe(false);
@@ -84,8 +85,9 @@ test("the texts of a profile read well, and say of whom it is for what the tagli
   expect(rowsOf(market, "SELECT 1 FROM product_change WHERE kind = 'tagline'").length).toBeGreaterThan(3);
   for (const { slug } of products) {
     const { tagline, short_description, long_description } = readProductProfile(market, slug, "en") ?? {};
-    expect(tagline).toMatch(/^The [^:]+ for [^:]+: [a-z][^.]+$/);
-    const audience = / for ([^:]+):/.exec(tagline ?? "")?.[1];
+    const audience = /^(?:The .+? (?:made )?|Made )for ([^:,]+)(?:, the .+)?(?:: [a-z][^.]+)?$/.exec(
+      tagline ?? "",
+    )?.[1];
     expect(short_description).toMatch(new RegExp(`^\\S.* is an? .* for ${audience}\\.$`));
     const long = long_description ?? `${short_description} It.`;
     expect(long.startsWith(`${short_description} `), slug).toBe(true);

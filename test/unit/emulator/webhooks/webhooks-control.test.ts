@@ -40,7 +40,7 @@ test.each(SIGNAL_TYPES.map((type) => [`${type} [signal-types/${type}]`, type] as
       expect(data?.signal_type).toBe(type);
       expect(`${data?.title} ${data?.summary}`).toContain("larkvoice");
       expect(`${data?.title} ${data?.summary} ${data?.evidence_summary}`).not.toMatch(/[{}]|undefined|NaN/);
-      expect(data?.change.magnitude).toBeGreaterThan(0);
+      expect(data?.change.magnitude).toBeGreaterThanOrEqual(0);
       expect(data?.period.start && data.period.end >= data.period.start).toBe(true);
       expect((data?.period.end ?? "9") <= "2026-11-05").toBe(true);
     }
@@ -84,7 +84,7 @@ test("what is given for a signal is said instead, and the texts follow its figur
     created_at: "2026-11-05T13:00:00.000Z",
     data: {
       title: "Look",
-      summary: "Visits to larkvoice rose from 1,000 to 3,000 in a month.",
+      summary: expect.stringMatching(/1,000.+3,000/) as string,
       change,
       period: { start: "2026-09-01", end: "2026-09-30" },
       observed_at: "2026-11-05T13:00:00.000Z",

@@ -2,9 +2,9 @@ import { LIMITS } from "../../../api/limits.js";
 import type { ServiceLocale } from "../../../api/locale.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
-import { EVENT_LIFE_MS, type Outbox } from "../deliveries/outbox.js";
+import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
-import type { SignalDraft } from "./signal-draft.js";
+import type { SignalDraft } from "../../market/signals/signal-draft.js";
 
 /** What publishing a signal came to. */
 export interface PublishedSignal {

@@ -1,5 +1,5 @@
-import type { Database } from "../database/database.js";
-import type { SignalDraft } from "../webhooks/signals/signal-draft.js";
+import type { Database } from "../../database/database.js";
+import type { SignalDraft } from "./signal-draft.js";
 
 /** Signals that were derived and are not published yet; a restart goes on with them. */
 export const DUE_SIGNAL_SCHEMA = `

@@ -1,4 +1,4 @@
-import type { MonthIndex } from "../../time/month.js";
+import type { MonthIndex } from "../time/month.js";
 
 const MONTHS = [
   "January",
@@ -37,20 +37,7 @@ export function monthNames(month: MonthIndex): { en: string; zh: string } {
   return { en: MONTHS[place] ?? "", zh: `${place + 1}月` };
 }
 
-/** `142%` more, `5.2 times`: what fits the size of a growth. */
-export function times(before: number, after: number): { en: string; zh: string } {
-  if (before > 0 && after / before >= 3) {
-    const factor = Math.round((after / before) * 10) / 10;
-    return { en: `${factor} times as many`, zh: `增至${factor}倍` };
-  }
-  const more = before > 0 ? percent(Math.abs(after - before) / before) : "100%";
-  return { en: `${more} ${after >= before ? "more" : "fewer"}`, zh: `${after >= before ? "增加" : "减少"}${more}` };
-}
-
-/**
- * Chinese with a blank where it meets Latin letters, and between those and the number of a month: `Larkvoice 10月的 API`.
- * What is quoted stays as it is.
- */
+/** Chinese with a blank where it meets Latin letters: `Larkvoice 10月的 API`. Quoted text stays as it is. */
 export function spacedChinese(text: string): string {
   const seams = /“[^”]*”|(?<=\p{Script=Han})(?=[A-Za-z])|(?<=[A-Za-z])(?=\p{Script=Han}|\d+月)/gu;
   return text.replaceAll(seams, (found) => (found === "" ? " " : found));
