@@ -2,6 +2,7 @@ import type { Clock, ClockTimer } from "../time/clock.js";
 import { oncePerTurn } from "../time/timers.js";
 import { isSignalboxError } from "../errors.js";
 import { createDurations, type DurationStats } from "../time/durations.js";
+import { guarded } from "./guarded.js";
 import type {
   AcceptResult,
   Batch,
@@ -13,9 +14,8 @@ import type {
   Settlement,
 } from "./store.js";
 
-/** How much may wait for its commit, or does. */
+/** New events before their commit: how many there are, or may be. */
 export interface BatcherLimits {
-  /** Events that wait for their commit. */
   events: number;
   /** Bytes of their bodies. */
   bytes: number;
@@ -25,11 +25,11 @@ export interface BatcherConfig {
   store: InboxStore;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Told of every commit that failed and, with null, of the first that worked again. */
+  /** Called with the error of every commit that failed, and with null for the first that worked again. */
   onHealth: (failure: unknown) => void;
   /**
-   * Runs before the first commit after one that failed. A failed commit is unknown: its events may be there, born
-   * leased, with nobody to hand them off. At that moment no other commit is in flight.
+   * Runs before the first commit after one that failed. The failed one may have been applied: then its events are in the
+   * store, born leased, and no dispatcher has them. At that moment no other commit is in flight.
    */
   recover: () => Promise<void>;
 }
@@ -37,12 +37,15 @@ export interface BatcherConfig {
 /** How long to wait between two tries to write settlements while the store is down. */
 const SETTLE_RETRY_MS = 1000;
 
-/** A full disk refuses new events and takes the rest: what a commit without events says of health counts after this time. */
+/**
+ * A full disk refuses new events and takes settlements. So a commit without new events makes health green only this long
+ * after new events were refused.
+ */
 const RED_FOR_MS = 10_000;
 
 /**
  * So many new events do not wait for the turn to end: the disk syncs them while the rest of the turn's requests are read.
- * Otherwise whoever sends over a few dozen connections has all of them wait for one sync, and the loop with them.
+ * Otherwise a sender with a few dozen connections has all of them wait for one sync, and the loop with them.
  */
 const EARLY_ACCEPTS = 32;
 
@@ -56,27 +59,27 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** A callback and no promise: one settlement follows each event. */
+/** A callback and no promise, which would cost each event. */
 interface WaitingSettlement {
   item: Settlement;
   settled: (applied: boolean | null) => void;
 }
 
 /**
- * Stands between receiver, dispatcher and store: what arrives while a commit is in flight is the next batch.
- * No timer makes anybody wait for company: the first event of an idle inbox is committed at the end of the
- * event loop's turn that brought it, together with the others of that turn; past a few dozen, at once.
+ * Stands between receiver, dispatcher and store: what arrives while a commit is in flight is the next batch. There is no
+ * timer: the first event of an idle inbox is committed at the end of the event loop's turn that brought it, together with
+ * the others of that turn; past a few dozen, at once.
  */
 export interface Batcher {
   /** Whether another body of this size fits; ask before reading one. */
   hasRoom(bytes: number): boolean;
-  /** Resolves once the event is durable. Rejects when it is not known to be. */
+  /** Resolves once the event is durable. Rejects when that is not known. */
   accept(event: NewEvent): Promise<AcceptResult>;
   /**
    * Writes it, however long the store is down.
    *
-   * @param settled told whether its token was current, once that is durable; null: the batcher closed first, or the store
-   * does not take it
+   * @param settled called once it is durable, with whether its token was current; with null when the batcher closed before,
+   * or the store refuses it
    */
   settle(settlement: Settlement, settled: (applied: boolean | null) => void): void;
   claim(request: ClaimRequest): Promise<ClaimResult>;
@@ -86,23 +89,24 @@ export interface Batcher {
   isIdle(): boolean;
   /** Events and bytes that wait for their commit. */
   queued(): BatcherLimits;
-  /** Writes what waits, as far as the store lets it, and takes no more. */
+  /** Writes what waits, if the store takes it, and leaves no timer behind. */
   close(): Promise<void>;
 }
 
 export function createBatcher({ store, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
+  const reportHealth = guarded(onHealth);
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
-  /** Settlements of a failed commit. */
-  const unknown = new WeakSet<WaitingSettlement>();
+  /** Settlements of a failed commit, which may have applied them. */
+  const maybeApplied = new WeakSet<WaitingSettlement>();
   const durations = createDurations();
   let queuedEvents = 0;
   let queuedBytes = 0;
   let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
-  /** When events were refused last. */
+  /** When new events were last refused. */
   let refusedAt = -Infinity;
   let closed = false;
 
@@ -118,7 +122,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     return accepts.length > 0 || settlements.length > 0 || claim !== null;
   }
 
-  /** What one commit takes: its rows are written on the event loop, and nobody else may wait long for them. */
+  /** As many as one commit takes: its rows are written on the event loop, which must not wait long. */
   function takeAccepts(): Waiting<NewEvent, AcceptResult>[] {
     let bytes = 0;
     const tooMany = accepts.findIndex(({ item }, index) => {
@@ -162,12 +166,12 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     }
     if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
       failing = false;
-      onHealth(null);
+      reportHealth(null);
     }
     release(waiting.accepts);
     waiting.settlements.forEach((entry, index) => {
-      // One that a failed commit carried before may have been applied then: its token was current once, and that is it.
-      tell(entry, result.settlements[index] === true || unknown.has(entry));
+      // `false` does not mean that the lease was lost when a failed commit may have applied the settlement already.
+      entry.settled(result.settlements[index] === true || maybeApplied.has(entry));
     });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
@@ -179,24 +183,25 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     for (const entry of waiting.accepts) entry.reject(error);
     waiting.claim?.reject(error);
     if (isRowError(error)) {
-      for (const entry of waiting.settlements) tell(entry, null);
+      for (const { settled } of waiting.settlements) settled(null);
       return;
     }
     failing = true;
-    onHealth(error);
+    reportHealth(error);
     if (closed && waiting.accepts.length === 0) {
-      for (const entry of waiting.settlements) tell(entry, null);
+      for (const { settled } of waiting.settlements) settled(null);
       return;
     }
-    // A settlement has nobody who would send it again: it waits for the store, with whatever comes next.
-    for (const entry of waiting.settlements) unknown.add(entry);
+    // No sender repeats a settlement: it is kept, and written when the store works again.
+    for (const entry of waiting.settlements) maybeApplied.add(entry);
     if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
-      // A full disk takes no new event, but the end of an old one: it only overwrites.
+      // A full disk takes no new event, but it takes a settlement, which only overwrites.
       await commit({ accepts: [], settlements: waiting.settlements, claim: null });
       return;
     }
     settlements = [...waiting.settlements, ...settlements];
-    if (settlements.length > 0 && retry === null) {
+    // `close` runs what is left by itself.
+    if (settlements.length > 0 && retry === null && !closed) {
       retry = clock.setTimeout(() => {
         retry = null;
         schedule();
@@ -236,19 +241,10 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     async close() {
       closed = true;
       retry?.cancel();
-      // Each turn writes all that waits or, on a failing store, gives it up.
+      // Each round writes what waits or, on a failing store, drops it.
       while (inFlight !== null || isWaiting()) await (inFlight ?? run());
     },
   };
-}
-
-/** What a foreign logger throws there must not keep the others from their results. */
-function tell({ settled }: WaitingSettlement, applied: boolean | null): void {
-  try {
-    settled(applied);
-  } catch (error) {
-    void Promise.reject(error);
-  }
 }
 
 interface WaitingBatch {
@@ -269,7 +265,7 @@ function isRowError(error: unknown): boolean {
   return isSignalboxError(error) && error.code === "store_row_refused";
 }
 
-/** Two batches that together are this one; null when there is nothing left to part. */
+/** Two batches that together are this one; null when it cannot be divided. */
 function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
   const rows = accepts.length + settlements.length;
   if (rows === 0 || (rows === 1 && claim === null)) return null;

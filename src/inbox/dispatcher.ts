@@ -160,9 +160,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   function pump(): void {
     if (state !== "started") return;
     giveBackOld();
+    if (suspect !== null && !(running.size === 0 && slots.hasOne())) return;
     const startedAt = clock.elapsed();
-    const mayRun = suspect === null || (running.size === 0 && slots.hasOne());
-    while (mayRun && waiting.length > 0 && running.size < concurrency) {
+    while (waiting.length > 0 && running.size < concurrency) {
       run(waiting.shift() as QueuedEvent);
       if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
     }

@@ -54,6 +54,19 @@ test("what waits or is in hand cannot be replayed, and what is unknown is not fo
   expect(rig.calls.length).toBe(1);
 });
 
+test("many are moved in one transaction for each 500 of them, in order", async () => {
+  const inner = await opened(memoryStore());
+  const accepts = Array.from({ length: 1100 }, () => newEvent({ state: "done" }));
+  await inner.commit({ settlements: [], accepts, claim: null });
+  const moved: number[] = [];
+  const replay: typeof inner.replay = (moves, now) => (moved.push(moves.length), inner.replay(moves, now));
+  const rig = await startRig({ store: { ...inner, replay } });
+  const ids = accepts.map(({ eventId }) => eventId);
+  const outcomes = await rig.receiver.inbox.replay(["evt_unknown", ...ids]);
+  expect(outcomes).toEqual(["not_found", ...ids.map(() => "moved")]);
+  expect(moved).toEqual([500, 500, 101]);
+});
+
 test("a discarded event is done without its payload, its id stays known, and it cannot be replayed", async () => {
   const rig = await startRig();
   const id = await handOffOnce(rig, "dead");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { startRig } from "./receiver-rig.js";
@@ -102,4 +103,19 @@ test("each callback has its own time, whenever it began", async () => {
   expect(aborted()).toEqual([true, true, false]);
   await rig.clock.advance(2000);
   expect(aborted()).toEqual([true, true, true]);
+});
+
+test("where leases expire, one that gets old in the queue is renewed long before its callback could outlive it", async () => {
+  const store = { ...memoryStore(), shared: true };
+  const rig = await startRig({ store, handoff: { concurrency: 1, timeoutMs: 30_000 } });
+  const [, second] = await rig.deliverMany(2);
+  const left = async (): Promise<number> => (await rig.entry(second!.id))!.dueAt - rig.clock.now();
+  expect(await left()).toBe(60_000);
+  for (let seconds = 1; seconds <= 30; seconds++) {
+    await rig.clock.advance(1000);
+    // The callback's time, and 10 s for its settlement; the queue is checked each second.
+    expect(await left()).toBeGreaterThanOrEqual(39_000);
+  }
+  expect(rig.calls.map(({ signal }) => signal.id)).toContain(second!.id);
+  expect(await rig.entry(second!.id)).toMatchObject({ crashes: 0, possiblyRepeated: false });
 });

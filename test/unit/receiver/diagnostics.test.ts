@@ -50,8 +50,11 @@ test("health and stats tell how it stands with durability, the queue, commits, s
   expect(receiver.health()).toMatchObject({ running: 1, queued: { events: 0, bytes: 0 }, breaker: "closed" });
 });
 
-test("the age of what waits longest is in both", async () => {
-  const store = sqliteStore(inboxPath());
+test.each([
+  ["sqlite", () => sqliteStore(inboxPath())],
+  ["memory", memoryStore],
+])("the age of what waits longest is in both, on the %s store", async (_name, createStore) => {
+  const store = createStore();
   const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
   expect(receiver.health().oldestReadyAgeMs).toBe(0);
   // One runs and the dispatcher holds 256 more; what is past that waits in `ready`.
@@ -69,16 +72,19 @@ test("what is shed is counted", async () => {
 });
 
 test("a store without a medium, or one that fails to tell of it, does not take health down", async () => {
-  const failing: InboxStore = {
-    ...memoryStore(),
-    diagnostics() {
-      throw new Error("the disk is gone");
-    },
+  const fail = () => {
+    throw new Error("the disk is gone");
   };
-  for (const store of [memoryStore(), failing]) {
+  const failing: InboxStore = { ...memoryStore(), diagnostics: fail, oldestReadyAt: fail };
+  const { oldestReadyAt: _, ...silent } = memoryStore();
+  for (const [store, oldestReadyAgeMs] of [
+    [memoryStore(), 0] as const,
+    [failing, null] as const,
+    [silent, null] as const,
+  ]) {
     const receiver = createReceiver({ secrets: "s", store, onSignal: () => undefined, logger: false });
     await receiver.start();
-    expect(receiver.health()).toMatchObject({ ok: true, medium: null, oldestReadyAgeMs: 0 });
+    expect(receiver.health()).toMatchObject({ ok: true, medium: null, oldestReadyAgeMs });
     expect((await receiver.inbox.stats()).medium).toBeNull();
     await receiver.close();
   }
