@@ -233,6 +233,12 @@ export function closedStoreError(): SignalboxError {
   return new SignalboxError("store_failed", "The store is not open.", "Call receiver.start() first.");
 }
 
+/** What `open` rejects with when the store object has the endpoint open already. @param inbox named in the message */
+export function endpointInUseError(endpoint: string, inbox: string): SignalboxError {
+  const message = `This process has endpoint "${endpoint}" of ${inbox} open already.`;
+  return new SignalboxError("store_in_use", message, "Give each receiver an endpoint of its own.");
+}
+
 /**
  * A backend of the inbox.
  *

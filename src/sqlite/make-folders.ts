@@ -1,29 +1,21 @@
-import { mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and what is missing above it, one by one. With `recursive` Node 20 tries for ever where the folder above is
- * there and the file system still says that it is not, as in `/proc`.
+ * Makes a folder and what is missing above it. Not by `mkdirSync` with `recursive`: in a folder of `/proc`, which refuses
+ * with ENOENT, Node 20 then tries for ever.
  *
- * @param onMade told of each that was made, the topmost first
+ * @param onMade called with each that was made, the topmost first
  */
 export function makeFolders(folder: string, onMade: (path: string) => void = () => undefined): void {
-  const missing: string[] = [];
-  for (let path = folder; !isThere(path) && path !== dirname(path); path = dirname(path)) missing.unshift(path);
-  for (const path of missing) if (makeFolder(path)) onMade(path);
-}
-
-/** False: another process was quicker. */
-function makeFolder(path: string): boolean {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder), onMade);
   try {
-    mkdirSync(path);
-    return true;
+    mkdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST" && statSync(path).isDirectory()) return false;
+    // Another process may have made it meanwhile.
+    if (existsSync(folder)) return;
     throw error;
   }
-}
-
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  onMade(folder);
 }

@@ -4,6 +4,7 @@ import {
   EVENT_STATES,
   MAX_CRASHES,
   closedStoreError,
+  endpointInUseError,
   type AcceptResult,
   type ClaimRequest,
   type ClaimResult,
@@ -180,6 +181,7 @@ export function memoryStore(): InboxStore {
     durable: false,
     shared: false,
     async open({ endpoint }) {
+      if (openEndpoints.has(endpoint)) throw endpointInUseError(endpoint, "this memory store");
       openEndpoints.add(endpoint);
     },
     async close(endpoint) {

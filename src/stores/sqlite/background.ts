@@ -35,7 +35,7 @@ interface Thread {
 }
 
 export function createBackground(db: Database, path: string, inThread: boolean): Background {
-  const here = createBackgroundTasks(db);
+  let here: BackgroundTasks | null = null;
   let thread: Thread | null = null;
   let lastId = 0;
   let deaths = 0;
@@ -83,6 +83,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   }
 
   function runHere<Name extends keyof BackgroundTasks>(name: Name, args: unknown[]): Promise<never> {
+    here ??= createBackgroundTasks(db);
     const task = here[name] as (...args: unknown[]) => never;
     return new Promise((resolve) => resolve(task(...args)));
   }

@@ -2,9 +2,9 @@ import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type Database from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
-import { makeFolders } from "../../sqlite/make-folders.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
+import { makeFolders } from "../../sqlite/make-folders.js";
 import { refuseUnguardedFiles } from "./inbox-files.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
 import { lockOwner } from "./owner-lock.js";
@@ -36,8 +36,8 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
   let path = givenPath;
   try {
     // An operator looks at what is there; a new empty inbox would answer for a misspelt path.
-    const made: string[] = [];
-    if (role !== "operator") makeFolders(dirname(path), (folder) => made.push(folder));
+    let firstMade: string | undefined;
+    if (role !== "operator") makeFolders(dirname(path), (folder) => void (firstMade ??= folder));
     path = withoutLinks(givenPath);
     const folder = dirname(path);
     refuseNetworkFileSystem(folder);
@@ -66,7 +66,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     db.pragma("wal_autocheckpoint = 0");
     db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
     syncFolderOf(path);
-    if (made[0] !== undefined) syncFoldersFrom(dirname(givenPath), made[0]);
+    if (firstMade !== undefined) syncFoldersFrom(dirname(givenPath), firstMade);
     const opened = db;
     return {
       db,

@@ -17,15 +17,19 @@ export function preparePayloads(db: Database): Payloads {
   const insert = db.prepare<[number, string, Uint8Array]>(
     "INSERT INTO inbox_body (seq, received, body) VALUES (?, ?, ?)",
   );
-  const find = db.prepare<[number], { received: string; body: Buffer }>(
-    "SELECT received, body FROM inbox_body WHERE seq = ?",
+  const find = db.prepare<[number], { received: string; body: Buffer; received_at: number }>(
+    "SELECT received, body, received_at FROM inbox_body JOIN inbox USING (seq) WHERE seq = ?",
   );
   const drop = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
   return {
     insert: (seq, { received, body }) => void insert.run(seq, JSON.stringify(received), body),
     find(seq) {
       const row = find.get(seq);
-      return row && { received: JSON.parse(row.received) as ReceivedDelivery, body: row.body };
+      if (row === undefined) return undefined;
+      const received = JSON.parse(row.received) as ReceivedDelivery | ReceivedDelivery["headers"];
+      // Release 0.1.0 wrote the headers only.
+      const isWhole = (what: typeof received): what is ReceivedDelivery => typeof what.at === "number";
+      return { received: isWhole(received) ? received : { at: row.received_at, headers: received }, body: row.body };
     },
     drop: (seq) => void drop.run(seq),
   };

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
-import { closedStoreError, type InboxStore } from "../../inbox/store.js";
+import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { createAdministration, type Administration } from "./administration.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
@@ -10,7 +10,7 @@ import { createCommitter, type Committer } from "./commit.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { openDatabase, type OpenDatabase } from "./open-database.js";
-import { damagedError, isFull, storeError } from "./store-error.js";
+import { codeOf, damagedError, isFull, storeError } from "./store-error.js";
 import { whileBusy } from "./while-busy.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
@@ -72,25 +72,20 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     const { db, path: realPath, wasClosedCleanly, release } = openDatabase(path, role);
     const background = createBackground(db, realPath, !operator);
     try {
-      if (role === "owner" && !wasClosedCleanly) await recover(background);
       const committer = createCommitter(db, shared);
-      const wal = createWalSync(realPath);
+      const administration = createAdministration(db);
       const checkpointer = createCheckpointer(db, background);
-      return {
-        db,
-        path: realPath,
-        committer,
-        administration: createAdministration(db),
-        wal,
-        files: watchFiles(db, realPath, wal),
-        background,
-        checkpointer,
-        release,
-      };
+      if (role === "owner" && !wasClosedCleanly) await recover(background);
+      const wal = createWalSync(realPath);
+      const files = watchFiles(db, realPath, wal);
+      return { db, path: realPath, committer, administration, wal, files, background, checkpointer, release };
     } catch (error) {
       await background.close();
       release({ keepWal: true });
-      throw storeError(error, path);
+      // A statement that cannot be prepared: a table or a column is missing.
+      throw codeOf(error) === "SQLITE_ERROR"
+        ? damagedError(path, (error as Error).message, error)
+        : storeError(error, path);
     }
   }
 
@@ -201,13 +196,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     durable: true,
     shared,
     async open({ endpoint }) {
-      if (openEndpoints.has(endpoint)) {
-        throw new SignalboxError(
-          "store_in_use",
-          `This process has endpoint "${endpoint}" of ${path} open already.`,
-          "Give each receiver an endpoint of its own.",
-        );
-      }
+      if (openEndpoints.has(endpoint)) throw endpointInUseError(endpoint, path);
       openEndpoints.add(endpoint);
       try {
         await closing;

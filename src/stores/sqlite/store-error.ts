@@ -1,7 +1,8 @@
 import { isSignalboxError, SignalboxError } from "../../errors.js";
 import { missingBinaryError } from "../../sqlite/sqlite-driver.js";
 
-function codeOf(error: unknown): string {
+/** @returns the code of an error of SQLite or the file system; empty for others */
+export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
 }

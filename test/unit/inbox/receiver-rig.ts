@@ -76,6 +76,8 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
     clock,
   });
   for (const name of NAMES) receiver.on(name, (event) => seen.push({ ...event, name }));
+  // A test that filled the store, or plays a receiver that died, has it open still.
+  await store.close("default");
   await receiver.start();
   onTestFinished(() => receiver.close({ graceMs: 0 }));
 

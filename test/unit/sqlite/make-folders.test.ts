@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { makeFolders } from "../../../src/sqlite/make-folders.js";
 import { tempFolder } from "../temp-folder.js";
 
-test("what is missing is made from the top down, and each is told of", () => {
+test("what is missing is made from the top down, and each is reported", () => {
   const top = tempFolder();
   const made: string[] = [];
   makeFolders(join(top, "a", "b"), (path) => made.push(path));
@@ -16,12 +16,12 @@ test("what is missing is made from the top down, and each is told of", () => {
 
 test("a folder that another process makes at the same moment will do, a file will not", () => {
   const top = tempFolder();
-  const told: string[] = [];
+  const reported: string[] = [];
   makeFolders(join(top, "a", "b"), (path) => {
-    told.push(path);
+    reported.push(path);
     if (!existsSync(join(top, "a", "b"))) mkdirSync(join(top, "a", "b"));
   });
-  expect(told).toEqual([join(top, "a")]);
+  expect(reported).toEqual([join(top, "a")]);
   writeFileSync(join(top, "file"), "");
   expect(() => makeFolders(join(top, "file", "a"))).toThrow(/ENOTDIR/);
 });

@@ -1,17 +1,18 @@
-import { closeSync, openSync, readSync, realpathSync, statSync, type Stats } from "node:fs";
+import { realpathSync, statSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { codeOf } from "./code-of.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, type Finding } from "./finding.js";
 import { formatBytes } from "./format-bytes.js";
 
-const MAGIC = "SQLite format 3\0";
-
 /** Without SQLite, which would make a file, or a log beside it, where there is none. */
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
   let stats: Stats | undefined;
+  let isSqlite = false;
   try {
     stats = statSync(db, { throwIfNoEntry: false });
+    isSqlite = stats?.isFile() === true && isSqliteFile(db);
   } catch (error) {
     return [notReadable(db, error as Error)];
   }
@@ -19,11 +20,9 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
     const mend = "Pass the path that the receiver has. If it is right, the receiver was never started.";
     return [blocker("inbox_missing", `there is no file ${db}`, mend)];
   }
-  if (!stats.isFile()) return [blocker("inbox_not_ours", `${db} is no file`, "Pass the path that the receiver has.")];
-  const start = startOf(db);
-  if (start instanceof Error) return [notReadable(db, start)];
-  if (start !== MAGIC) {
-    return [blocker("inbox_not_ours", `${db} is no SQLite file`, "Pass the path that the receiver has.")];
+  if (!isSqlite) {
+    const what = stats.isFile() ? "SQLite file" : "file";
+    return [blocker("inbox_not_ours", `${db} is no ${what}`, "Pass the path that the receiver has.")];
   }
   const path = realpathSync(db);
   const closed = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
@@ -39,18 +38,4 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
 function notReadable(path: string, error: Error): Finding {
   const mend = "Run this as the user that the receiver runs as, or give that user the right to read the file.";
   return blocker("inbox_not_readable", `${path} may not be read (${codeOf(error)})`, mend);
-}
-
-function startOf(path: string): string | Error {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(path, "r");
-    const start = Buffer.alloc(MAGIC.length);
-    readSync(descriptor, start);
-    return start.toString("latin1");
-  } catch (error) {
-    return error as Error;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
 }

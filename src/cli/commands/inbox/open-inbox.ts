@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Command } from "commander";
 import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js";
+import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../options/exit.js";
 import { notBlank } from "../../options/parse-option.js";
@@ -48,19 +49,6 @@ export async function withInbox<Result>(
     return await act({ store, endpoint, now });
   } finally {
     await store.close(endpoint);
-  }
-}
-
-const SQLITE_MAGIC = "SQLite format 3\0";
-
-function isSqliteFile(path: string): boolean {
-  const descriptor = openSync(path, "r");
-  try {
-    const start = Buffer.alloc(SQLITE_MAGIC.length);
-    readSync(descriptor, start);
-    return start.toString("latin1") === SQLITE_MAGIC;
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -116,6 +116,18 @@ test("somebody else's database is refused, and is as it was", async () => {
   expect(before.length).toBe(readFileSync(path).length);
 });
 
+test.each(["inbox", "inbox_body"])("an inbox without its table %s is refused as damaged", async (table) => {
+  const path = inboxPath();
+  await (await openStore(path)).close("default");
+  const db = new Database(path);
+  db.exec(`DROP TABLE ${table}`);
+  db.close();
+  for (const role of [{}, { shared: true }, { operator: true }]) {
+    const error = await rejectionOf(openStore({ path, ...role }));
+    expect([error.code, error.message.includes(table)]).toEqual(["store_corrupt", true]);
+  }
+});
+
 test("an empty file becomes an inbox", async () => {
   const path = inboxPath();
   writeFileSync(path, "");

@@ -1,0 +1,15 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+const MAGIC = "SQLite format 3\0";
+
+/** Reads the first bytes of a file: SQLite itself would make a database of an empty one. @throws Error of the file system */
+export function isSqliteFile(path: string): boolean {
+  const descriptor = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(MAGIC.length);
+    readSync(descriptor, start);
+    return start.toString("latin1") === MAGIC;
+  } finally {
+    closeSync(descriptor);
+  }
+}
