@@ -15,11 +15,11 @@ export type ClientErrorKind =
   | "invalid_request"
   | "api_key";
 
-/** What a {@link ClientError} tells beside its message. */
+/** The fields of a {@link ClientError} beside its message. */
 export interface ClientErrorFields {
   kind: ClientErrorKind;
   operation: OperationName;
-  /** What to do about it. */
+  /** What to do. */
   help: string;
   status?: number | undefined;
   code?: string | undefined;
@@ -38,12 +38,12 @@ export interface ClientErrorFields {
 const BRAND = Symbol.for("signalbox.client_error");
 
 /**
- * Why an operation of the service gave nothing. Branch on `kind`, which is a closed set; `code` is the service's own text.
+ * Why an operation of the service failed. Branch on `kind`, which is a closed set; `code` is the service's own text.
  *
- * No `SignalboxError`: its codes are a closed set of this package's, those of the service are open.
+ * It is not a `SignalboxError`: those have a closed set of codes, and the service's codes are open.
  */
 export class ClientError extends Error {
-  /** What kind of failure: a closed set. */
+  /** The kind of failure: a closed set. */
   readonly kind: ClientErrorKind;
   /** The operation that failed. */
   readonly operation: OperationName;
@@ -51,23 +51,23 @@ export class ClientError extends Error {
   readonly status: number | null;
   /** The service's `error.code` (service document, Error envelope); null when the answer had no such envelope. */
   readonly code: string | null;
-  /** The service's `request_id`: name it when you ask about this. */
+  /** The service's `request_id`: name it when you ask its support. */
   readonly requestId: string | null;
   /** The service's `error.details`; undefined when there are none. */
   readonly details: unknown;
   /** How many requests were sent. */
   readonly attempts: number;
-  /** True when the same call does no harm if repeated and may then succeed, after `retryAfterMs` if that is set. */
+  /** True when the same call can be repeated without harm and may then succeed, after `retryAfterMs` if that is set. */
   readonly retryable: boolean;
-  /** Milliseconds that the service wants to be left alone; null when it does not say. */
+  /** Milliseconds that the service asks to wait before the next request; null when it does not say. */
   readonly retryAfterMs: number | null;
-  /** The moment when `retryAfterMs` is over; that of the quota's reset when `kind` is `quota`. */
+  /** When `retryAfterMs` is over. When `kind` is `quota`: when the quota is full again. */
   readonly resetAt: Date | null;
-  /** The monthly quota, when the answer told it. */
+  /** The monthly quota, when the answer had it. */
   readonly quota: Quota | null;
-  /** The key that `startInvestigation` sent: give it again to get that task, if it was started after all. */
+  /** The key that `startInvestigation` sent. If the task did start, the same key returns it. */
   readonly idempotencyKey: string | null;
-  /** What to do about it; also the last sentence of `message`. */
+  /** What to do; also the end of `message`. */
   readonly help: string;
   /** @internal marks the class across two installed copies of the package */
   readonly [BRAND] = true;
@@ -93,8 +93,8 @@ export class ClientError extends Error {
   }
 
   /**
-   * The JSON of an answer that is not of the documented shape, when `kind` is `invalid_answer`. It may hold what cannot be
-   * asked for again, such as the signing secret of a registration; so no log shows it.
+   * The JSON of an answer that does not have the documented shape, when `kind` is `invalid_answer`. It may hold the signing
+   * secret of a registration, which cannot be requested again. A getter over a private field, so that no log shows it.
    */
   get answer(): unknown {
     return this.#answer;
@@ -106,7 +106,7 @@ export function isClientError(value: unknown): value is ClientError {
   try {
     return typeof value === "object" && value !== null && BRAND in value;
   } catch {
-    // A proxy that does not want to be looked at.
+    // A proxy whose `has` trap throws.
     return false;
   }
 }

@@ -1,18 +1,17 @@
 import { z } from "zod";
-import type { Clock } from "../time/clock.js";
+import { isLoopbackHost } from "../addresses/address-kind.js";
 import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
-import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
-import { clientClock } from "./client-clock.js";
-import { parseBaseUrl } from "./parse-base-url.js";
+import type { Clock } from "../time/clock.js";
 import type { PlatformFetch } from "./platform.js";
+import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
 
-/** How often and how patiently the client tries again. */
+/** How often, and after which waits, the client tries again. */
 export interface ClientRetryOptions {
   /** Requests for one call, the first one counted; 1 means no retry. @default 4 */
   maxAttempts?: number | undefined;
-  /** Upper bound of the first wait in milliseconds; it doubles with each attempt, and at least half of it is waited. @default 1000 */
+  /** Upper bound of the first wait in milliseconds; it doubles with each attempt, and the client waits at least half of it. @default 1000 */
   baseMs?: number | undefined;
-  /** Upper bound of any wait that the service did not ask for, in milliseconds. @default 30000 */
+  /** Upper bound of a wait that the service did not ask for, in milliseconds. @default 30000 */
   maxMs?: number | undefined;
   /** The longest wait that the service may ask for, in milliseconds; for a longer one the call fails at once. @default 60000 */
   maxWaitMs?: number | undefined;
@@ -20,9 +19,9 @@ export interface ClientRetryOptions {
 
 /** What a user gives to `createClient`. A value of `undefined` means absent. */
 export interface ClientOptions {
-  /** The base address, with the API prefix: `https://api.example/v1`. HTTPS, but for loopback. */
+  /** The base address, with the API prefix: `https://api.example/v1`. HTTPS, except on loopback. */
   baseUrl: string;
-  /** The API key, or a function that gives it for each request; `productProfile` works without. @default none */
+  /** The API key, or a function that returns it for each request; `productProfile` works without. @default none */
   apiKey?: ApiKeySource | undefined;
   /** Milliseconds for one request, from its key to the last byte of its answer. @default 30000 */
   timeoutMs?: number | undefined;
@@ -32,11 +31,11 @@ export interface ClientOptions {
   answerLimitBytes?: number | undefined;
   /** The `User-Agent` header. @default the platform's */
   userAgent?: string | undefined;
-  /** What sends the requests. @default the platform's `fetch`, as it is at the time of the request */
+  /** The function that sends the requests. @default the platform's `fetch`, as it is at the time of the request */
   fetch?: PlatformFetch | undefined;
-  /** Where time comes from; for tests. @default the system's clock */
+  /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
-  /** Where the jitter of the waits comes from, from 0 to below 1; for tests. @default Math.random */
+  /** A random number from 0 to below 1, for the jitter of the waits; for tests. @default Math.random */
   random?: (() => number) | undefined;
 }
 
@@ -54,28 +53,24 @@ export interface ClientConfig {
   random: () => number;
 }
 
+/** `setTimeout` fires at once for a longer delay than this. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
 const func = z.custom<(...args: never) => unknown>((value) => typeof value === "function", "expected a function");
-const milliseconds = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1);
+const milliseconds = z.int().min(1).max(LONGEST_DELAY_MS);
 
 const optionsSchema = z.strictObject({
   baseUrl: z.string(),
-  // Its own check: the texts of a schema could quote it.
+  // Checked by apiKeyProblem: a message of zod could quote the key.
   apiKey: z.unknown().optional(),
   timeoutMs: milliseconds.default(30_000),
-  // `prefault`: an absent group is filled from the defaults of its members.
+  // `prefault` fills an absent group from the defaults of its members.
   retry: z
     .strictObject({
       maxAttempts: z.int().min(1).max(100).default(4),
       baseMs: milliseconds.default(1000),
       maxMs: milliseconds.default(30_000),
-      maxWaitMs: z
-        .int()
-        .min(0)
-        .max(2 ** 31 - 1)
-        .default(60_000),
+      maxWaitMs: z.int().min(0).max(LONGEST_DELAY_MS).default(60_000),
     })
     .prefault({}),
   answerLimitBytes: z.int().min(1).default(8_388_608),
@@ -108,14 +103,12 @@ export function resolveClientOptions(options: ClientOptions): ClientConfig {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw optionError(KNOWN, parsed.error);
   const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = parsed.data;
-  const address = parseBaseUrl(baseUrl);
-  if (!address.ok) throw invalidOption(KNOWN.of, "baseUrl", address.problem);
   return {
     ...rest,
-    baseUrl: address.baseUrl,
+    baseUrl: parseBaseUrl(baseUrl),
     readApiKey: keyReader(apiKey),
     userAgent: userAgent ?? null,
-    // Looked up late: what instruments fetch may come after us. And never called as a method: a browser's refuses that.
+    // Looked up for each request: instrumentation may replace it later. Not called as a method: browsers refuse that.
     fetch: (fetch as PlatformFetch | undefined) ?? ((...request) => globalThis.fetch(...request)),
     clock: clock ?? clientClock,
     random: (random as (() => number) | undefined) ?? Math.random,
@@ -129,3 +122,31 @@ function keyReader(source: unknown): ClientConfig["readApiKey"] {
   if (problem !== null) throw invalidOption(KNOWN.of, "apiKey", problem);
   return () => source as string;
 }
+
+/** The base address without a slash at its end. Plain HTTP is only for loopback: elsewhere the network could read the key. */
+function parseBaseUrl(text: string): string {
+  const refused = (problem: string): Error => invalidOption(KNOWN.of, "baseUrl", problem);
+  if (!URL.canParse(text)) throw refused("expected an address such as https://api.example/v1");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw refused("expected https");
+  if (url.username !== "" || url.password !== "") throw refused("expected no name and no password in it");
+  if (url.search !== "" || url.hash !== "") throw refused("expected no query and no fragment in it");
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
+    throw refused("expected https; http would show the API key to the network, and is only for loopback");
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+/**
+ * The system's time wherever `fetch` runs. Its timers keep the process alive, other than those of the receiver's clock: a
+ * script that awaits an investigation must not end between two polls.
+ */
+export const clientClock: Clock = {
+  now: Date.now,
+  elapsed: () => performance.now(),
+  setTimeout(callback, delayMs) {
+    // After a delay that was cut short, the waiting code checks the time and waits again.
+    const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS));
+    return { cancel: () => clearTimeout(timer) };
+  },
+};

@@ -1,10 +1,15 @@
-import { OPERATIONS } from "../api/operations.js";
+import { z } from "zod";
 import type { InvestigationTask } from "../api/investigation.js";
+import { localeSchema, type ServiceLocale } from "../api/locale.js";
+import { OPERATIONS } from "../api/operations.js";
 import type { ProductProfile } from "../api/product-profile.js";
-import type { RankingItem, RankingsQuery, RankingsResponse } from "../api/rankings.js";
-import { LAST_RANKINGS_PAGE } from "../api/rankings.js";
-import type { KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../api/search-demand.js";
-import { LAST_DEMAND_PAGE } from "../api/search-demand.js";
+import { LAST_RANKINGS_PAGE, type RankingItem, type RankingsQuery, type RankingsResponse } from "../api/rankings.js";
+import {
+  LAST_DEMAND_PAGE,
+  type KeywordRow,
+  type SearchDemandQuery,
+  type SearchDemandResponse,
+} from "../api/search-demand.js";
 import type { NewRegistration, RegisterWebhookBody } from "../api/webhook-registration.js";
 import { operationCaller } from "./transport/call-operation.js";
 import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
@@ -12,7 +17,6 @@ import { isClientError } from "./client-error.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
 import type { PlatformAbortSignal } from "./platform.js";
 import { createPollGate } from "./operations/poll-gate.js";
-import { productProfileQuerySchema, type ProductProfileQuery } from "./operations/product-profile-query.js";
 import type { Quota } from "./transport/quota.js";
 import { startInvestigation, type StartInvestigationInput } from "./operations/start-investigation.js";
 import {
@@ -28,51 +32,62 @@ export interface CallOptions {
   signal?: PlatformAbortSignal | undefined;
 }
 
+/** What `productProfile` takes beside the slug. */
+export interface ProductProfileQuery {
+  /**
+   * The language of the profile's texts. The document lists no parameter for this operation, but the answer has
+   * `requested_locale`, so it is sent as `locale`, as in the other operations. @default not sent
+   */
+  locale?: ServiceLocale | undefined;
+}
+
+const productProfileQuerySchema = z.strictObject({ locale: localeSchema.optional() });
+
 /**
  * The service's REST API (service document, Endpoints). Every method rejects with a `ClientError`, or with the reason of
  * its signal.
  */
 export interface Client {
   /**
-   * Starts the investigation of a product, or gives the task that the same idempotency key started before. Takes a unit of
-   * the quota, and of the account's allowance. Sent again after a failure, always with the same key.
+   * Starts the investigation of a product, or returns the task that the same idempotency key started before. Uses one unit
+   * of the quota, and research allowance. Sent again after a failure, always with the same key.
    */
   startInvestigation(input: StartInvestigationInput, options?: CallOptions): Promise<InvestigationTask>;
-  /** Reads an investigation once. Free, and never generates anything. */
+  /** Reads an investigation once. Free, and never generates a report. */
   readInvestigation(taskId: string, options?: CallOptions): Promise<InvestigationTask>;
   /**
-   * Polls until the investigation is over, never sooner than the service's `poll_after_seconds` after the last answer that
-   * this client had of it. Resolves also when it `failed` or was `cancelled`: look at `status`.
+   * Polls until the investigation is finished, never sooner than `poll_after_seconds` after this client's last answer about
+   * it. Resolves also when it `failed` or was `cancelled`: check `status`.
    */
   waitForInvestigation(taskId: string, options?: WaitForInvestigationOptions): Promise<FinishedInvestigation>;
   /**
-   * Registers an endpoint for signals. The answer holds `signing_secret`, which is shown this once: store it. Takes a unit of
-   * the quota. Sent again only after an answer that refused it: it has no idempotency key, and would be registered twice.
+   * Registers an endpoint for signals. The answer holds `signing_secret`, which is shown only once: store it. Uses one unit of
+   * the quota. Sent again only after a refusal: it has no idempotency key, so a repeat could register the endpoint twice.
    */
   registerWebhook(input: RegisterWebhookBody, options?: CallOptions): Promise<NewRegistration>;
-  /** A product by its slug. Free and public; a key is sent if there is one, since what is told depends on the account. */
+  /** A product by its slug. Free and public. A key is sent if there is one: the account decides which fields the answer has. */
   productProfile(slug: string, options?: CallOptions & ProductProfileQuery): Promise<ProductProfile>;
-  /** One page of keywords and of the products that get their traffic. Takes a unit of the quota. */
+  /** One page of keywords and the products that receive their traffic. Uses one unit of the quota. */
   searchDemand(query?: SearchDemandQuery, options?: CallOptions): Promise<SearchDemandResponse>;
   /**
-   * Page after page, from `query.page` on; each takes a unit of the quota. Ends after the last one, which is the first one
-   * for Developer Access.
+   * Page after page, from `query.page` on; each uses one unit of the quota. Ends after the last page. For Developer Access
+   * that is the first one.
    */
   searchDemandPages(query?: SearchDemandQuery, options?: CallOptions): AsyncGenerator<SearchDemandResponse, void>;
   /** The rows of {@link Client.searchDemandPages}. */
   searchDemandItems(query?: SearchDemandQuery, options?: CallOptions): AsyncGenerator<KeywordRow, void>;
-  /** One page of ranked products. Takes a unit of the quota. */
+  /** One page of ranked products. Uses one unit of the quota. */
   rankings(query?: RankingsQuery, options?: CallOptions): Promise<RankingsResponse>;
   /** Page after page, as {@link Client.searchDemandPages}. */
   rankingsPages(query?: RankingsQuery, options?: CallOptions): AsyncGenerator<RankingsResponse, void>;
   /** The products of {@link Client.rankingsPages}. */
   rankingsItems(query?: RankingsQuery, options?: CallOptions): AsyncGenerator<RankingItem, void>;
-  /** The monthly quota as the last answer told it; null before, and for accounts without one. */
+  /** The monthly quota of the last answer that had it; null before that, and for accounts without a quota. */
   quota(): Quota | null;
 }
 
 /**
- * A client of the service's REST API over `fetch`. It holds no connection and no timer when no call is under way.
+ * A client of the service's REST API over `fetch`. Between calls it holds no connection and no timer.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
@@ -93,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
       gate.note(task);
       return task;
     } catch (error) {
-      // Also when this caller gives up now: others may wait for the same task.
+      // Even if this caller gives up now, others may wait for the same task.
       if (isClientError(error) && error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
       throw error;
     }

@@ -15,11 +15,10 @@ export type { Clock, ClockTimer } from "../time/clock.js";
 export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../errors.js";
 
 export type { ApiKeySource } from "./transport/api-key.js";
-export { createClient, type CallOptions, type Client } from "./client.js";
+export { createClient, type CallOptions, type Client, type ProductProfileQuery } from "./client.js";
 export { ClientError, isClientError, type ClientErrorFields, type ClientErrorKind } from "./client-error.js";
 export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
 export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./platform.js";
-export type { ProductProfileQuery } from "./operations/product-profile-query.js";
 export type { Quota } from "./transport/quota.js";
 export type { StartInvestigationInput } from "./operations/start-investigation.js";
 export type { FinishedInvestigation, WaitForInvestigationOptions } from "./operations/wait-for-investigation.js";

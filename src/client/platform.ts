@@ -1,14 +1,14 @@
-/** An abort signal as far as the client looks at one, for a program that is compiled without the types of any platform. */
+/** The part of an abort signal that the client uses, for a program that is compiled without the types of any platform. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Calls the listener when it is aborted. */
+  /** Calls the listener when the signal is aborted. */
   addEventListener(type: "abort", listener: () => void): void;
-  /** Calls that listener no more. */
+  /** Removes the listener. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-// Taken from the platform's own types where there are any, so that ours name neither the DOM nor Node.
+// Taken from the platform's own types if it has any, so that our types depend on neither the DOM nor Node.
 /** The platform's `AbortSignal`. */
 export type PlatformAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
   ? Signal

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { clientClock } from "../../src/client/client-clock.js";
+import { clientClock } from "../../src/client/client-options.js";
 import { resolveClientOptions } from "../../src/client/client-options.js";
 import { createClient } from "../../src/client/index.js";
 import { errorOf } from "../unit/signalbox-error-of.js";

@@ -25,8 +25,17 @@ function holds(path: string, isIt: (node: ts.Node) => boolean): boolean {
 }
 
 test("nothing stands at the top but what the plan names", () => {
-  const folders = ["src", "templates", "test", "fixtures"];
-  const files = ["package.json", "package-lock.json", "tsconfig.json", "README.md", "LICENSE", "CHANGELOG.md"];
+  const folders = ["src", "docs", "templates", "test", "fixtures"];
+  const files = [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+  ];
   const top = new Set(FILES.map((path) => path.split("/")[0] ?? ""));
   const isAllowed = (name: string): boolean => name.startsWith(".") || [...folders, ...files].includes(name);
   expect([...top].filter((name) => !isAllowed(name))).toEqual([]);

@@ -5,8 +5,8 @@ import { nearMiss } from "../../options/near-miss.js";
 import { ClientError } from "../client-error.js";
 
 /**
- * What the caller gave, without what is `undefined`, if the document allows it: what the service would refuse anyway takes
- * none of the monthly quota then. Defaults are left to the service.
+ * The caller's input without its `undefined` members, if the document allows it. Input that the service would refuse is
+ * refused here, where it uses none of the monthly quota. The service fills in the defaults.
  *
  * @throws ClientError `invalid_request`, which names the parameter and not its value
  */
@@ -21,11 +21,11 @@ export function checkInput<Input extends object>(
   return Object.fromEntries(given) as ReturnType<typeof checkInput<Input>>;
 }
 
-/** A path parameter. What a URL parser takes for a step in the path would reach another operation. */
+/** A path parameter. A URL parser would resolve `.` and `..`, and the request would reach another operation. */
 export function checkPathParameter(operation: OperationName, name: string, value: unknown): string {
-  // Half of a surrogate pair cannot be written into a URL.
+  // One half of a surrogate pair cannot be written into a URL.
   if (typeof value === "string" && !["", ".", ".."].includes(value) && !/\p{Surrogate}/u.test(value)) return value;
-  throw invalidRequest(operation, `"${name}" is no name of anything.`, "Give a text that is not empty.");
+  throw invalidRequest(operation, `"${name}" is not a valid name.`, "Give a text that is not empty.");
 }
 
 function inputError(operation: OperationName, schema: z.ZodObject, issues: readonly z.core.$ZodIssue[]): ClientError {
@@ -39,7 +39,7 @@ function inputError(operation: OperationName, schema: z.ZodObject, issues: reado
   return invalidRequest(operation, problem, "");
 }
 
-/** What belongs to a call beside its input. A misspelt one would be without effect. @throws ClientError `invalid_request` */
+/** The options of a call, beside its input. A misspelt option would have no effect. @throws ClientError `invalid_request` */
 export function checkCallOptions<Options extends object>(
   operation: OperationName,
   options: Options,
@@ -53,13 +53,18 @@ export function checkCallOptions<Options extends object>(
   return options;
 }
 
-function unknownName(operation: OperationName, what: string, name: string, known: readonly string[]): ClientError {
+function unknownName(
+  operation: OperationName,
+  what: "option" | "parameter",
+  name: string,
+  known: readonly string[],
+): ClientError {
   const meant = nearMiss(name, known);
   const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
   return invalidRequest(operation, `It has no ${what} "${name.slice(0, 100)}".`, help);
 }
 
-/** One that was not sent. */
+/** The error of a call whose request was not sent. */
 export function invalidRequest(operation: OperationName, problem: string, help: string): ClientError {
   return new ClientError(`${operation} was not sent. ${problem}`, { kind: "invalid_request", operation, help });
 }

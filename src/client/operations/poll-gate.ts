@@ -2,20 +2,20 @@ import type { InvestigationTask } from "../../api/investigation.js";
 import { LIMITS } from "../../api/limits.js";
 import type { Clock } from "../../time/clock.js";
 
-/** Since when each task may be polled again; shared by all who wait in one client. */
+/** When each task may be polled again. All waits of one client share it. */
 export interface PollGate {
-  /** Somebody waits for this task from now on, until the function that it gives is called. */
+  /** A caller waits for this task from now on, until it calls the returned function. */
   join(taskId: string): () => void;
-  /** In elapsed milliseconds of the clock; in the past for a task that nothing is known of. */
+  /** In elapsed milliseconds of the clock; in the past for an unknown task. */
   opensAt(taskId: string): number;
   /**
-   * True when it may be polled now; nobody else may then, until as long after it as the last answer said. Looking and
-   * closing are one step, since several may come at the same moment.
+   * True when the task may be polled now. The gate then closes for the interval of the last answer. The check and the
+   * closing are one step, since several callers may come at the same moment.
    */
   enter(taskId: string): boolean;
-  /** What an answer says. */
+  /** Takes the poll interval from an answer. */
   note(task: InvestigationTask): void;
-  /** Not before so many milliseconds from now. */
+  /** Keeps the gate closed for so many milliseconds from now. */
   postpone(taskId: string, waitMs: number): void;
 }
 
@@ -26,16 +26,16 @@ interface Poll {
 
 const DEFAULT_INTERVAL_MS = LIMITS.pollAfterSeconds * 1000;
 
-/** With so many tasks it is first looked for those that can be forgotten. */
+/** With more tasks than this, the gate looks for tasks that it can forget. */
 const TIDY_AT = 1000;
 
 export function createPollGate(clock: Clock): PollGate {
   const polls = new Map<string, Poll>();
-  /** How many wait for a task. */
+  /** How many callers wait for a task. */
   const waiting = new Map<string, number>();
   let tidyAt = TIDY_AT;
 
-  /** Nobody waits for it and it may be polled: to know nothing of it is as good. Before, that would be a poll too soon. */
+  /** Forgets a task that has no waiting caller and may be polled now. Forgotten earlier, it could be polled too soon. */
   function forgetIfOver(taskId: string): void {
     if (!waiting.has(taskId) && pollOf(taskId).opensAt <= clock.elapsed()) polls.delete(taskId);
   }
@@ -44,7 +44,7 @@ export function createPollGate(clock: Clock): PollGate {
     polls.set(taskId, poll);
     if (polls.size <= tidyAt) return;
     for (const known of polls.keys()) forgetIfOver(known);
-    // Twice what is left, so that those who stay are not looked at for each that comes.
+    // Twice the remaining tasks, so that they are not all checked again for each new task.
     tidyAt = Math.max(TIDY_AT, polls.size * 2);
   }
 
@@ -78,7 +78,7 @@ export function createPollGate(clock: Clock): PollGate {
         polls.delete(task_id);
         return;
       }
-      // Nothing or less would be a loop without a pause.
+      // An interval of zero would be a loop without a pause.
       const seconds = poll_after_seconds ?? 0;
       const intervalMs = seconds >= 1 ? seconds * 1000 : DEFAULT_INTERVAL_MS;
       set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs });

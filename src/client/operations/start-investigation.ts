@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { startInvestigationBodySchema, type InvestigationTask } from "../../api/investigation.js";
 import type { ServiceLocale } from "../../api/locale.js";
+import type { PlatformAbortSignal } from "../platform.js";
 import type { CallOperation } from "../transport/call-operation.js";
 import { checkInput, invalidRequest } from "./check-input.js";
-import type { PlatformAbortSignal } from "../platform.js";
 
 /** What `startInvestigation` takes. */
 export interface StartInvestigationInput {
@@ -12,11 +12,11 @@ export interface StartInvestigationInput {
   /** The report's language. @default the service's: "en" */
   locale?: ServiceLocale | undefined;
   /**
-   * A UUID that makes repeats harmless: the same key, product and language give the same task. Keep it where a restart finds it
-   * if a task must not be started twice. @default a new one for each call, the same in all of its attempts
+   * A UUID that makes repeats harmless: the same key, product and language return the same task. If a task must not start
+   * twice, store the key where a restart finds it. @default a new one for each call, the same in all of its attempts
    */
   idempotencyKey?: string | undefined;
-  /** An investigation takes of the account's allowance: say that you know. */
+  /** You agree that the investigation uses the account's research allowance. */
   confirmUsage: true;
 }
 
@@ -46,7 +46,7 @@ export async function startInvestigation(
 }
 
 function newKey(): string {
-  // Browsers have it in secure contexts alone.
+  // Browsers have it only in secure contexts.
   if (typeof globalThis.crypto?.randomUUID === "function") return globalThis.crypto.randomUUID();
   throw invalidRequest("startInvestigation", "There is no crypto.randomUUID here.", "Give an idempotencyKey, a UUID.");
 }

@@ -1,34 +1,33 @@
 import type { InvestigationTask } from "../../api/investigation.js";
-import { openAbortScope } from "../transport/abort-scope.js";
-import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
 import { ClientError, isClientError } from "../client-error.js";
 import type { ClientConfig } from "../client-options.js";
-import { pauseUntil } from "../transport/pause-until.js";
 import type { PlatformAbortSignal } from "../platform.js";
+import { openAbortScope, pauseUntil } from "../transport/abort-scope.js";
+import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
 import type { PollGate } from "./poll-gate.js";
 
 /** How `waitForInvestigation` waits. */
 export interface WaitForInvestigationOptions {
-  /** Ends the waiting at once; it then rejects with the signal's reason. The task itself goes on. */
+  /** Ends the wait at once; it then rejects with the signal's reason. The task itself goes on. */
   signal?: PlatformAbortSignal | undefined;
-  /** Called with each answer, the last one too, before anything else is done; what it throws ends the waiting. */
+  /** Called with each answer, the last one included, before the next poll. If it throws, the wait rejects with that error. */
   onProgress?: ((task: InvestigationTask) => void | Promise<void>) | undefined;
-  /** Milliseconds to wait at most; past them it rejects with a `ClientError` of kind `timeout`. @default no limit */
+  /** The longest wait, in milliseconds; after it the call rejects with a `ClientError` of kind `timeout`. @default no limit */
   timeoutMs?: number | undefined;
 }
 
-/** An investigation that has come to its end, whichever. */
+/** An investigation that is finished. */
 export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | "failed" | "cancelled" };
 
-/** Sends one read, without any retry of its own. */
+/** Sends one read, without retries. */
 export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<InvestigationTask>;
 
 const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Polls when the gate says so. A poll that fails and may be repeated is not repeated at once: the next poll is as good, and no
- * two requests come closer than the service wants. It takes `maxAttempts` such failures in a row to end the waiting.
+ * Polls when the gate opens. A poll that fails is not repeated at once, even if it is retryable: the next poll serves as the
+ * retry, and no two requests come closer than the service asks for. After `maxAttempts` such failures in a row it rejects.
  */
 export async function waitForInvestigation(
   { clock, retry }: Pick<ClientConfig, "clock" | "retry">,
@@ -44,12 +43,15 @@ export async function waitForInvestigation(
   }
   let last: InvestigationTask | null = null;
   const onTimeout = (): Error =>
-    new ClientError(`The investigation was not finished after ${timeoutMs} ms: ${last?.status ?? "not read yet"}.`, {
-      kind: "timeout",
-      operation: "readInvestigation",
-      help: "It goes on: wait for it again.",
-      retryable: true,
-    });
+    new ClientError(
+      `The investigation was not finished after ${timeoutMs} ms: it is ${last?.status ?? "not read yet"}.`,
+      {
+        kind: "timeout",
+        operation: "readInvestigation",
+        help: "The investigation goes on: wait for it again.",
+        retryable: true,
+      },
+    );
   const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
   const leave = gate.join(taskId);
   try {

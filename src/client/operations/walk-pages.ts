@@ -1,13 +1,13 @@
-/** As much of a page as is looked at here. */
+/** The part of a page that decides whether another one follows. */
 export interface Page {
   items: readonly unknown[];
   pagination: { page: number; has_more: boolean };
 }
 
 /**
- * Page after page, each asked for when it is wanted. Ends where the service says that there is no more, at the last page that
- * the document allows, at a page without items, and when another page comes than was asked for: Developer Access is given
- * the first one whatever it asks for, and would never come to an end.
+ * Page after page, each requested when the caller asks for it. The walk ends where the service says that there is no more,
+ * at the last page that the document allows, at a page without items, and when the answer is another page than the
+ * requested one: Developer Access always gets the first page, and the walk would never end.
  */
 export async function* walkPages<Answer extends Page>(
   firstPage: number,
@@ -18,12 +18,12 @@ export async function* walkPages<Answer extends Page>(
     const answer = await read(page);
     if (answer.pagination.page !== page) return;
     yield answer;
-    // Looked at afterwards: that there is no first page like that is for `read` to say.
+    // Checked after the read, so that `read` itself refuses a first page that is out of bounds.
     if (page >= lastPage || !answer.pagination.has_more || answer.items.length === 0) return;
   }
 }
 
-/** Their items, one by one. */
+/** The items of the pages, one by one. */
 export async function* itemsOf<Item>(
   pages: AsyncIterable<{ items: readonly Item[] }>,
 ): AsyncGenerator<Item, void, undefined> {

@@ -1,25 +1,25 @@
 import type { Clock } from "../../time/clock.js";
 import type { PlatformAbortSignal } from "../platform.js";
 
-/** What ends when the caller's signal is aborted, or when its time is over. */
+/** Ends when the caller's signal is aborted, or when its time is over. */
 export interface AbortScope {
   readonly signal: PlatformAbortSignal;
-  /** What `work` gives; rejects with the signal's reason as soon as that is aborted, whatever `work` does about it. */
+  /** The result of `work`. Rejects with the signal's reason as soon as the signal is aborted, even if `work` goes on. */
   race<Result>(work: Promise<Result>): Promise<Result>;
-  /** Leaves no listener and no timer behind. */
+  /** Removes the listener and the timer. */
   close(): void;
 }
 
 export interface AbortScopeOptions {
   signal: PlatformAbortSignal | undefined;
   clock: Clock;
-  /** Milliseconds; absent: as long as it takes. */
+  /** Milliseconds; absent: no limit. */
   timeoutMs?: number | undefined;
   /** Makes the reason when the time is over. */
   onTimeout?: () => Error;
 }
 
-// Not AbortSignal.any and AbortSignal.timeout: these would keep time by themselves, and a test could not move it.
+// AbortSignal.any and AbortSignal.timeout have their own clock, which a test cannot move.
 export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortScopeOptions): AbortScope {
   const controller = new AbortController();
   const follow = (): void => controller.abort(signal?.reason);
@@ -48,4 +48,25 @@ export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortSco
       signal?.removeEventListener("abort", follow);
     },
   };
+}
+
+/**
+ * Resolves when the clock's elapsed time has reached `at`, never earlier: a timer may fire early, and `at` may have moved
+ * on meanwhile. Rejects with the signal's reason as soon as the signal is aborted.
+ */
+export async function pauseUntil(
+  clock: Clock,
+  at: () => number,
+  signal: PlatformAbortSignal | undefined,
+): Promise<void> {
+  const scope = openAbortScope({ signal, clock });
+  try {
+    for (let restMs = at() - clock.elapsed(); restMs > 0; restMs = at() - clock.elapsed()) {
+      let timer: { cancel(): void } | undefined;
+      const delay = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, restMs)));
+      await scope.race(delay).finally(() => timer?.cancel());
+    }
+  } finally {
+    scope.close();
+  }
 }

@@ -1,5 +1,19 @@
-import { OPERATIONS, type Operation } from "../../api/operations.js";
-import type { OperationCall } from "./operation-call.js";
+import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
+import type { PlatformAbortSignal } from "../platform.js";
+
+/** One call of an operation. Its input is valid. */
+export interface OperationCall {
+  operation: OperationName;
+  /** The values of `{name}` in the operation's path. */
+  path?: Readonly<Record<string, string>>;
+  query?: object;
+  body?: object;
+  /** The key of a started investigation; the call's errors hold it. */
+  idempotencyKey?: string;
+  signal?: PlatformAbortSignal | undefined;
+  /** @default the client's `retry.maxAttempts` */
+  maxAttempts?: number;
+}
 
 /** A request without its key. */
 export interface PlainRequest {

@@ -1,14 +1,14 @@
 import type { z } from "zod";
+import { LIMITS } from "../../api/limits.js";
 import type { OPERATIONS, OperationName } from "../../api/operations.js";
-import { buildRequest } from "./build-request.js";
+import type { ClientError } from "../client-error.js";
 import type { ClientConfig } from "../client-options.js";
-import type { OperationCall } from "./operation-call.js";
-import { pauseUntil } from "./pause-until.js";
-import { planRetry } from "./retry-wait.js";
+import { pauseUntil } from "./abort-scope.js";
+import { buildRequest, type OperationCall } from "./build-request.js";
 import type { Quota } from "./quota.js";
 import { sendAttempt } from "./send-attempt.js";
 
-/** What an operation answers, as its schema has it. */
+/** The answer of an operation, by its schema. */
 export type AnswerOf<Name extends OperationName> = z.infer<(typeof OPERATIONS)[Name]["response"]["schema"]>;
 
 /** Calls operations, with their retries. */
@@ -22,12 +22,36 @@ export function operationCaller(config: ClientConfig, onQuota: (quota: Quota) =>
   return async (call) => {
     const request = buildRequest(call, config.baseUrl, config.userAgent);
     for (let attempt = 1; ; attempt++) {
-      const judgement = await sendAttempt(config, { call, attempt }, request, onQuota);
-      if (judgement.ok) return judgement.value as AnswerOf<typeof call.operation>;
-      const waitMs = planRetry(judgement.error, config, call.maxAttempts ?? retry.maxAttempts);
-      if (waitMs === null) throw judgement.error;
+      const result = await sendAttempt(config, { call, attempt }, request, onQuota);
+      if (result.ok) return result.value as AnswerOf<typeof call.operation>;
+      const waitMs = retryWait(result.error, config, call.maxAttempts ?? retry.maxAttempts);
+      if (waitMs === null) throw result.error;
       const resumeAt = clock.elapsed() + waitMs;
       await pauseUntil(clock, () => resumeAt, call.signal);
     }
   };
+}
+
+/** The document shows no `Retry-After` with a rate limit's 429. Three waits from this one on span the limit's window. */
+const RATE_BASE_MS = (LIMITS.requestWindowSeconds * 1000) / 6;
+
+/**
+ * Milliseconds to wait before the next attempt. Null when there is none: the error is not retryable, the attempts are used
+ * up, or the service asks for a longer wait than `maxWaitMs`.
+ */
+function retryWait(
+  error: ClientError,
+  { retry, random }: Pick<ClientConfig, "retry" | "random">,
+  maxAttempts: number,
+): number | null {
+  if (!error.retryable || error.attempts >= maxAttempts) return null;
+  const isUnknownRate = error.kind === "rate" && error.retryAfterMs === null;
+  const baseMs = isUnknownRate ? Math.max(RATE_BASE_MS, retry.baseMs) : retry.baseMs;
+  const boundMs = Math.min(retry.maxMs, baseMs * 2 ** (error.attempts - 1));
+  const jitterMs = Math.round(random() * (boundMs / 2));
+  // At least half of the bound, even after `Retry-After: 0`: an overloaded service gets a pause.
+  if (error.retryAfterMs === null) return Math.round(boundMs / 2) + jitterMs;
+  if (error.retryAfterMs > retry.maxWaitMs) return null;
+  // The jitter keeps clients that got the same `Retry-After` from coming back at the same moment.
+  return Math.max(error.retryAfterMs, Math.round(boundMs / 2)) + jitterMs;
 }

@@ -1,17 +1,17 @@
 import { OPERATIONS, type OperationName } from "../../api/operations.js";
 import { ClientError, type ClientErrorFields } from "../client-error.js";
-import type { OperationCall } from "./operation-call.js";
+import type { OperationCall } from "./build-request.js";
 
-/** Which request of which call it was. */
-export interface AttemptOf {
+/** One request of a call. */
+export interface Attempt {
   call: OperationCall;
   /** From 1. */
   attempt: number;
 }
 
-/** A {@link ClientError} of a request that was sent. */
+/** The {@link ClientError} of a request that was sent. */
 export function failedCall(
-  { call, attempt }: AttemptOf,
+  { call, attempt }: Attempt,
   problem: string,
   fields: Omit<ClientErrorFields, "operation" | "attempts" | "idempotencyKey">,
 ): ClientError {
@@ -25,15 +25,29 @@ export function failedCall(
   });
 }
 
+/** The {@link ClientError} of a request that got no answer. In most cases it is unknown whether it arrived. */
+export function lostCall(
+  of: Attempt,
+  kind: "network" | "timeout",
+  problem: string,
+  cause?: Error & { code?: string },
+): ClientError {
+  const { operation } = of.call;
+  const help = neverArrived(of, cause)
+    ? "Is baseUrl the address of the API, and is the service up?"
+    : helpWhenUnknown(operation);
+  return failedCall(of, problem, { kind, help, retryable: isRepeatable(operation), cause });
+}
+
 /**
- * Whether a call may be sent again when nobody knows what became of it. A read may, and so may the start of an investigation,
- * which has its idempotency key; a registration would be made twice, and the first one's secret be lost.
+ * Whether a call may be sent again when it is unknown whether the service carried it out. A read may. The start of an
+ * investigation may too: it has an idempotency key. A second registration would be another one, and the first secret lost.
  */
 export function isRepeatable(operation: OperationName): boolean {
   return OPERATIONS[operation].method === "GET" || operation === "startInvestigation";
 }
 
-/** The connection was not made, so nothing of the request was sent. */
+/** Codes of a connection that was not made: nothing of the request was sent. */
 const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -42,27 +56,27 @@ const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether the service knows nothing of the call. Of the start of an investigation that is known at the first attempt alone: an
- * earlier one may have arrived. Of a registration there is no attempt after one that may have.
+ * Whether the call certainly never reached the service. For a repeated start of an investigation that is unknown: an earlier
+ * attempt may have arrived. A registration is never repeated after such an attempt.
  */
-export function neverArrived({ call, attempt }: AttemptOf, cause: (Error & { code?: string }) | undefined): boolean {
-  // Ports that the standard of fetch forbids; without a code.
+export function neverArrived({ call, attempt }: Attempt, cause: (Error & { code?: string }) | undefined): boolean {
+  // The error for a port that the fetch standard forbids has no code.
   const isNotSent = NOT_REACHED.has(cause?.code) || cause?.message === "bad port";
   return isNotSent && (attempt === 1 || call.operation !== "startInvestigation");
 }
 
-/** What to do when it is not known what became of a call. */
+/** What the caller should do when it is unknown whether the service carried out the call. */
 export function helpWhenUnknown(operation: OperationName): string {
   if (operation === "registerWebhook") {
-    return "It may be registered all the same, with a secret that nobody saw: look in the dashboard, and delete it there, before you register again.";
+    return "The endpoint may be registered all the same, with a secret that is lost: check the dashboard, and delete that registration before you register again.";
   }
   if (operation === "startInvestigation") {
-    return "It may be started all the same: call startInvestigation again with this error's idempotencyKey, and you get that task.";
+    return "The investigation may have started all the same: call startInvestigation again with this error's idempotencyKey to get that task.";
   }
   return "";
 }
 
-/** Text of others in a message: one line, not long. */
+/** Text from outside, fit for a message: one line, not long. */
 export function quoted(text: string, maxLength = 300): string {
   const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;

@@ -1,21 +1,18 @@
-/** The monthly quota of a Developer Access account, as the service last told it (service document, Errors). */
+import type { AnswerHeaders } from "./raw-answer.js";
+
+/** The monthly quota of a Developer Access account, from the last answer that had it (service document, Errors). */
 export interface Quota {
   /** Counted calls in a month. */
   limit: number | null;
-  /** How many of them are left. */
+  /** Counted calls that are left. */
   remaining: number | null;
   /** `<limit>;month` */
   policy: string | null;
-  /** When it begins anew. */
+  /** When the quota is full again. */
   resetAt: Date | null;
 }
 
-/** As much of `Headers` as is read here. */
-export interface AnswerHeaders {
-  get(name: string): string | null;
-}
-
-/** Null when the answer tells nothing of a quota: other accounts than Developer Access get no such headers. */
+/** Null when the answer has no quota header: only Developer Access gets them. */
 export function readQuota(headers: AnswerHeaders): Quota | null {
   const quota: Quota = {
     limit: wholeNumber(headers.get("x-quota-limit")),

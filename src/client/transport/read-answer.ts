@@ -1,29 +1,29 @@
 import { OPERATIONS, type Operation } from "../../api/operations.js";
 import { parseJson } from "../../events/parse-json.js";
 import type { ClientError } from "../client-error.js";
-import { failedCall, helpWhenUnknown, isRepeatable, neverArrived, type AttemptOf } from "./failed-call.js";
-import { judgeRefusal } from "./read-refusal.js";
-import type { AnswerHeaders } from "./quota.js";
-import type { RawAnswer } from "./raw-answer.js";
+import { failedCall, helpWhenUnknown, type Attempt } from "./failed-call.js";
+import type { AnswerHeaders, RawAnswer } from "./raw-answer.js";
+import { readRefusal } from "./read-refusal.js";
 
-/** What became of one request. */
-export type Judgement = { ok: true; value: unknown } | { ok: false; error: ClientError };
+/** The result of one request. */
+export type AttemptResult = { ok: true; value: unknown } | { ok: false; error: ClientError };
 
 /**
- * @param key not to be quoted
+ * @param key the API key, which no error may quote
  * @param nowMs milliseconds since 1970
  */
-export function judgeAnswer(of: AttemptOf, answer: RawAnswer, key: string | null, nowMs: number): Judgement {
+export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): AttemptResult {
   const { status, headers, body } = answer;
-  // A browser tells a redirect that was not followed by the status 0.
+  // In a browser a redirect that was not followed has the status 0.
   if (status === 0 || (status >= 300 && status <= 399)) {
     const help =
       "Redirects are not followed, since the API key would go along: set baseUrl to the address they lead to.";
-    return { ok: false, error: failedCall(of, `was redirected${told(status)}`, { kind: "redirect", status, help }) };
+    const problem = `was redirected${status === 0 ? "" : ` (${status})`}`;
+    return { ok: false, error: failedCall(of, problem, { kind: "redirect", status, help }) };
   }
-  if (status < 200 || status > 299) return { ok: false, error: judgeRefusal(of, answer, key, nowMs) };
+  if (status < 200 || status > 299) return { ok: false, error: readRefusal(of, answer, key, nowMs) };
 
-  const invalid = (problem: string, help: string, value?: unknown): Judgement => ({
+  const invalid = (problem: string, help: string, value?: unknown): AttemptResult => ({
     ok: false,
     error: failedCall(of, `was answered ${status}, with ${problem}`, {
       kind: "invalid_answer",
@@ -36,36 +36,18 @@ export function judgeAnswer(of: AttemptOf, answer: RawAnswer, key: string | null
   if (body === null) return invalid("a body larger than answerLimitBytes", "");
   const json = parseJson(body);
   if (!json.ok)
-    return invalid(`a body that is no JSON (${describe(headers, body)})`, "Is baseUrl the address of the API?");
+    return invalid(`a body that is not JSON (${describeBody(headers, body)})`, "Is baseUrl the address of the API?");
   const { schema } = (OPERATIONS[of.call.operation] as Operation).response;
   const parsed = schema.safeParse(json.value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const [issue] = parsed.error.issues;
   const path = issue?.path.join(".") ?? "";
-  const what = path === "" ? "a body" : `a body whose "${path}"`;
-  return invalid(`${what} is not as documented: ${issue?.message ?? "it is no object"}`, "", json.value);
+  const part = path === "" ? "a body" : `a body whose "${path}"`;
+  return invalid(`${part} is not as documented: ${issue?.message ?? "it is not an object"}`, "", json.value);
 }
 
-/** Without an answer. Mostly nobody knows whether the request arrived. */
-export function lostCall(
-  of: AttemptOf,
-  kind: "network" | "timeout",
-  problem: string,
-  cause?: Error & { code?: string },
-): Judgement {
-  const { operation } = of.call;
-  const help = neverArrived(of, cause)
-    ? "Is baseUrl the address of the API, and is the service up?"
-    : helpWhenUnknown(operation);
-  return { ok: false, error: failedCall(of, problem, { kind, help, retryable: isRepeatable(operation), cause }) };
-}
-
-function told(status: number): string {
-  return status === 0 ? "" : ` (${status})`;
-}
-
-/** A body without a word of it. */
-function describe(headers: AnswerHeaders, body: Uint8Array): string {
+/** The type and size of a body. Its text may hold secrets. */
+function describeBody(headers: AnswerHeaders, body: Uint8Array): string {
   const type = headers.get("content-type")?.split(";")[0]?.trim() ?? "";
   return `${/^[\w.+/-]{1,60}$/.test(type) ? type : "of no type"}, ${body.byteLength} bytes`;
 }

@@ -1,95 +1,93 @@
 import {
-  type ErrorEnvelope,
   errorEnvelopeSchema,
   quotaDetailsSchema,
+  type ErrorEnvelope,
   type ServiceErrorCode,
 } from "../../api/error-envelope.js";
 import { OPERATIONS, type OperationName } from "../../api/operations.js";
 import { parseJson } from "../../events/parse-json.js";
-import { withoutKey } from "./api-key.js";
 import type { ClientError, ClientErrorFields } from "../client-error.js";
-import { failedCall, helpWhenUnknown, isRepeatable, quoted, type AttemptOf } from "./failed-call.js";
-import type { RawAnswer } from "./raw-answer.js";
+import { withoutKey } from "./api-key.js";
+import { failedCall, helpWhenUnknown, isRepeatable, quoted, type Attempt } from "./failed-call.js";
 import { readQuota, type Quota } from "./quota.js";
-import { readHttpDate } from "./read-http-date.js";
-import { readRetryAfter } from "./read-retry-after.js";
+import type { RawAnswer } from "./raw-answer.js";
+import { readHttpDate, readRetryAfter } from "./read-retry-after.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
 
-/** What an account may have at a time or in a day (service document, Limits): no wait of seconds mends that. */
+/** The account has the most that it may have at a time or in a day (service document, Limits). A short wait does not help. */
 const COUNT_EXCEEDED: ReadonlySet<string | undefined> = new Set<ServiceErrorCode>([
   "ACTIVE_INVESTIGATIONS_EXCEEDED",
   "REGISTRATIONS_EXCEEDED",
 ]);
 
-/** An answer that is neither a success nor a redirect (service document, Errors). */
-export function judgeRefusal(of: AttemptOf, answer: RawAnswer, key: string | null, nowMs: number): ClientError {
+/** The error of an answer that is neither a success nor a redirect (service document, Errors). */
+export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): ClientError {
   const { status, headers } = answer;
   const envelope = readEnvelope(answer.body, key);
   const code = envelope?.error.code;
+  const quota = quotaOf(answer, envelope) ?? undefined;
   const requestId = envelope?.request_id ?? headers.get("x-request-id") ?? undefined;
-  const told = {
+  const request = requestId === undefined ? "" : ` (request ${quoted(requestId, 100)})`;
+  const problem =
+    envelope === null
+      ? `was answered ${status}, without the service's own error${request}`
+      : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${request}`;
+  // Times in the answer are by the service's clock, which may differ from ours.
+  const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
+  const askedMs = readRetryAfter(headers.get("retry-after"), sentMs) ?? undefined;
+  const reason = reasonOf(of.call.operation, { status, code, quota, askedMs, sentMs });
+  const { retryAfterMs } = reason;
+  const resetAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
+  return failedCall(of, problem, {
+    resetAt,
     status,
     code,
     requestId,
     details: envelope?.error.details,
-    quota: quotaOf(answer, envelope) ?? undefined,
-  };
-  const asked = requestId === undefined ? "" : ` (request ${quoted(requestId, 100)})`;
-  const problem =
-    envelope === null
-      ? `was answered ${status}, without the service's own error${asked}`
-      : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${asked}`;
-  // The service names moments by its own clock, which may be another than ours.
-  const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
-  const reason = reasonOf(of.call.operation, status, code, told.quota, {
-    askedMs: readRetryAfter(headers.get("retry-after"), sentMs),
-    sentMs,
+    quota,
+    ...reason,
   });
-  const { retryAfterMs } = reason;
-  const resetAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
-  return failedCall(of, problem, { resetAt, ...told, ...reason });
 }
 
-/** Undefined when the moment is past, and yet nothing began anew: nobody knows how long to wait. */
-function msUntil(moment: Date, sentMs: number): number | undefined {
-  const restMs = moment.getTime() - sentMs;
-  return restMs > 0 ? restMs : undefined;
+interface Refusal {
+  status: number;
+  code: string | undefined;
+  quota: Quota | undefined;
+  /** What `Retry-After` asks for, in milliseconds. */
+  askedMs: number | undefined;
+  /** When the service sent the answer, by its own clock. */
+  sentMs: number;
 }
 
 type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "resetAt" | "help">;
 
-function reasonOf(
-  operation: OperationName,
-  status: number,
-  code: string | undefined,
-  quota: Quota | undefined,
-  { askedMs, sentMs }: { askedMs: number | null; sentMs: number },
-): Reason {
-  const retryAfterMs = askedMs ?? undefined;
-  // The code alone tells it: a reader of an investigation may be rate limited while its quota is used up.
+/** What a status and a code mean for the caller, and whether another attempt can succeed: the only place that decides it. */
+function reasonOf(operation: OperationName, { status, code, quota, askedMs, sentMs }: Refusal): Reason {
+  // Only the code counts: a free read has the quota headers too, and may be refused for its rate.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
-    const untilResetMs = resetAt === undefined ? retryAfterMs : msUntil(resetAt, sentMs);
-    const help =
-      resetAt === undefined ? "It is counted by the UTC month." : `It begins anew at ${resetAt.toISOString()}.`;
-    return { kind: "quota", retryable: untilResetMs !== undefined, retryAfterMs: untilResetMs, resetAt, help };
+    if (resetAt === undefined) {
+      const help = "The quota is counted by the UTC month.";
+      return { kind: "quota", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
+    }
+    // A reset in the past says nothing about the time to wait.
+    const untilResetMs = resetAt.getTime() - sentMs;
+    const retryAfterMs = untilResetMs > 0 ? untilResetMs : undefined;
+    const help = `The quota is full again at ${resetAt.toISOString()}.`;
+    return { kind: "quota", retryable: retryAfterMs !== undefined, retryAfterMs, resetAt, help };
   }
   if (status === 429 && COUNT_EXCEEDED.has(code)) {
-    return {
-      kind: "limit",
-      retryable: askedMs !== null,
-      retryAfterMs,
-      help: "The account may have no more of them now.",
-    };
+    const help = "The account may have no more of them now.";
+    return { kind: "limit", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
   }
-  // Refused before it had any effect, whatever it was.
-  if (status === 429) return { kind: "rate", retryable: true, retryAfterMs, help: "Send fewer requests." };
+  // The service refuses for the rate before it does anything, so any operation may be sent again.
+  if (status === 429) return { kind: "rate", retryable: true, retryAfterMs: askedMs, help: "Send fewer requests." };
   if (status >= 500) {
-    // A gateway says 503 too, when it has lost the answer of the service; the service says it before it does anything.
+    // The service's own 503 comes before it does anything. A gateway's 503 may hide an answer that was lost.
     const isRefusal = status === 503 && code !== undefined;
     const help = isRefusal ? "Try again later." : helpWhenUnknown(operation);
-    return { kind: "unavailable", retryable: isRefusal || isRepeatable(operation), retryAfterMs, help };
+    return { kind: "unavailable", retryable: isRefusal || isRepeatable(operation), retryAfterMs: askedMs, help };
   }
   return { kind: "http", retryable: false, help: helpFor(operation, status) };
 }
@@ -110,14 +108,15 @@ function helpFor(operation: OperationName, status: number): string {
 
 function readEnvelope(body: Uint8Array | null, key: string | null): ErrorEnvelope | null {
   if (body === null) return null;
+  // Decoded and encoded again: one wrong byte in a message must not cost the code.
   const json = parseJson(new TextEncoder().encode(new TextDecoder().decode(body)));
   if (!json.ok) return null;
   try {
-    // Taken out of what was read: JSON may write a key with escapes, as `\/` for a slash.
+    // The key is removed from the parsed value: JSON text may spell it with escapes, such as `\/` for a slash.
     const parsed = errorEnvelopeSchema.safeParse(cleaned(json.value, key));
     return parsed.success ? parsed.data : null;
   } catch {
-    // Nested deeper than the stack allows: nothing that the service would say.
+    // Nested deeper than the stack allows: not an error of the service.
     return null;
   }
 }
@@ -130,7 +129,7 @@ function cleaned(value: unknown, key: string | null): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleaned(member, key)]));
 }
 
-/** The headers say more than the details do; a gateway may have dropped them. */
+/** The headers say more than the details do, but a gateway may remove them. */
 function quotaOf({ headers }: RawAnswer, envelope: ErrorEnvelope | null): Quota | null {
   const quota = readQuota(headers);
   const details = quotaDetailsSchema.safeParse(envelope?.error.details);

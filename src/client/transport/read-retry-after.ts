@@ -1,14 +1,19 @@
-import { readHttpDate } from "./read-http-date.js";
-
 /**
- * Milliseconds that a `Retry-After` header asks for: a number of seconds, or an HTTP date. Null when there is none, or one
- * that cannot be read. A date that is over asks for nothing: 0.
+ * The milliseconds that a `Retry-After` header asks for, as seconds or as an HTTP date. Null when the header is absent or
+ * unreadable, 0 for a date in the past.
  *
- * @param sentMs when it was sent, by the clock that the date is of: milliseconds since 1970
+ * @param sentMs when the answer was sent, by the sender's clock: milliseconds since 1970
  */
 export function readRetryAfter(header: string | null, sentMs: number): number | null {
   const text = header?.trim() ?? "";
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
   const time = readHttpDate(text);
   return time === null ? null : Math.max(0, time - sentMs);
+}
+
+/** An HTTP date in milliseconds since 1970; null for any other text. */
+export function readHttpDate(text: string): number | null {
+  // `Date.parse` would read "-5" as a year, and "1.5" as the fifth of January.
+  const time = /^[A-Z][a-z]{2,8}, \d\d[ -].* GMT$/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? null : time;
 }

@@ -1,27 +1,25 @@
 import { OPERATIONS } from "../../api/operations.js";
+import { ClientError } from "../client-error.js";
+import type { ClientConfig } from "../client-options.js";
 import { openAbortScope } from "./abort-scope.js";
 import { apiKeyProblem, withoutKey } from "./api-key.js";
 import type { PlainRequest } from "./build-request.js";
-import { ClientError } from "../client-error.js";
-import type { ClientConfig } from "../client-options.js";
-import { plainCause } from "./plain-cause.js";
-import { neverArrived, type AttemptOf } from "./failed-call.js";
-import { judgeAnswer, lostCall, type Judgement } from "./read-answer.js";
-import type { RawAnswer } from "./raw-answer.js";
-import { readAnswerBody } from "./read-answer-body.js";
+import { lostCall, neverArrived, quoted, type Attempt } from "./failed-call.js";
+import { readAnswer, type AttemptResult } from "./read-answer.js";
 import { readQuota, type Quota } from "./quota.js";
+import { readAnswerBody, type RawAnswer } from "./raw-answer.js";
 
 /**
  * Sends one request and reads its answer, within `timeoutMs`.
  *
- * @throws the reason of the caller's signal, at once when that is aborted, and nothing else
+ * @throws the reason of the caller's signal as soon as the signal is aborted, and nothing else
  */
 export async function sendAttempt(
   config: ClientConfig,
-  of: AttemptOf,
+  of: Attempt,
   request: PlainRequest,
   onQuota: (quota: Quota) => void,
-): Promise<Judgement> {
+): Promise<AttemptResult> {
   const { signal } = of.call;
   const timeUp = new Error("The request took too long.");
   const scope = openAbortScope({ signal, clock: config.clock, timeoutMs: config.timeoutMs, onTimeout: () => timeUp });
@@ -51,20 +49,22 @@ export async function sendAttempt(
     if (signal?.aborted === true) throw signal.reason;
     if (error instanceof ClientError) return { ok: false, error };
     if (!isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
-    // Of what was refused the status says all that is needed.
+    // The status of a refusal is enough; the body of a success is needed.
     if (answer === null || answer.status < 400) {
-      if (error === timeUp) return lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`);
+      if (error === timeUp) {
+        return { ok: false, error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`) };
+      }
       const cause = plainCause(error, (text) => withoutKey(text, key));
-      const problem = neverArrived(of, cause) ? "did not reach the service" : "got no whole answer";
-      return lostCall(of, "network", `${problem}: ${cause.message}`, cause);
+      const problem = neverArrived(of, cause) ? "did not reach the service" : "got no complete answer";
+      return { ok: false, error: lostCall(of, "network", `${problem}: ${cause.message}`, cause) };
     }
   } finally {
     scope.close();
   }
-  return judgeAnswer(of, answer, key, config.clock.now());
+  return readAnswer(of, answer, key, config.clock.now());
 }
 
-async function readKey(config: ClientConfig, { call }: AttemptOf): Promise<string | null> {
+async function readKey(config: ClientConfig, { call }: Attempt): Promise<string | null> {
   const refuse = (problem: string, help: string): ClientError => notSent({ call }, problem, help);
   if (config.readApiKey === null) {
     if (OPERATIONS[call.operation].scope === null) return null;
@@ -74,14 +74,33 @@ async function readKey(config: ClientConfig, { call }: AttemptOf): Promise<strin
   try {
     key = await config.readApiKey();
   } catch {
-    // Without its cause, whose text may hold anything of where keys come from.
+    // Without the cause: its text may hold anything about the place where keys are stored.
     throw refuse("the function apiKey failed", "Call it yourself to see why.");
   }
   const problem = apiKeyProblem(key);
-  if (problem !== null) throw refuse(`what the function apiKey gave is no key: ${problem}`, "");
+  if (problem !== null) throw refuse(`the function apiKey returned no key: ${problem}`, "");
   return key as string;
 }
 
-function notSent({ call: { operation } }: Pick<AttemptOf, "call">, problem: string, help = ""): ClientError {
+function notSent({ call: { operation } }: Pick<Attempt, "call">, problem: string, help = ""): ClientError {
   return new ClientError(`${operation} was not sent: ${problem}.`, { kind: "api_key", operation, help });
+}
+
+/**
+ * A copy of the error that `fetch` threw, with nothing of the request in it: a fetch of the user's own may put the request's
+ * headers into its error. The innermost cause says most; Node's fetch itself says only "fetch failed".
+ */
+function plainCause(error: unknown, clean: (text: string) => string): Error & { code?: string } {
+  let innermost: unknown = error;
+  for (let depth = 0; depth < 8 && innermost instanceof Error && innermost.cause instanceof Error; depth++) {
+    innermost = innermost.cause;
+  }
+  if (!(innermost instanceof Error)) return new Error("the thrown value is not an Error");
+  const { name, message, code } = innermost as Error & { code?: unknown };
+  // An error of several failed addresses has no message, only a code.
+  const text = message !== "" ? message : typeof code === "string" ? code : name;
+  const plain: Error & { code?: string } = new Error(quoted(clean(text)));
+  plain.name = clean(name);
+  if (typeof code === "string") plain.code = clean(code);
+  return plain;
 }

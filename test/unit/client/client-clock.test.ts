@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { clientClock } from "../../../src/client/client-clock.js";
+import { clientClock } from "../../../src/client/client-options.js";
 
-const SOURCE = new URL("../../../dist/client/client-clock.js", import.meta.url).href;
+const SOURCE = new URL("../../../dist/client/client-options.js", import.meta.url).href;
 
 test("a process lives on while the client waits, and ends when it does not", () => {
   const wait = `import { clientClock } from ${JSON.stringify(SOURCE)};

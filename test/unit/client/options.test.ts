@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clientClock } from "../../../src/client/client-clock.js";
+import { clientClock } from "../../../src/client/client-options.js";
 import { resolveClientOptions, type ClientOptions } from "../../../src/client/client-options.js";
 import { errorOf } from "../signalbox-error-of.js";
 import { rankingsPage } from "./answers.js";

@@ -36,11 +36,11 @@ test("an answer that is not as documented names the path that is wrong, and is n
 
 test.each([
   ["no object", { json: [] }, "a body is not as documented"],
-  ["nothing", { body: "" }, "a body that is no JSON"],
-  ["half of its JSON", { body: '{"items":[' }, "a body that is no JSON"],
-  ["no UTF-8", { body: Buffer.from([0x22, 0xff, 0x22]) }, "a body that is no JSON"],
-  ["a page of a proxy", { body: "<html>Welcome</html>", headers: HTML }, "no JSON (text/html, 20 bytes)"],
-  ["no body at all", { status: 204 }, "a body that is no JSON"],
+  ["nothing", { body: "" }, "a body that is not JSON"],
+  ["half of its JSON", { body: '{"items":[' }, "a body that is not JSON"],
+  ["no UTF-8", { body: Buffer.from([0x22, 0xff, 0x22]) }, "a body that is not JSON"],
+  ["a page of a proxy", { body: "<html>Welcome</html>", headers: HTML }, "not JSON (text/html, 20 bytes)"],
+  ["no body at all", { status: 204 }, "a body that is not JSON"],
 ] as const)("a success with %s is an invalid answer", async (_, answer, said) => {
   const { error } = await failureWith(answer);
   expect(error.kind).toBe("invalid_answer");
