@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import type { AddOnPlan } from "../../src/cli/commands/init/add-on.js";
+import type { AddOnPlan } from "../../src/cli/commands/init/add-on/describe-add-on.js";
 import { callCli } from "./call-cli.js";
 import { runCli } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { planAddOn, type AddOnOptions, type AddOnPlan } from "../../src/cli/commands/init/add-on.js";
-import { CliError, EXIT } from "../../src/cli/options/exit.js";
+import type { AddOnPlan } from "../../src/cli/commands/init/add-on/describe-add-on.js";
+import { planAddOn, type AddOnOptions } from "../../src/cli/commands/init/add-on/plan-add-on.js";
+import { EXIT } from "../../src/cli/options/exit.js";
 import { tempFiles } from "./temp-files.js";
 
 const APP = `const express = require("express");
@@ -14,7 +15,7 @@ const ESM_APP = APP.replace('const express = require("express")', 'import expres
 
 const manifest = (parts: object = {}): string => JSON.stringify({ dependencies: { express: "^5.0.0" }, ...parts });
 
-function planFor(files: Record<string, string>, options: AddOnOptions = {}): Promise<AddOnPlan> {
+async function planFor(files: Record<string, string>, options: AddOnOptions = {}): Promise<AddOnPlan> {
   return planAddOn(tempFiles({ "package.json": manifest(), ...files }), options);
 }
 
@@ -311,11 +312,11 @@ test.each([
   expect(commands.send).toMatch(new RegExp(`^${runs} signalbox send `));
 });
 
-test("the lock file of a workspace counts, up to the repository's top", async () => {
+test("the lock file of a workspace counts, up to the repository's top", () => {
   const workspace = tempFiles({ "pnpm-lock.yaml": "", "apps/web/package.json": manifest(), "apps/web/app.js": APP });
-  expect((await planAddOn(join(workspace, "apps/web"))).app.packageManager).toBe("pnpm");
+  expect(planAddOn(join(workspace, "apps/web")).app.packageManager).toBe("pnpm");
   mkdirSync(join(workspace, "apps/.git"));
-  expect((await planAddOn(join(workspace, "apps/web"))).app.packageManager).toBe("npm");
+  expect(planAddOn(join(workspace, "apps/web")).app.packageManager).toBe("npm");
 });
 
 test("what is there is not installed again, and types are where they are missing", async () => {
@@ -397,11 +398,11 @@ test.each([
 test.each([
   ["that is none", { "package.json": manifest({ dependencies: {} }) }, /express is no dependency/],
   ["with an old Express", { "package.json": manifest({ dependencies: { express: "^3.0.0" } }) }, /4\.18 and 5/],
-  ["whose package.json is empty", { "package.json": "" }, /package\.json in .* is no JSON: mend it/],
+  ["whose package.json is empty", { "package.json": "" }, /package\.json in .* is no JSON: fix it/],
   [
     "whose package.json has a comma too much",
     { "package.json": '{\n  "name": "a",\n  "version": "1",\n}' },
-    /package\.json in .* is no JSON \(line 4\): mend it/,
+    /package\.json in .* is no JSON \(line 4\): fix it/,
   ],
 ])("an app %s is wrong usage", async (_what, files, says) => {
   await expect(planFor(files)).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringMatching(says) });
@@ -412,8 +413,8 @@ test("a package.json with a byte order mark is read, as npm reads it", async () 
   expect(editOf(await planFor(files), "import")?.lines).toEqual(['import { signals } from "./signals/router.js";']);
 });
 
-test("a folder that is not there is wrong usage", async () => {
-  await expect(planAddOn("/no/such/app")).rejects.toMatchObject({ exitCode: EXIT.usage });
+test("a folder that is not there is wrong usage", () => {
+  expect(() => planAddOn("/no/such/app")).toThrow(expect.objectContaining({ exitCode: EXIT.usage }));
 });
 
 test.each(["..", "../other", "/elsewhere", "src/../../x"])("--into %s leads out of the app", async (into) => {
@@ -448,7 +449,7 @@ test("--into names the folder", async () => {
   expect(LINES(plan, "import")[3]).toBe('const { signals } = require("./hooks/in/router");');
 });
 
-test("a file that somebody wrote or changed is never written over; one of ours is, with --force", async () => {
+test("a file that a user wrote or changed is never replaced; one of ours is, with --force", () => {
   const folder = tempFiles({ "package.json": manifest(), "app.js": APP });
   const write = ({ files }: AddOnPlan): void => {
     for (const { path, content } of files) {
@@ -456,22 +457,22 @@ test("a file that somebody wrote or changed is never written over; one of ours i
       writeFileSync(join(folder, path), content);
     }
   };
-  const plan = await planAddOn(folder);
+  const plan = planAddOn(folder);
   expect(existsSync(join(folder, "signals"))).toBe(false);
   write(plan);
-  const refusal = (says: RegExp): object => ({ exitCode: EXIT.usage, message: expect.stringMatching(says) });
-  await expect(planAddOn(folder)).rejects.toMatchObject(refusal(/signals\/router\.js is there already; give --force/));
-  expect(await planAddOn(folder, { force: true })).toEqual(plan);
+  const refusal = (says: RegExp): object =>
+    expect.objectContaining({ exitCode: EXIT.usage, message: expect.stringMatching(says) }) as object;
+  expect(() => planAddOn(folder)).toThrow(refusal(/signals\/router\.js is there already; give --force/));
+  expect(planAddOn(folder, { force: true })).toEqual(plan);
   // As git checks it out on some machines.
   const router = join(folder, "signals/router.js");
   const content = readFileSync(router, "utf8");
   writeFileSync(router, content.replaceAll("\n", "\r\n"));
-  await planAddOn(folder, { force: true });
+  planAddOn(folder, { force: true });
   for (const changed of [content.replace('"/health"', '"/healthy"'), "mine\n", ""]) {
     writeFileSync(router, changed);
     for (const force of [false, true]) {
-      await expect(planAddOn(folder, { force })).rejects.toThrow(CliError);
-      await expect(planAddOn(folder, { force })).rejects.toMatchObject(refusal(/it is not written over/));
+      expect(() => planAddOn(folder, { force })).toThrow(refusal(/it is not written over/));
     }
   }
   expect(readFileSync(router, "utf8")).toBe("");

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { AddOnPlan } from "../../src/cli/commands/init/add-on.js";
+import type { AddOnPlan } from "../../src/cli/commands/init/add-on/describe-add-on.js";
 import type { LinesToAdd } from "../../src/cli/commands/init/add-on/lines-to-add.js";
 import { install } from "../package/installed.js";
 import { FIXTURE_APPS, type FixtureApp } from "./add-on-apps.js";

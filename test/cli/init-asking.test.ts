@@ -65,7 +65,7 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
 
 testOnTerminal("the questions can be read on a terminal that tells no size", async () => {
   const { answer, end } = onTerminal(["init", ...FILES_ONLY], tempFiles(), "cols 0 rows 0");
-  await answer("Which folder shall it be in?", ENTER);
+  await answer("Which folder?", ENTER);
   await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
   expect(await end).toBe(130);
 });

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { approveBuilds, imageNodeFor, type ApprovableManifest } from "../../src/cli/commands/init/approve-builds.js";
+import { approveBuilds, imageNodeFor, type ApprovableManifest } from "../../src/cli/commands/init/package-manager.js";
 import { installedFrom } from "../../src/cli/commands/init/signalbox-spec.js";
 import { loadDriver } from "../../src/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../package/installed.js";

@@ -1,4 +1,14 @@
+import { relative } from "node:path";
+
 /** A word for a POSIX shell. */
 export function shellQuote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The command that goes to a folder; `null` if it is the current one. */
+export function cdCommand(directory: string): string | null {
+  const path = relative(process.cwd(), directory);
+  if (path === "") return null;
+  // A folder that begins with a dash would be an option.
+  return `cd ${path.startsWith("-") ? "./" : ""}${shellQuote(path)}`;
 }

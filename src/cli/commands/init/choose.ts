@@ -1,16 +1,15 @@
-import { resolve } from "node:path";
+import { lstatSync, readdirSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Cli } from "../../console/cli.js";
-import { usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
-import { canAsk, createAsker, type Asker } from "./ask.js";
-import { isTaken } from "./target-folder.js";
+import { CliError, environmentError, EXIT, usageError } from "../../options/exit.js";
 import { TEMPLATES, type Template } from "./templates.js";
 
 export interface Wishes {
   folder: string | undefined;
   template: string | undefined;
   force: boolean;
-  /** Nobody is asked: the output is for a program. */
+  /** No question is asked: the output is for a program. */
   json: boolean;
 }
 
@@ -26,16 +25,17 @@ export interface Choices {
 
 const SUGGESTION = "my-receiver";
 
-/** What was said by flags; the rest is asked for on a terminal, and nowhere else. */
+/** What the flags say. On a terminal the user is asked for the rest. */
 export async function choose(wishes: Wishes, cli: Cli): Promise<Choices> {
-  const asker = !wishes.json && canAsk(cli) ? await createAsker(cli) : null;
+  const hasUser = !wishes.json && cli.stdin.isTTY && cli.stderr.isTTY;
+  const asker = hasUser ? await createAsker(cli) : null;
   const folder = wishes.folder ?? (await asker?.folder(SUGGESTION));
   if (folder === undefined || folder.trim() === "") {
     throw usageError(`name the folder to make, such as \`npx signalbox init ${SUGGESTION}\``);
   }
   const directory = resolve(folder);
   const name = wishes.template ?? (await asker?.template(TEMPLATES));
-  // Commander knows the names.
+  // Commander has refused other names.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
   return { template, folder, directory, replace: await mayReplace(template, directory, wishes.force, asker) };
 }
@@ -47,9 +47,96 @@ async function mayReplace(
   asker: Asker | null,
 ): Promise<boolean> {
   const taken = isTaken(directory);
-  // An add-on goes where there is something.
+  // An add-on is made for a folder with an app in it.
   if (force || kind === "add-on" || !taken) return force;
   const shown = echoed(directory);
   if (asker !== null && (await asker.isFine(`${shown} is not empty. Replace files of the same name?`))) return true;
   throw usageError(`${shown} is not empty: name another folder, or give --force to replace files of the same name`);
+}
+
+/** Questions to the user at the terminal. Each throws if the user answers with Ctrl-C: exit code 130. */
+interface Asker {
+  folder(suggestion: string): Promise<string>;
+  /** Resolves to the name of one of them. */
+  template(templates: readonly Template[]): Promise<string>;
+  isFine(question: string): Promise<boolean>;
+}
+
+/** Asks on stderr: stdout is for data. */
+async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker> {
+  // Most runs ask nothing, and start faster without it.
+  const { confirm, isCancel, select, text } = await import("@clack/prompts");
+  assumeSize(stderr);
+  const common = { input: stdin, output: stderr, signal };
+  const answered = <Answer>(answer: Answer): Exclude<Answer, symbol> => {
+    if (isCancel(answer)) throw new CliError(EXIT.interrupted, "interrupted; nothing was written");
+    return answer as Exclude<Answer, symbol>;
+  };
+  return {
+    async folder(suggestion) {
+      const options = { message: "Which folder?", placeholder: suggestion, defaultValue: suggestion };
+      return answered(await text({ ...common, ...options, validate: (typed) => whyNot(typed ?? "") }));
+    },
+    async template(templates) {
+      // Clack shows a hint only for the choice under the cursor.
+      const options = templates.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));
+      return answered(await select({ ...common, message: "Which template?", options }));
+    },
+    async isFine(question) {
+      return answered(await confirm({ ...common, message: question, initialValue: false }));
+    },
+  };
+}
+
+/** Some terminals say that they have 0 columns. The questions would be printed with one character a line. */
+function assumeSize(stderr: Cli["stderr"]): void {
+  if (stderr.columns === 0) stderr.columns = 80;
+  if (stderr.rows === 0) stderr.rows = 24;
+}
+
+/** Why the user is asked for another folder. One that holds files may be right: for an add-on. */
+function whyNot(folder: string): string | undefined {
+  if (folder.trim() === "") return undefined;
+  try {
+    isTaken(resolve(folder));
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return error.message;
+    throw error;
+  }
+}
+
+/** A folder that holds only these counts as empty: a new repository, and a file that a file manager leaves. */
+const NOTHING = new Set([".git", ".DS_Store"]);
+
+/**
+ * Whether the folder holds something. A folder that does not exist is empty.
+ *
+ * @throws CliError when it is a file, a link to nothing or below one, or cannot be read
+ */
+function isTaken(directory: string): boolean {
+  try {
+    const found = statSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) {
+      assertNoDanglingLink(directory);
+      return false;
+    }
+    if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
+    return readdirSync(directory).some((name) => !NOTHING.has(name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    if (code === "ENOTDIR") throw usageError(`${echoed(directory)} leads through a file: name another folder`);
+    throw environmentError(`cannot read ${echoed(directory)} (${code})`);
+  }
+}
+
+/** No folder can be made in place of the link. */
+function assertNoDanglingLink(directory: string): void {
+  for (let path = directory; path !== dirname(path); path = dirname(path)) {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    if (!found.isSymbolicLink() || statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+    throw usageError(`${echoed(path)} is a link to a place that does not exist: name another folder`);
+  }
 }

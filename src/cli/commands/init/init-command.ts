@@ -59,7 +59,7 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   const choices = await choose({ folder, template: wished, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
-  if (template.kind === "add-on") return addToApp({ ...choices, template }, options, cli);
+  if (template.kind === "add-on") return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into goes with --template add-on");
   return makeProject({ ...choices, template }, options, cli);
 }

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Cli } from "../../console/cli.js";
@@ -5,13 +6,9 @@ import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
-import { findWorkspace } from "./find-workspace.js";
-import { nextSteps } from "./next-steps.js";
-import { notesOnProject } from "./notes-on-project.js";
 import { callingPackageManager, HOW_TO_GET, isInstalledOn, type PackageManager } from "./package-manager.js";
 import { planProject } from "./plan-project.js";
-import { printSteps } from "./print-steps.js";
-import { runTool, type ToolOutcome } from "./run-tool.js";
+import { findWorkspace, nextSteps, notesOnProject, printSteps } from "./project-report.js";
 import { givenSignalbox, runningSignalbox } from "./signalbox-spec.js";
 import type { ProjectTemplate } from "./templates.js";
 import { writeFiles } from "./write-files.js";
@@ -26,7 +23,7 @@ export interface ProjectOptions {
   json?: true;
 }
 
-/** Writes a whole project, installs its dependencies, makes a repository of it and says how to go on. */
+/** Writes a project, makes a repository of it, installs its dependencies and prints the next steps. */
 export async function makeProject(
   { template, directory, replace }: Choices & { template: ProjectTemplate },
   options: ProjectOptions,
@@ -37,14 +34,14 @@ export async function makeProject(
   const { signalbox: given } = options;
   const signalbox = given === undefined ? runningSignalbox(directory) : givenSignalbox(given, directory);
   const project = planProject(template, { directory, packageManager, signalbox });
-  // A secret that somebody put there is in no other place. A link counts, also one that leads nowhere yet.
+  // The secret in a user's .env may be in no other place. A link counts, also one to a file that does not exist yet.
   const hasOwn = lstatSync(join(directory, ".env"), { throwIfNoEntry: false }) !== undefined;
   const files = project.files.filter(({ path }) => path !== ".env" || !hasOwn);
   const replaced = writeFiles(directory, files, { replace });
   if (options.json === undefined) noteWritten(files.length, replaced, template, cli);
 
   const workspace = findWorkspace(directory);
-  // A repository in the middle of somebody's workspace would be in the way of theirs.
+  // Inside of a workspace, a repository of its own would hide the project from the workspace's repository.
   const hasRepository = options.git && workspace === null && (await makeRepository(directory, options.json, cli));
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
@@ -71,7 +68,7 @@ function noteWritten(count: number, replaced: readonly string[], { name }: Proje
   if (replaced.length > 0) terminal.note(dim(`replaced ${replaced.join(", ")}`));
 }
 
-/** Inside of a repository that is there already, none is made. */
+/** Makes none inside of another repository. */
 async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
   const { env, terminal, signal } = cli;
   const how = { cwd: directory, env, signal, isShown: false };
@@ -99,4 +96,31 @@ function noteFailedInstall(outcome: ToolOutcome, packageManager: PackageManager,
   const why = signal.aborted ? "interrupted" : failure;
   const what = `the files are written, the dependencies are not installed: ${why}`;
   terminal.note(terminal.notePaint.red(`${what}; run \`${command}\` in ${printable(shellQuote(directory))}`));
+}
+
+/** How a program ended; `missing`: there is no such program. */
+type ToolOutcome = "ok" | "failed" | "missing";
+
+interface ToolOptions {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  /** Whether its output is shown, on our stderr. */
+  isShown: boolean;
+}
+
+/** Runs a program to its end. It has no stdin, so it cannot wait for an answer. */
+function runTool(
+  command: string,
+  args: readonly string[],
+  { cwd, env, signal, isShown }: ToolOptions,
+): Promise<ToolOutcome> {
+  const output = isShown ? 2 : "ignore";
+  const isWindows = process.platform === "win32";
+  return new Promise((resolve) => {
+    // Package managers are scripts on Windows. No argument comes from the user.
+    const child = spawn(command, args, { cwd, env, signal, stdio: ["ignore", output, output], shell: isWindows });
+    child.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ENOENT" ? "missing" : "failed"));
+    child.once("close", (exitCode) => resolve(exitCode === 0 ? "ok" : "failed"));
+  });
 }

@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { alignTables } from "./align-tables.js";
-import { approveBuilds, imageNodeFor, type ApprovableManifest } from "./approve-builds.js";
-import { inWordsOf, type PackageManager } from "./package-manager.js";
-import type { PlannedFile } from "./plan.js";
-import { projectNameOf } from "./project-name.js";
+import {
+  approveBuilds,
+  imageNodeFor,
+  withCommandsOf,
+  type ApprovableManifest,
+  type PackageManager,
+} from "./package-manager.js";
 import type { ProjectTemplate } from "./templates.js";
+import type { PlannedFile } from "./write-files.js";
 
 /** The same way up from `src` and from `dist`. */
 const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
@@ -21,19 +24,19 @@ export interface ProjectChoices {
   /** Absolute. */
   directory: string;
   packageManager: PackageManager;
-  /** What stands behind `signalbox` in `dependencies`. */
+  /** The value of `signalbox` in `dependencies`. */
   signalbox: string;
 }
 
 type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 
-/** Names that would have their effect already where the templates stand: on npm when it packs, on our own lint. */
+/** In `templates/` these would have an effect: on npm when it packs signalbox, and on its own lint. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ["_gitignore", ".gitignore"],
   ["_oxlintrc.json", ".oxlintrc.json"],
 ]);
-/** What speaks of commands. */
-const SPEAKING = /(^|\/)(README\.md|Dockerfile|\.env\.example)$/;
+/** Files with commands in them. */
+const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example)$/;
 
 /** All files of a new project, in the order of their paths. */
 export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices): Project {
@@ -56,9 +59,9 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   contents.set(".env", withSecret(contents.get(".env.example") ?? ""));
   for (const { path, content } of builds) contents.set(path, content);
   const files = [...contents].map(([path, content]) => {
-    const said = SPEAKING.test(path) ? alignTables(inWordsOf(packageManager, content)) : content;
-    const own = said.replaceAll("{{name}}", name).replaceAll("{{imageNode}}", String(imageNodeFor(nodeMajor)));
-    return { path, content: own, ...(path === ".env" && { isPrivate: true as const }) };
+    const text = WITH_COMMANDS.test(path) ? alignTables(withCommandsOf(packageManager, content)) : content;
+    const filled = text.replaceAll("{{name}}", name).replaceAll("{{imageNode}}", String(imageNodeFor(nodeMajor)));
+    return { path, content: filled, ...(path === ".env" && { isPrivate: true as const }) };
   });
   return { name, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
@@ -75,11 +78,11 @@ function filesOf(folder: string): string[] {
     .filter((path) => !path.startsWith("node_modules/"));
 }
 
-/** Groups are merged, anything else is replaced. */
+/** Objects are merged, any other value is replaced. */
 function merge(base: Record<string, unknown>, over: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(over)) {
     const before = base[key];
-    if (isGroup(before) && isGroup(value)) {
+    if (isObject(before) && isObject(value)) {
       merge(before, value);
       base[key] = key.endsWith("ependencies") ? sortedByKey(before) : before;
     } else {
@@ -88,7 +91,7 @@ function merge(base: Record<string, unknown>, over: Record<string, unknown>): vo
   }
 }
 
-function isGroup(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -96,7 +99,56 @@ function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value>
   return Object.fromEntries(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A secret of its own for this machine, so that it starts at once; git does not take the file. */
+/** A new secret for this machine, so that the receiver starts at once. The file is in `.gitignore`. */
 function withSecret(example: string): string {
   return example.replace(/^SIGNALS_SECRET=.*$/m, () => `SIGNALS_SECRET=whsec_local_${randomBytes(24).toString("hex")}`);
+}
+
+/** npm allows no package of these names. */
+const RESERVED = new Set(["node_modules", "favicon.ico"]);
+const LONGEST = 214;
+
+/**
+ * A package name made from the name of the folder.
+ *
+ * @param taken packages that the project needs: npm does not install a package into a project of the same name
+ */
+function projectNameOf(directory: string, taken: readonly string[]): string {
+  const name = basename(directory)
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^a-z0-9._-]+/g, "-")
+    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, "")
+    .slice(0, LONGEST - "-receiver".length);
+  if (name === "") return "signal-receiver";
+  return RESERVED.has(name) || taken.includes(name) ? `${name}-receiver` : name;
+}
+
+/** Aligns the tables of a Markdown text again, after words in them became longer or shorter. */
+function alignTables(text: string): string {
+  return text.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
+    const rows = table
+      .trimEnd()
+      .split("\n")
+      .map((line) =>
+        line
+          .slice(1, -1)
+          .split("|")
+          .map((cell) => cell.trim()),
+      );
+    const widths = (rows[0] ?? []).map((_, column) =>
+      Math.max(...rows.map((row) => (isRule(row[column] ?? "") ? 3 : (row[column] ?? "").length))),
+    );
+    const lines = rows.map((row) => row.map((cell, column) => padded(cell, widths[column])));
+    return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+  });
+}
+
+function isRule(cell: string): boolean {
+  return /^-+$/.test(cell);
+}
+
+function padded(cell: string, width = 0): string {
+  return isRule(cell) ? "-".repeat(width) : cell.padEnd(width);
 }

@@ -1,36 +1,29 @@
-import { planAddOn, type AddOnOptions, type AddOnPlan } from "./add-on.js";
-
 /** A whole new receiver, out of one or more folders of `templates/`. */
 export interface ProjectTemplate {
   kind: "project";
   name: string;
   description: string;
   /**
-   * The folders, each laid over the one before: a file of the same path takes its place, and a `package.json` is merged
-   * into it. So a template holds only what is its own.
+   * The folders. A file of a later one replaces the file of the same path, and its `package.json` is merged into the one
+   * before. So a template holds only what is its own.
    */
   layers: readonly [string, ...string[]];
-  /** What has to run before it starts, as it can be typed. */
+  /** What has to run before it starts, and a command for that. */
   needs?: { what: string; command: string };
-  /** What runs beside the receiver, each in a terminal of its own. */
+  /** Commands that run beside the receiver, each in its own terminal. */
   alongside?: readonly string[];
 }
 
-/** New files for an app that exists. No dependencies are installed and no repository is made there. */
+/** New files for an app that exists. Nothing is installed, and no repository is made. */
 export interface AddOnTemplate {
   kind: "add-on";
   name: string;
   description: string;
-  /**
-   * @param appDir the app's folder
-   * @throws CliError when nothing sensible can be written there, or a file of somebody's is in the way
-   */
-  plan(appDir: string, options: AddOnOptions): Promise<AddOnPlan>;
 }
 
 export type Template = ProjectTemplate | AddOnTemplate;
 
-/** The first one is what is taken where nobody chooses. */
+/** The first one is the default. */
 export const TEMPLATES: readonly [Template, ...Template[]] = [
   {
     kind: "project",
@@ -53,6 +46,5 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     kind: "add-on",
     name: "add-on",
     description: "new files for the Express app in the folder, and the lines to add to it by hand",
-    plan: planAddOn,
   },
 ];

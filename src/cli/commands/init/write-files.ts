@@ -3,24 +3,32 @@ import { dirname, join, sep } from "node:path";
 import { makeFolders } from "../../../sqlite/make-folders.js";
 import { environmentError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
-import type { PlannedFile } from "./plan.js";
+
+/** A file that is going to be written. */
+export interface PlannedFile {
+  /** Inside the folder that is written to, with `/`. */
+  path: string;
+  content: string;
+  /** It holds a secret: other users of the machine may not read it. */
+  isPrivate?: true;
+}
 
 export interface WriteOptions {
   /** Replace files that are there already. @default false */
   replace?: boolean;
 }
 
-/** Of files that hold a secret: for their owner alone. */
+/** Only the owner may read and write. */
 const PRIVATE_MODE = 0o600;
 const USUAL_MODE = 0o666;
 
 /**
- * Writes all files or, when one of them fails, none: what was written is taken back and what was replaced is restored.
- * Nothing is written through a link inside of the folder: it may lead to what has nothing to do with it.
+ * Writes all files, or none if one of them fails: then new files are removed and replaced files get their content back.
+ * Nothing is written through a link inside of the folder, since it may lead anywhere.
  *
  * @param directory made if it is not there
  * @returns the paths of files that were replaced
- * @throws CliError with the one that failed, and what could not be taken back
+ * @throws CliError that names the file that failed, and files that could not be restored
  */
 export function writeFiles(
   directory: string,
@@ -39,7 +47,7 @@ export function writeFiles(
       assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
-      // Noted first: a write that fails may leave the beginning of a file.
+      // Noted before the write: one that fails may leave a part of the file.
       if (before !== null) undo.push({ path: target, act: () => writeFileSync(target, before) });
       else {
         claim(target, file.isPrivate === true ? PRIVATE_MODE : USUAL_MODE);
@@ -52,17 +60,17 @@ export function writeFiles(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const left = takeBack(undo);
-    const state = left.length === 0 ? "nothing was left behind" : `these could not be taken back: ${left.join(", ")}`;
+    const state = left.length === 0 ? "nothing was left behind" : `these could not be restored: ${left.join(", ")}`;
     throw environmentError(`cannot write ${echoed(path)} (${code ?? message}); ${state}`);
   }
 }
 
-/** Makes the file, empty; somebody may have made one since the folder was looked at. */
+/** Makes the file, empty. Fails if the file was made since the folder was read. */
 function claim(path: string, mode: number): void {
   writeFileSync(path, "", { flag: "wx", mode });
 }
 
-/** @throws Error for what is no plain file: a link, even one that leads nowhere, a folder, a pipe */
+/** @throws Error for anything but a plain file: a link (also one to nothing), a folder, a pipe */
 function contentOf(path: string): Buffer | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
@@ -71,7 +79,7 @@ function contentOf(path: string): Buffer | null {
   return readFileSync(path);
 }
 
-/** @throws Error when a link on the way leads elsewhere */
+/** @throws Error when a link on the way leads out of the folder */
 function assertInside(folder: string, directory: string): void {
   const top = realpathSync(directory);
   const real = realpathSync(folder);

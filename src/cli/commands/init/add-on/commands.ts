@@ -1,8 +1,8 @@
 import { isAbsolute, join, relative } from "node:path";
 import { shellQuote } from "../../../console/shell-quote.js";
 import { EXEC } from "../package-manager.js";
+import type { AppFolder } from "./app-folder.js";
 import type { App } from "./detect-app.js";
-import type { AppFolder } from "./read-app.js";
 
 const ADD = { npm: "npm install", pnpm: "pnpm add", yarn: "yarn add", bun: "bun add" } as const;
 const ADD_FOR_DEVELOPMENT = {
@@ -12,7 +12,7 @@ const ADD_FOR_DEVELOPMENT = {
   bun: "bun add -d",
 };
 
-/** What the new files import and the app does not have. */
+/** Installs what the new files import and the app does not have. */
 export function installCommands(
   { language, packageManager }: App,
   { manifest }: AppFolder,
@@ -26,7 +26,7 @@ export function installCommands(
   ];
 }
 
-/** Runs the new test alone. */
+/** Runs only the new test. */
 export function testCommand(app: App, folder: AppFolder, testPath: string): string {
   const path = shellQuote(testPath);
   const run = EXEC[app.packageManager];
@@ -37,13 +37,13 @@ export function testCommand(app: App, folder: AppFolder, testPath: string): stri
   const { dependencies, scripts } = folder.manifest;
   if ("tsx" in dependencies) return `${run} tsx --test ${path}`;
   const built = builtPath(folder, testPath);
-  // npx fetches it for this once.
+  // npx installs it for this one run.
   if (built === null) return `npx tsx --test ${path}`;
   const build = "build" in scripts ? `${app.packageManager} run build` : `${run} tsc -p .`;
   return `${build} && node --test ${shellQuote(built)}`;
 }
 
-/** What the compiler makes of a source; `null` where tsconfig.json does not say where that goes. */
+/** Where the compiler writes a source; `null` if tsconfig.json does not say it. */
 function builtPath({ directory, compilerOptions }: AppFolder, source: string): string | null {
   const { rootDir, outDir } = compilerOptions ?? {};
   if (rootDir === undefined || outDir === undefined) return null;
@@ -55,4 +55,29 @@ function builtPath({ directory, compilerOptions }: AppFolder, source: string): s
 /** Sends a signal to the running app. */
 export function sendCommand({ packageManager, listen }: App, mountPath: string): string {
   return `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:${listen?.port ?? 3000}${mountPath}`;
+}
+
+/** What the user of this app has to know. */
+export function notesFor(app: App, { manifest, compilerOptions }: AppFolder, testPath: string): string[] {
+  const notes: string[] = ["Keep the inbox out of git: add the line signals.db* to .gitignore."];
+  if (app.isLazy) {
+    notes.push(
+      "Jest does not load ES modules such as signalbox here, so these lines load it only when it is used, and " +
+        `${testPath} runs under node:test.`,
+    );
+  }
+  const { module = "" } = compilerOptions ?? {};
+  if (app.language === "typescript" && app.modules === "commonjs" && /^node1[68]$/.test(module)) {
+    notes.push(
+      `tsconfig.json has "module": "${module}", which lets no CommonJS import an ES module such as signalbox. ` +
+        'Node 20.19 and later can: set "module": "nodenext".',
+    );
+  }
+  if ("dotenv" in manifest.dependencies) {
+    notes.push("SIGNALS_DB is read when the router is loaded: load .env before that, or set it outside of .env.");
+  }
+  if (app.packageManager === "pnpm") {
+    notes.push("If pnpm skips the install script of better-sqlite3, run `pnpm approve-builds` and choose it.");
+  }
+  return notes;
 }

@@ -7,18 +7,20 @@ import {
   type BodyParser,
   type Listen,
   type Place,
+  type Source,
 } from "./find-places.js";
 import { findShutdowns, type Shutdown } from "./find-shutdowns.js";
-import { detectTestRunner, isJestWithoutEsm, type TestRunner } from "./detect-test-runner.js";
 import type { PackageManager } from "../package-manager.js";
-import type { AppFolder } from "./read-app.js";
+import type { AppFolder, Manifest } from "./app-folder.js";
+
+export type TestRunner = "vitest" | "jest" | "mocha" | "node";
 
 /** What is known of an app. */
 export interface App {
   language: "typescript" | "javascript";
-  /** What its sources become when they run; TypeScript is written with `import` either way. */
+  /** What its sources are when they run. TypeScript is written with `import` in both cases. */
   modules: "esm" | "commonjs";
-  /** JavaScript that says `require`. */
+  /** JavaScript that uses `require`. */
   isRequiring: boolean;
   /** What the names of its sources end with: `.ts`, `.mjs`. */
   extension: string;
@@ -28,125 +30,139 @@ export interface App {
   expressImport: string;
   expressMajor: number | null;
   testRunner: TestRunner;
-  /** Its tests could not load signalbox, so nothing that they load may do so before it is used. */
+  /** Jest cannot load ES modules such as signalbox here: the lines to add load it only when they run. */
   isLazy: boolean;
   packageManager: PackageManager;
-  /** From the app's folder; empty when the sources stand at the top. */
+  /** From the app's folder; empty if the sources are at the top. */
   sourceFolder: string;
   creation: AppCreation | null;
   bodyParser: BodyParser | null;
   listen: Listen | null;
-  /** All in one file; empty where the app does nothing about it. */
+  /** All in one file; empty if the app has no listener of SIGTERM or SIGINT. */
   shutdowns: readonly Shutdown[];
 }
 
 /** @throws CliError when it is no Express app */
 export function detectApp(folder: AppFolder): App {
-  const { manifest, compilerOptions, sources } = folder;
-  const expressMajor = majorOf(folder.installed.express ?? manifest.dependencies["express"] ?? "");
+  const { manifest, compilerOptions } = folder;
+  const version = folder.installedExpress ?? manifest.dependencies["express"] ?? "";
+  const expressMajor = /\d+/.test(version) ? Number(/\d+/.exec(version)?.[0]) : null;
   if (expressMajor !== null && expressMajor < 4) {
     throw usageError(`signalbox works with Express 4.18 and 5, and this app has ${expressMajor}: update it first`);
   }
 
-  const creations = placesIn(folder, findCreation);
-  const creation =
-    creations.find((each) => findBodyParser(each.file, sources.get(each.file) ?? "", each) !== null) ??
-    creations[0] ??
-    null;
+  const sources = likeliestFirst(folder);
+  const creations = sources.flatMap((source) => {
+    const creation = findCreation(source);
+    return creation === null ? [] : [{ creation, bodyParser: findBodyParser(source, creation) }];
+  });
+  const { creation = null, bodyParser = null } =
+    creations.find((each) => each.bodyParser !== null) ?? creations[0] ?? {};
   if (creation === null && !("express" in manifest.dependencies)) {
     throw usageError(
       "express is no dependency in its package.json: name the folder of your Express app, or make a new receiver with --template express",
     );
   }
-  const listens = placesIn(folder, findListen);
-  const listen = listens.find(({ file }) => file === creation?.file) ?? listens[0] ?? null;
-  const shutdowns = placesIn(folder, findShutdowns);
-  const shutdownFile = (shutdowns.find(({ file }) => file === listen?.file) ?? shutdowns[0])?.file;
+  const listen =
+    inFileOf(
+      creation,
+      sources.flatMap((source) => findListen(source) ?? []),
+    )[0] ?? null;
+  const shutdowns = inFileOf(listen, sources.flatMap(findShutdowns));
 
-  const example = creation?.file ?? listen?.file ?? [...sources.keys()].sort(byDepth)[0] ?? "";
+  const example = creation?.file ?? listen?.file ?? folder.sources.toSorted(byDepth)[0]?.file ?? "";
   const ending = /\.[cm]?[jt]s$/.exec(example)?.[0];
   const extension = ending ?? (compilerOptions !== null || "typescript" in manifest.dependencies ? ".ts" : ".js");
   const isTypeScript = extension.endsWith("ts");
-  const says = sources.get(example) ?? "";
-  const isEsmText = /^(?:import\s[^(]|export\s)/m.test(says);
+  const text = folder.sources.find(({ file }) => file === example)?.text ?? "";
   const isEsm = isTypeScript
     ? isCompiledToEsm(extension, folder)
     : extension === ".mjs" || (extension === ".js" && manifest.type === "module");
-  const testRunner = detectTestRunner(manifest);
+  const testRunner = testRunnerOf(manifest);
+  const loadsEsm = Object.values(manifest.scripts).some((script) => script.includes("--experimental-vm-modules"));
   return {
     language: isTypeScript ? "typescript" : "javascript",
     modules: isEsm ? "esm" : "commonjs",
     // Babel and bundlers take `import` in what runs as CommonJS.
-    isRequiring: !isTypeScript && !isEsm && !isEsmText,
+    isRequiring: !isTypeScript && !isEsm && !/^(?:import\s[^(]|export\s)/m.test(text),
     extension,
     importExtension: importExtensionOf(folder, extension, isEsm),
-    expressImport: expressImportOf(sources),
+    expressImport: expressImportOf(folder.sources),
     expressMajor,
     testRunner,
-    isLazy: isJestWithoutEsm(manifest, testRunner, isEsm),
+    isLazy: testRunner === "jest" && !(isEsm && loadsEsm),
     packageManager: packageManagerOf(folder),
     sourceFolder: sourceFolderOf(folder, creation?.file ?? listen?.file),
     creation,
-    bodyParser: creation && findBodyParser(creation.file, sources.get(creation.file) ?? "", creation),
+    bodyParser,
     listen,
-    shutdowns: shutdowns.filter(({ file }) => file === shutdownFile),
+    // All in one file.
+    shutdowns: shutdowns.filter(({ file }) => file === shutdowns[0]?.file),
   };
 }
 
-/** The likeliest first: what `package.json` names, then what stands nearest to the top. */
-function placesIn<Found extends Place>(
-  { manifest, sources }: AppFolder,
-  find: (file: string, source: string) => Found | readonly Found[] | null,
-): Found[] {
+/** Files that `package.json` names, then those nearest to the top. */
+function likeliestFirst({ manifest, sources }: AppFolder): Source[] {
   const named = [manifest.main ?? "", ...Object.values(manifest.scripts)].join(" ");
-  const files = [...sources.keys()].sort(
-    (a, b) => Number(named.includes(b)) - Number(named.includes(a)) || byDepth(a, b),
-  );
-  return files.flatMap((file) => find(file, sources.get(file) ?? "") ?? []);
+  return sources.toSorted((a, b) => Number(named.includes(b.file)) - Number(named.includes(a.file)) || byDepth(a, b));
 }
 
-const ENTRY = /(?:^|\/)(?:app|server|index|main)\.\w+$/;
-
-function byDepth(a: string, b: string): number {
-  return depthOf(a) - depthOf(b) || (a < b ? -1 : 1);
+/** Those in the same file first. */
+function inFileOf<Found extends Place>(place: Place | null, places: readonly Found[]): Found[] {
+  return places.toSorted((a, b) => Number(b.file === place?.file) - Number(a.file === place?.file));
 }
 
-/** Of two in one folder, the one with a usual name comes first. */
-function depthOf(path: string): number {
-  return path.split("/").length * 2 - Number(ENTRY.test(path));
+function byDepth(a: Source, b: Source): number {
+  return depthOf(a.file) - depthOf(b.file) || (a.file < b.file ? -1 : 1);
+}
+
+/** In a folder, a file with a usual name comes first. */
+function depthOf(file: string): number {
+  return file.split("/").length * 2 - Number(/(?:^|\/)(?:app|server|index|main)\.\w+$/.test(file));
+}
+
+const RUNNERS = ["vitest", "jest", "mocha"] as const;
+
+/** The one in the script `test`, else the one among the dependencies, else Node's own. */
+function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
+  const script = scripts["test"] ?? "";
+  const named = RUNNERS.find((runner) => new RegExp(`\\b${runner}\\b`).test(script));
+  if (named !== undefined) return named;
+  if (/\b(?:node|tsx)\b.*--test\b/.test(script)) return "node";
+  return RUNNERS.find((runner) => runner in dependencies) ?? "node";
 }
 
 function isCompiledToEsm(extension: string, { manifest, compilerOptions }: AppFolder): boolean {
   if (extension !== ".ts") return extension === ".mts";
-  const mode = compilerOptions?.module ?? "node16";
-  if (mode === "commonjs") return false;
-  return mode.startsWith("node") ? manifest.type === "module" : true;
+  const module = compilerOptions?.module ?? "node16";
+  if (module === "commonjs") return false;
+  return module.startsWith("node") ? manifest.type === "module" : true;
 }
 
 const OWN_IMPORT = /(?:\bfrom\s*|\brequire\(|\bimport\(|^import\s*)["']\.{1,2}\/[^"'\n]*?(\.[cm]?[jt]s)?["']/gm;
 
-/** As its sources do it most often; else as its module system wants it. */
+/** The ending that its sources use most often, else the one that its module system needs. */
 function importExtensionOf({ sources, compilerOptions }: AppFolder, extension: string, isEsm: boolean): string {
-  if (compilerOptions?.allowImportingTsExtensions === true && extension.endsWith("ts")) return extension;
-  if (compilerOptions?.rewriteRelativeImportExtensions === true && extension.endsWith("ts")) return extension;
+  const { allowImportingTsExtensions, rewriteRelativeImportExtensions } = compilerOptions ?? {};
+  if ((allowImportingTsExtensions || rewriteRelativeImportExtensions) && extension.endsWith("ts")) return extension;
   const counts = new Map<string, number>();
-  for (const source of sources.values()) {
-    for (const [, used = ""] of source.matchAll(OWN_IMPORT)) counts.set(used, (counts.get(used) ?? 0) + 1);
+  for (const { text } of sources) {
+    for (const [, used = ""] of text.matchAll(OWN_IMPORT)) counts.set(used, (counts.get(used) ?? 0) + 1);
   }
   const usual = [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
   const full = extension.replace("ts", "js");
-  // Others would not be found at all.
-  if (extension === ".cjs" || extension === ".mjs" || extension === ".cts" || extension === ".mts") return full;
+  // No other ending is found.
+  if (/^\.[cm]/.test(extension)) return full;
   if (usual === undefined) return isEsm ? full : "";
   return usual === "" ? "" : usual.endsWith("ts") ? extension : full;
 }
 
-/** Its own way, where it has one: without `esModuleInterop` TypeScript takes no default import. */
-function expressImportOf(sources: ReadonlyMap<string, string>): string {
+/** As its sources import it: without `esModuleInterop` TypeScript takes no default import. */
+function expressImportOf(sources: readonly Source[]): string {
   const own =
     /^import (?:express(?:, \{[^}\n]*\})?|\* as express|express =) (?:from ["']express["']|require\(["']express["']\));?$/m;
-  for (const source of sources.values()) {
-    const [line = ""] = own.exec(source) ?? [];
+  for (const { text } of sources) {
+    const [line = ""] = own.exec(text) ?? [];
     if (line.startsWith("import * as")) return 'import * as express from "express";';
     if (line.startsWith("import express =")) return 'import express = require("express");';
     if (line !== "") break;
@@ -154,27 +170,15 @@ function expressImportOf(sources: ReadonlyMap<string, string>): string {
   return 'import express from "express";';
 }
 
-const PACKAGE_MANAGERS: readonly (readonly [lockFile: RegExp, name: PackageManager])[] = [
-  [/^pnpm-/, "pnpm"],
-  [/^yarn/, "yarn"],
-  [/^bun/, "bun"],
-  [/./, "npm"],
-];
-
 function packageManagerOf({ manifest, lockFiles }: AppFolder): PackageManager {
-  // Corepack's field is a person's own word; a second lock file may be a leftover.
+  // Corepack's field is written by a person. A second lock file may be a leftover.
   const said = /^(npm|pnpm|yarn|bun)@/.exec(manifest.packageManager ?? "")?.[1];
-  if (said !== undefined) return said as PackageManager;
-  return PACKAGE_MANAGERS.find(([pattern]) => pattern.test(lockFiles[0] ?? ""))?.[1] ?? "npm";
+  const locked = /^(pnpm|yarn|bun)/.exec(lockFiles[0] ?? "")?.[1];
+  return (said ?? locked ?? "npm") as PackageManager;
 }
 
 function sourceFolderOf({ sources }: AppFolder, entry: string | undefined): string {
   if (entry !== undefined && entry.includes("/") && !entry.startsWith("bin/")) return entry.split("/")[0] ?? "";
   if (entry !== undefined) return "";
-  return [...sources.keys()].some((path) => path.startsWith("src/")) ? "src" : "";
-}
-
-function majorOf(version: string): number | null {
-  const digits = /\d+/.exec(version)?.[0];
-  return digits === undefined ? null : Number(digits);
+  return sources.some(({ file }) => file.startsWith("src/")) ? "src" : "";
 }

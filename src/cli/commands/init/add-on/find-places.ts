@@ -1,12 +1,31 @@
-import { stripComments } from "./strip-comments.js";
-
-/** A line of a source, for a person to find. */
-export interface Place {
+/** A source file of an app. */
+export interface Source {
   /** From the app's folder, with `/`. */
+  file: string;
+  text: string;
+  /** The same text with blanks for comments, so that an index or a line is that of the text. */
+  code: string;
+}
+
+export function sourceOf(file: string, text: string): Source {
+  return { file, text, code: stripComments(text) };
+}
+
+const STRING_OR_COMMENT = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
+
+/** Blanks for comments. A string that holds `//` stays. */
+export function stripComments(text: string): string {
+  return text.replaceAll(STRING_OR_COMMENT, (piece) =>
+    piece.startsWith("/") ? piece.replaceAll(/[^\n]/g, " ") : piece,
+  );
+}
+
+/** A line of a source, for a user to find. */
+export interface Place {
   file: string;
   /** From 1. */
   line: number;
-  /** What stands there, without its indentation. */
+  /** The line without its indentation. */
   text: string;
   indent: string;
 }
@@ -15,44 +34,38 @@ export interface Place {
 export interface AppCreation extends Place {
   /** `app`, or `this.app`. */
   variable: string;
-  /** `express().use(…)`: nothing can be put behind it. */
+  /** `express().use(…)`: no line can be put behind it. */
   isChained: boolean;
 }
 
 const CREATION =
   /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(\s*\.\w)?/;
 
-export function findCreation(file: string, source: string): AppCreation | null {
-  const code = stripComments(source);
-  const match = CREATION.exec(code);
+export function findCreation(source: Source): AppCreation | null {
+  const match = CREATION.exec(source.code);
   if (match === null) return null;
   const [found, variable = "app", chain] = match;
-  // The line where the statement ends, for one that is written on several.
-  const place = placeAt(file, source, match.index + found.length - (chain?.length ?? 0) - 1);
+  // A statement of several lines: its last line.
+  const place = placeAt(source, match.index + found.length - (chain?.length ?? 0) - 1);
   return { ...place, variable, isChained: chain !== undefined };
 }
 
-const PARSERS = "(?:json|urlencoded|raw|text)";
-
 /** Where the app runs a parser of bodies. */
 export interface BodyParser extends Place {
-  /** `app.use(express.json())`, where the line makes the app too; `null`: a line above it will do. */
+  /** `app.use(express.json())`, if the same line makes the app; `null`: the mount can stand on the line above. */
   behindCreation: string | null;
 }
 
-/** The first that the app runs. */
-export function findBodyParser(file: string, source: string, creation: AppCreation): BodyParser | null {
-  const { variable } = creation;
-  const code = stripComments(source);
-  const app = variable.replaceAll(/[.$]/g, "\\$&");
+/** The first one that the app runs. */
+export function findBodyParser(source: Source, creation: AppCreation): BodyParser | null {
   const path = "(?:[\"'`][^\"'`]*[\"'`]\\s*,\\s*)?";
-  const parser = new RegExp(
-    `(?<![\\w$.])${app}\\s*\\.use\\(\\s*${path}(?:(?:\\w+\\s*\\.\\s*)?${PARSERS}|bodyParser)\\s*\\(`,
-  ).exec(code);
-  if (parser === null) return null;
-  const place = placeAt(file, source, parser.index);
-  if (goesOn(place, source)) return null;
-  return { ...place, behindCreation: place.line === creation.line ? callAt(code, parser.index) : null };
+  const name = "(?:(?:\\w+\\s*\\.\\s*)?(?:json|urlencoded|raw|text)|bodyParser)";
+  const use = new RegExp(`(?<![\\w$.])${escaped(creation.variable)}\\s*\\.use\\(\\s*${path}${name}\\s*\\(`);
+  const index = source.code.search(use);
+  if (index === -1) return null;
+  const place = placeAt(source, index);
+  if (continuesStatement(place, source)) return null;
+  return { ...place, behindCreation: place.line === creation.line ? callAt(source.code, index) : null };
 }
 
 /** As much of a call as stands on its first line. */
@@ -68,74 +81,73 @@ function callAt(code: string, index: number): string {
 
 /** Where an app begins to listen. */
 export interface Listen extends Place {
-  /** `if (…) app.listen(…)`: what is put above it would run without it. */
+  /** `if (…) app.listen(…)`: a line above it would run even when it does not. */
   isNested: boolean;
-  /** The port, or the one where the environment names none; `null` when it cannot be seen. */
+  /** The port, or the default where the environment names none; `null` if the source does not show it. */
   port: number | null;
 }
 
-export function findListen(file: string, source: string): Listen | null {
-  const code = stripComments(source);
-  const call = /\.listen\s*\(/.exec(code);
+const NESTED = /^(?:if|else|for|while|do|try)\b|[{?]|=>|&&|\|\|/;
+
+export function findListen(source: Source): Listen | null {
+  const call = /\.listen\s*\(/.exec(source.code);
   if (call === null) return null;
-  let place = placeAt(file, source, call.index);
-  // A call that goes over lines: `createServer(app)`, then `.listen(…)`.
-  const lines = source.split("\n");
-  while (/^[.)]/.test(place.text) && place.line > 1) place = placeOf(file, lines, place.line - 1);
-  const head = place.text.split(".listen")[0] ?? "";
-  const port = portIn(code.slice(call.index + call[0].length), code);
-  return { ...place, isNested: NESTED.test(head) || goesOn(place, source), port };
+  let place = placeAt(source, call.index);
+  // A call of several lines: `createServer(app)`, then `.listen(…)`.
+  while (/^[.)]/.test(place.text) && place.line > 1) place = placeOf(source, place.line - 1);
+  const [head = ""] = place.text.split(".listen");
+  const port = portIn(source.code.slice(call.index + call[0].length), source.code);
+  return { ...place, isNested: NESTED.test(head) || continuesStatement(place, source), port };
 }
 
-/** Alone, or for want of another. */
+/** `3000`, or the last value of `process.env.PORT || 3000`. */
 const PORT = /(?:^|(?:\|\||\?\?)\s*)["'`]?(\d+)(?![\w.])/;
 
 /** @param call what stands behind `.listen(` */
 function portIn(call: string, code: string): number | null {
-  const object = /^\s*\{[^}]*?\bport\s*:\s*([^,}\n]+)/.exec(call)?.[1];
-  // The first argument; the brackets of a call such as `Number(…)` may stand in it.
-  const given = object ?? /^\s*((?:[^,()\n]|\([^()\n]*\))+)/.exec(call)?.[1] ?? "";
-  const name = /^(?:[A-Za-z_$][\w$]*)$/.exec(given.trim())?.[0].replaceAll("$", "\\$&");
-  const value =
-    name === undefined
-      ? given
-      : new RegExp(`(?<![\\w$.])${name}\\s*(?::[^=\\n]+)?=(?![=>])\\s*([^;\\n]+)`).exec(code)?.[1];
-  const port = Number(PORT.exec((value ?? "").trim())?.[1] ?? 0);
+  const inObject = /^\s*\{[^}]*?\bport\s*:\s*([^,}\n]+)/.exec(call)?.[1];
+  // The first argument. It may hold the brackets of a call such as `Number(…)`.
+  const argument = inObject ?? /^\s*((?:[^,()\n]|\([^()\n]*\))+)/.exec(call)?.[1] ?? "";
+  const isName = /^[A-Za-z_$][\w$]*$/.test(argument.trim());
+  const definition = `(?<![\\w$.])${escaped(argument.trim())}\\s*(?::[^=\\n]+)?=(?![=>])\\s*([^;\\n]+)`;
+  const value = isName ? (new RegExp(definition).exec(code)?.[1] ?? "") : argument;
+  const port = Number(PORT.exec(value.trim())?.[1] ?? 0);
   return port > 0 && port <= 65_535 ? port : null;
 }
 
-const NESTED = /^(?:if|else|for|while|do|try)\b|[{?]|=>|&&|\|\|/;
 const UNFINISHED = /(?:^|[^\w$])(?:if|while|for)\b.*\)$|(?:=>|[=(,?:&|+[]|\belse)$/;
 
 /** Whether the line is the rest of a statement that began above it. */
-export function goesOn({ line }: Place, source: string): boolean {
-  const above = stripComments(source)
-    .split("\n")
-    .slice(0, line - 1);
+export function continuesStatement({ line }: Place, { code }: Source): boolean {
+  const above = code.split("\n").slice(0, line - 1);
   return UNFINISHED.test((above.findLast((each) => each.trim() !== "") ?? "").trim());
 }
 
-const IMPORT = /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?/gm;
-const REQUIRE = /^(?:const|let|var)\s[^;=]*?=\s*require\(["'][^"'\n]+["']\)[^\n]*$/gm;
+const IMPORT =
+  /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?|^(?:const|let|var)\s[^;=]*?=\s*require\(["'][^"'\n]+["']\)[^\n]*$/gm;
 
 /**
  * The last line of the imports.
  *
- * @param before a line that they must stand above; those below are not looked at
+ * @param before only imports above this line count
  */
-export function findLastImport(file: string, source: string, before: number): Place | null {
-  const code = stripComments(source);
-  const ends = [...code.matchAll(IMPORT), ...code.matchAll(REQUIRE)].map(({ index, [0]: found }) =>
-    placeAt(file, source, index + found.length - 1),
+export function findLastImport(source: Source, before: number): Place | null {
+  const ends = [...source.code.matchAll(IMPORT)].map(({ index, 0: found }) =>
+    placeAt(source, index + found.length - 1),
   );
-  return ends.filter(({ line }) => line < before).sort((a, b) => b.line - a.line)[0] ?? null;
+  return ends.findLast(({ line }) => line < before) ?? null;
 }
 
-export function placeAt(file: string, source: string, index: number): Place {
-  return placeOf(file, source.split("\n"), source.slice(0, index).split("\n").length);
+export function placeAt(source: Source, index: number): Place {
+  return placeOf(source, source.text.slice(0, index).split("\n").length);
 }
 
-function placeOf(file: string, lines: readonly string[], line: number): Place {
-  const text = (lines[line - 1] ?? "").replace(/\r$/, "");
-  return { file, line, text: text.trim(), indent: /^\s*/.exec(text)?.[0] ?? "" };
+export function placeOf({ file, text }: Source, line: number): Place {
+  const found = (text.split("\n")[line - 1] ?? "").replace(/\r$/, "");
+  return { file, line, text: found.trim(), indent: /^\s*/.exec(found)?.[0] ?? "" };
+}
+
+/** A name, for a regular expression. */
+export function escaped(name: string): string {
+  return name.replaceAll(/[.$]/g, "\\$&");
 }

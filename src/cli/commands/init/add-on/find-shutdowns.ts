@@ -1,14 +1,13 @@
-import { goesOn, placeAt, type Place } from "./find-places.js";
-import { stripComments } from "./strip-comments.js";
+import { continuesStatement, escaped, placeAt, type Place, type Source } from "./find-places.js";
 
 const NAMES = ["SIGTERM", "SIGINT"] as const;
 
 type TerminationSignal = (typeof NAMES)[number];
 
-/** What an app does when it is told to end. */
+/** A function of the app that runs at SIGTERM or SIGINT. */
 export interface Shutdown extends Place {
   signals: readonly TerminationSignal[];
-  /** Its function begins on that line and ends on a later one, so that a line can be put inside. */
+  /** The function begins on that line and ends on a later one, so that a line can be put inside. */
   isOpen: boolean;
   isAsync: boolean;
   /** It ends the process itself. */
@@ -21,38 +20,38 @@ const REGISTRATION =
   /process\s*\.\s*(?:on|once|addListener|prependListener)\s*\(\s*(?:(["'`])(SIGTERM|SIGINT)\1|[A-Za-z_$][\w$]*)\s*,\s*(?:([A-Za-z_$][\w$]*)\s*\))?/g;
 
 /** Each function that runs at SIGTERM or SIGINT, once. */
-export function findShutdowns(file: string, source: string): Shutdown[] {
-  const code = stripComments(source);
+export function findShutdowns(source: Source): Shutdown[] {
+  const { code } = source;
   const mentioned = NAMES.filter((name) => new RegExp(`["'\`]${name}["'\`]`).test(code));
-  if (mentioned.length === 0) return [];
-  const found = new Map<number, Shutdown>();
-  const add = (signals: readonly TerminationSignal[], index: number): void => {
-    const before = found.get(index)?.signals ?? [];
-    const all = NAMES.filter((name) => before.includes(name) || signals.includes(name));
-    found.set(index, { ...shutdownAt(file, source, index), signals: all });
-  };
-  for (const { index, 2: name, 3: handler } of code.matchAll(REGISTRATION)) {
-    add(name === undefined ? mentioned : [name as TerminationSignal], definitionOf(handler, code) ?? index);
-  }
-  // Somebody else's function is given the names.
   const [first] = mentioned;
-  if (found.size === 0 && first !== undefined) add(mentioned, code.search(new RegExp(`["'\`]${first}["'\`]`)));
-  return [...found.values()];
+  if (first === undefined) return [];
+  const signalsAt = new Map<number, TerminationSignal[]>();
+  for (const { index, 2: name, 3: handler } of code.matchAll(REGISTRATION)) {
+    const at = definitionOf(handler, code) ?? index;
+    // A variable as the name: of a loop over all of them.
+    const signals = name === undefined ? mentioned : [name as TerminationSignal];
+    signalsAt.set(at, [...(signalsAt.get(at) ?? []), ...signals]);
+  }
+  // The app gives the names to a function of a library.
+  if (signalsAt.size === 0) signalsAt.set(code.search(new RegExp(`["'\`]${first}["'\`]`)), mentioned);
+  return [...signalsAt].map(([index, signals]) => ({
+    ...shutdownAt(source, index),
+    signals: NAMES.filter((name) => signals.includes(name)),
+  }));
 }
 
-/** Where a function of that name is written. */
+/** Where a function of that name is defined. */
 function definitionOf(name: string | undefined, code: string): number | null {
   if (name === undefined) return null;
-  const escaped = name.replaceAll("$", "\\$&");
-  const definition = new RegExp(
-    `(?<![\\w$.])(?:(?:async\\s+)?function\\s+${escaped}\\s*\\(|(?:const|let|var)\\s+${escaped}\\s*(?::[^=\\n]+)?=\\s*(?:async\\b|function\\b|\\())`,
-  ).exec(code);
-  return definition?.index ?? null;
+  const asFunction = `(?:async\\s+)?function\\s+${escaped(name)}\\s*\\(`;
+  const asVariable = `(?:const|let|var)\\s+${escaped(name)}\\s*(?::[^=\\n]+)?=\\s*(?:async\\b|function\\b|\\()`;
+  const index = code.search(new RegExp(`(?<![\\w$.])(?:${asFunction}|${asVariable})`));
+  return index === -1 ? null : index;
 }
 
-function shutdownAt(file: string, source: string, index: number): Omit<Shutdown, "signals"> {
-  const place = placeAt(file, source, index);
-  const lines = stripComments(source).split("\n");
+function shutdownAt(source: Source, index: number): Omit<Shutdown, "signals"> {
+  const place = placeAt(source, index);
+  const lines = source.code.split("\n");
   const head = (lines[place.line - 1] ?? "").trim();
   const isOpen = /(?:=>\s*|\bfunction\b.*)\{$/.test(head);
   const rest = lines.slice(place.line);
@@ -65,6 +64,6 @@ function shutdownAt(file: string, source: string, index: number): Omit<Shutdown,
     isOpen,
     isAsync: /\basync\b/.test(head),
     exits: body.some((line) => /\bprocess\s*\.\s*exit\b/.test(line)),
-    isStatement: /^process\b/.test(place.text) && !goesOn(place, source),
+    isStatement: /^process\b/.test(place.text) && !continuesStatement(place, source),
   };
 }

@@ -1,19 +1,21 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-{{ts import type { Server } from "node:http";}}
-{{ts import type { AddressInfo } from "node:net";}}
-{{nodetest import { afterEach, beforeEach, it } from "node:test";}}
-{{expressImport}}
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, it } from "node:test";
+import express from "express";
 import { memoryStore } from "signalbox/stores/memory";
 import { signalEvent, signedDelivery } from "signalbox/testing";
-{{vitest import { afterEach, beforeEach, it } from "vitest";}}
-import { createSignals } from "./router{{ext}}";
+import { createSignals } from "./router.js";
 
-const secret = "whsec_of_this_test_alone";
+type Signals = ReturnType<typeof createSignals>;
+type Delivery = ReturnType<typeof signedDelivery>;
 
-let received{{ts : string[]}};
-let signals{{ts : ReturnType<typeof createSignals>}};
-let server{{ts : Server}};
+const secret = "whsec_of_this_test";
+
+let received: string[];
+let signals: Signals;
+let server: Server;
 
 beforeEach(async () => {
   received = [];
@@ -36,13 +38,13 @@ afterEach(async () => {
   await signals.close();
 });
 
-function post({ headers, body }{{ts : ReturnType<typeof signedDelivery>}}) {
-  const { port } = server.address(){{ts  as AddressInfo}};
+function post({ headers, body }: Delivery) {
+  const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/webhooks/signals`;
   return fetch(url, { method: "POST", headers, body: body.toString() });
 }
 
-{{ts+nodetest void }}it("a signed signal is handed to onSignal, once", async () => {
+void it("a signed signal is handed to onSignal, once", async () => {
   const handedOff = new Promise((resolve) => {
     signals.receiver.on("handedOff", resolve);
   });
@@ -60,7 +62,7 @@ function post({ headers, body }{{ts : ReturnType<typeof signedDelivery>}}) {
   assert.deepEqual(received, [event.id]);
 });
 
-{{ts+nodetest void }}it("what somebody else signed is refused", async () => {
+void it("a signal with a wrong signature is refused", async () => {
   const forged = signedDelivery(signalEvent(), { secret: "whsec_of_another" });
   const answer = await post(forged);
   assert.equal(answer.status, 401);

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isJsonObject } from "../../../deliveries/restamp.js";
 import { usageError } from "../../../options/exit.js";
-import { readCompilerOptions, type CompilerOptions } from "./read-tsconfig.js";
+import { sourceOf, stripComments, type Source } from "./find-places.js";
 
-/** As much of a `package.json` as is asked for. */
+/** As much of a `package.json` as is used here. */
 export interface Manifest {
   type?: string;
   main?: string;
@@ -13,23 +14,23 @@ export interface Manifest {
   dependencies: Readonly<Record<string, string>>;
 }
 
-/** What was read of an app's folder; nothing is concluded from it yet. */
+/** What was read in an app's folder. Nothing is concluded from it yet. */
 export interface AppFolder {
   /** Absolute. */
   directory: string;
   manifest: Manifest;
   /** `null` without a `tsconfig.json`. */
   compilerOptions: CompilerOptions | null;
-  /** Its own sources, tests and builds left out: path from the folder, with `/` → text. */
-  sources: ReadonlyMap<string, string>;
-  /** The names of the lock files that apply, those of a workspace above it too, the nearest first. */
+  /** Its own sources, without tests and builds. */
+  sources: readonly Source[];
+  /** The names of the lock files that apply, the nearest first; a workspace above may have one too. */
   lockFiles: readonly string[];
-  /** Versions of what is installed, such as `5.1.0`; `null` for what is not. */
-  installed: Readonly<Record<"express" | "typescript", string | null>>;
+  /** The version of the installed Express, such as `5.1.0`; `null` if none is installed. */
+  installedExpress: string | null;
 }
 
 /** @throws CliError when there is no package */
-export function readApp(appDir: string): AppFolder {
+export function readAppFolder(appDir: string): AppFolder {
   const directory = resolve(appDir);
   const manifest = readManifest(directory, appDir);
   const compilerOptions = readCompilerOptions(join(directory, "tsconfig.json"));
@@ -39,17 +40,14 @@ export function readApp(appDir: string): AppFolder {
     compilerOptions,
     sources: readSources(directory, compilerOptions?.outDir),
     lockFiles: lockFilesFor(directory),
-    installed: {
-      express: installedVersion(directory, "express"),
-      typescript: installedVersion(directory, "typescript"),
-    },
+    installedExpress: installedVersion(directory, "express"),
   };
 }
 
 function readManifest(directory: string, typed: string): Manifest {
   let json: string;
   try {
-    // A byte order mark is no JSON, and npm takes it all the same.
+    // JSON has no byte order mark, but npm reads a file that begins with one.
     json = readFileSync(join(directory, "package.json"), "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
     const isMissing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
@@ -57,7 +55,7 @@ function readManifest(directory: string, typed: string): Manifest {
     throw usageError(`${what} in ${typed}: name the folder of your Express app`);
   }
   const found = parseManifest(json, typed);
-  const manifest = isObject(found) ? found : {};
+  const manifest = isJsonObject(found) ? found : {};
   const text = (key: string): Partial<Record<string, string>> =>
     typeof manifest[key] === "string" ? { [key]: manifest[key] } : {};
   const kinds = ["peerDependencies", "optionalDependencies", "devDependencies", "dependencies"];
@@ -74,19 +72,15 @@ function parseManifest(json: string, typed: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    // Of Node's message the place alone: it may quote the file.
+    // Only the position is taken from the message: the rest may quote the file.
     const at = /at position (\d+)/.exec((error as SyntaxError).message)?.[1];
     const where = at === undefined ? "" : ` (line ${json.slice(0, Number(at)).split("\n").length})`;
-    throw usageError(`the package.json in ${typed} is no JSON${where}: mend it, npm cannot read it either`);
+    throw usageError(`the package.json in ${typed} is no JSON${where}: fix it, npm cannot read it either`);
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function textsIn(group: unknown): Record<string, string> {
-  const entries = isObject(group) ? Object.entries(group) : [];
+  const entries = isJsonObject(group) ? Object.entries(group) : [];
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
@@ -95,32 +89,83 @@ const NO_SOURCE = /\.d\.[cm]?ts$|[.-](?:test|spec|config|check)\.[cm]?[jt]s$/;
 const NO_FOLDER = new Set(
   "node_modules dist build out coverage public static test tests __tests__ __mocks__ spec e2e fixtures".split(" "),
 );
-/** An app has fewer; a folder that is no app should not keep anybody waiting. */
+/** An app has fewer. A folder that is no app must not take long to read. */
 const MOST_FILES = 2000;
 const LARGEST_BYTES = 512 * 1024;
 
-function readSources(directory: string, outDir: string | undefined): Map<string, string> {
-  const sources = new Map<string, string>();
+function readSources(directory: string, outDir: string | undefined): Source[] {
+  const sources: Source[] = [];
   const folders = [""];
-  for (let folder = folders.shift(); folder !== undefined && sources.size < MOST_FILES; folder = folders.shift()) {
+  for (let folder = folders.shift(); folder !== undefined && sources.length < MOST_FILES; folder = folders.shift()) {
     const entries = readdirSync(join(directory, folder), { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      const isBuilt = outDir !== undefined && resolve(directory, path) === resolve(outDir);
+      const file = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      const path = join(directory, file);
+      const isBuilt = outDir !== undefined && path === resolve(outDir);
       if (entry.isDirectory() && !entry.name.startsWith(".") && !NO_FOLDER.has(entry.name) && !isBuilt) {
-        folders.push(path);
-      } else if (entry.isFile() && isSource(entry.name)) {
-        const file = join(directory, path);
-        if (statSync(file).size <= LARGEST_BYTES) sources.set(path, readFileSync(file, "utf8"));
+        folders.push(file);
+      } else if (entry.isFile() && isSource(entry.name) && statSync(path).size <= LARGEST_BYTES) {
+        sources.push(sourceOf(file, readFileSync(path, "utf8")));
       }
     }
   }
   return sources;
 }
 
-/** Old starters have their start in `bin/www`, without an ending. */
+/** express-generator writes the start into `bin/www`, without an ending. */
 function isSource(name: string): boolean {
   return name === "www" || (SOURCE.test(name) && !NO_SOURCE.test(name));
+}
+
+/** As much of a `tsconfig.json` as is used here. Names of modules are in lower case. */
+interface CompilerOptions {
+  module?: string;
+  moduleResolution?: string;
+  esModuleInterop?: boolean;
+  allowImportingTsExtensions?: boolean;
+  rewriteRelativeImportExtensions?: boolean;
+  /** Absolute, as `outDir` is. */
+  rootDir?: string;
+  outDir?: string;
+}
+
+/** The options, with those of the files that it extends. `null` if there is no such file, or if it cannot be read. */
+function readCompilerOptions(path: string, seen: readonly string[] = []): CompilerOptions | null {
+  if (seen.includes(path)) return null;
+  let config: unknown;
+  try {
+    config = JSON.parse(stripComments(readFileSync(path, "utf8")).replaceAll(/,(?=\s*[}\]])/g, ""));
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(config)) return null;
+  const names = [config["extends"]].flat().filter((base) => typeof base === "string");
+  const bases = names.map((base) => readBase(base, path, [...seen, path]));
+  const own: Record<string, unknown> = isJsonObject(config["compilerOptions"]) ? { ...config["compilerOptions"] } : {};
+  for (const name of ["module", "moduleResolution"]) {
+    if (typeof own[name] === "string") own[name] = own[name].toLowerCase();
+  }
+  for (const name of ["rootDir", "outDir"]) {
+    if (typeof own[name] === "string") own[name] = resolve(dirname(path), own[name]);
+  }
+  return Object.assign({}, ...bases, own) as CompilerOptions;
+}
+
+function readBase(base: string, from: string, seen: readonly string[]): CompilerOptions | null {
+  const withEnding = base.endsWith(".json") ? [base] : [`${base}.json`, `${base}/tsconfig.json`];
+  const folders = base.startsWith(".") || isAbsolute(base) ? [dirname(from)] : modulesAbove(dirname(from));
+  for (const folder of folders) {
+    for (const name of withEnding) {
+      const found = readCompilerOptions(resolve(folder, name), seen);
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+function modulesAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return [join(folder, "node_modules"), ...(above === folder ? [] : modulesAbove(above))];
 }
 
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"];

@@ -1,4 +1,4 @@
-{{ts import type { Handoff, Signal } from "signalbox";}}
+import type { Handoff, Signal } from "signalbox";
 
 /**
  * Called with each signal. Give it to your own queue or database here: once this
@@ -6,11 +6,8 @@
  * rejects, the signal comes again, for about three days.
  *
  * A signal may come twice, with the same `handoff.deliveryKey`.
-{{js  *}}
-{{js  * @param {import("signalbox").Signal} signal}}
-{{js  * @param {import("signalbox").Handoff} handoff}}
  */
-export function onSignal(signal{{ts : Signal}}, handoff{{ts : Handoff}}) {
+export function onSignal(signal: Signal, handoff: Handoff) {
   const { product, signal_type: signalType, title } = signal.data;
   handoff.logger.info({ product: product.slug, signalType }, title);
 }

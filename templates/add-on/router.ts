@@ -1,16 +1,14 @@
 import { Router } from "express";
-import { createReceiver{{ts , type ReceiverOptions}} } from "signalbox";
+import { createReceiver, type ReceiverOptions } from "signalbox";
 import { expressHandler } from "signalbox/express";
 import { sqliteStore } from "signalbox/stores/sqlite";
-import { onSignal } from "./on-signal{{ext}}";
+import { onSignal } from "./on-signal.js";
 
 /**
  * A receiver of signals, and the router that brings them to it. Mount the router
  * before any body parser: the signature covers the bytes as they were sent.
-{{js  *}}
-{{js  * @param {import("signalbox").ReceiverOptions} options}}
  */
-export function createSignals(options{{ts : ReceiverOptions}}) {
+export function createSignals(options: ReceiverOptions) {
   const receiver = createReceiver(options);
 
   const router = Router();
