@@ -26,7 +26,7 @@ const BLOCKS: readonly (readonly [heading: string, holding: string, test: string
   ["Quick start", 'require("express")', "test/package/quick-start.test.ts"],
   ["Start a new receiver", "init my-receiver", "test/templates/express.test.ts"],
   ["Start a new receiver", "init trial", "test/cli/init.test.ts"],
-  ["Add it to an app you have", "--template add-on", "test/cli/add-on.test.ts"],
+  ["Add it to an app you have", "--template add-on", "test/templates/add-on.test.ts"],
   ["Three commands to know", "npx signalbox demo", "test/package/readme-commands.test.ts"],
   ["Three commands to know", "SIGNALS_SECRET=whsec_quick_start", "test/package/readme-commands.test.ts"],
   ["Three commands to know", "npx signalbox inbox discard", "test/package/readme-commands.test.ts"],

@@ -7,7 +7,7 @@ import type { AddOnPlan } from "../../src/cli/commands/init/add-on/describe-add-
 import { planAddOn } from "../../src/cli/commands/init/add-on/plan-add-on.js";
 import { REPOSITORY } from "../package/installed.js";
 import { STRICT } from "./add-on-apps.js";
-import { tempFiles } from "./temp-files.js";
+import { tempFiles } from "../cli/temp-files.js";
 
 // A compiler for each kind, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
