@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { StoreStats } from "../../inbox/store.js";
-import { createAdministration } from "./administration.js";
+import { createQueries } from "./queries.js";
 
 /** What takes so long, or waits for the disk so often, that the host's event loop must not wait for it. */
 export interface BackgroundTasks {
@@ -30,7 +30,7 @@ export interface WalState {
 }
 
 export function createBackgroundTasks(db: Database): BackgroundTasks {
-  const { stats } = createAdministration(db);
+  const { stats } = createQueries(db);
   const pragma = (text: string): WalState => (db.pragma(text) as [WalState])[0];
 
   /** The first write after a checkpoint of all frames begins the WAL anew, and its header is synced before it goes on. */

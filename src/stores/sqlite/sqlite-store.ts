@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
-import { createAdministration, type Administration } from "./administration.js";
+import { createQueries, type Queries } from "./queries.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import { createCommitter, type Committer } from "./commit.js";
@@ -35,7 +35,7 @@ interface Connection {
   db: Database;
   path: string;
   committer: Committer;
-  administration: Administration;
+  queries: Queries;
   wal: WalSync;
   files: FileWatch;
   background: Background;
@@ -73,12 +73,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     const background = createBackground(db, realPath, !operator);
     try {
       const committer = createCommitter(db, shared);
-      const administration = createAdministration(db);
+      const queries = createQueries(db);
       const checkpointer = createCheckpointer(db, background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
       const wal = createWalSync(realPath);
       const files = watchFiles(db, realPath, wal);
-      return { db, path: realPath, committer, administration, wal, files, background, checkpointer, release };
+      return { db, path: realPath, committer, queries, wal, files, background, checkpointer, release };
     } catch (error) {
       await background.close();
       release({ keepWal: true });
@@ -233,10 +233,10 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       return write(({ committer }) => committer.takeOver({ ...request, held }));
     },
     async list(query) {
-      return read(({ administration }) => administration.list(query));
+      return read(({ queries }) => queries.list(query));
     },
     async get(endpoint, eventId) {
-      return read(({ administration }) => administration.get(endpoint, eventId));
+      return read(({ queries }) => queries.get(endpoint, eventId));
     },
     async stats(endpoint) {
       const { background } = connected();
@@ -244,7 +244,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         throw storeError(error, path);
       });
     },
-    oldestReadyAt: (endpoint) => read(({ administration }) => administration.oldestReadyAt(endpoint)),
+    oldestReadyAt: (endpoint) => read(({ queries }) => queries.oldestReadyAt(endpoint)),
     diagnostics() {
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
@@ -257,9 +257,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         threadDeaths: background.deaths(),
       };
     },
-    replay: (moves, now) => write(({ administration }) => administration.replay(moves, now)),
-    discard: (events, now) => write(({ administration }) => administration.discard(events, now)),
-    prune: (request) => write(({ administration }) => administration.prune(request)),
+    replay: (moves, now) => write(({ queries }) => queries.replay(moves, now)),
+    discard: (events, now) => write(({ queries }) => queries.discard(events, now)),
+    prune: (request) => write(({ queries }) => queries.prune(request)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { createAdministration } from "../../../../src/stores/sqlite/administration.js";
+import { createQueries } from "../../../../src/stores/sqlite/queries.js";
 import { createCommitter } from "../../../../src/stores/sqlite/commit.js";
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { newEvent, T0 } from "../../inbox/new-event.js";
@@ -42,20 +42,20 @@ test("no statement on the path of a delivery scans or sorts, and each state has 
 });
 
 test("pruning, which runs every minute beside the deliveries, looks at old events alone", () => {
-  const prunes = plansOf(createAdministration).filter(({ sql }) => sql.includes("has_payload ="));
+  const prunes = plansOf(createQueries).filter(({ sql }) => sql.includes("has_payload ="));
   const steps = prunes.filter(({ sql }) => sql.startsWith("SELECT seq")).flatMap(({ plan }) => plan);
   expect(steps.length).toBeGreaterThan(1);
   for (const step of steps) expect(step).toMatch(/^SEARCH inbox USING COVERING INDEX inbox_done_\w+ \(.*due_at<\?\)/);
 });
 
 test("the age of what waits is found without a look at every event", () => {
-  const oldest = plansOf(createAdministration).find(({ sql }) => sql.includes("min(due_at)"));
+  const oldest = plansOf(createQueries).find(({ sql }) => sql.includes("min(due_at)"));
   expect(oldest?.plan.join("\n")).toMatch(/inbox_ready/);
   expect(oldest?.plan.join("\n")).not.toMatch(/inbox_key/);
 });
 
 test("no statement of an administrator scans or sorts the whole inbox", () => {
-  expect(slowOnes(plansOf(createAdministration))).toEqual([]);
+  expect(slowOnes(plansOf(createQueries))).toEqual([]);
 });
 
 test("a body lives in its own table, and a change of state does not write it again", async () => {

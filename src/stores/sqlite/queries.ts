@@ -14,7 +14,7 @@ import {
 import { preparePayloads } from "./payloads.js";
 
 /** What people do with an inbox, beside the path of a delivery. Synchronous; each call one transaction. */
-export interface Administration {
+export interface Queries {
   list(query: ListQuery): InboxEntry[];
   get(endpoint: string, eventId: string): StoredEvent | undefined;
   stats(endpoint: string): StoreStats;
@@ -44,7 +44,7 @@ interface EntryRow {
 const ENTRY = `seq, endpoint, event_id, type, state, due_at, attempts, crashes, possibly_repeated, replayed,
   received_at, last_error, body_hash`;
 
-export function createAdministration(db: Database): Administration {
+export function createQueries(db: Database): Queries {
   const findOne = db.prepare<[string, string], EntryRow>(
     `SELECT ${ENTRY} FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
