@@ -46,12 +46,12 @@ export function isSignalboxError(value: unknown): value is SignalboxError {
   try {
     return typeof value === "object" && value !== null && BRAND in value;
   } catch {
-    // A proxy that does not want to be looked at.
+    // A proxy whose `has` trap throws.
     return false;
   }
 }
 
-/** The name of whatever was thrown. Total: what a callback throws may be anything. */
+/** The name of what was thrown, which may be any value. Never throws. */
 export function errorName(error: unknown): string {
   try {
     const name: unknown = error instanceof Error ? error.name : typeof error;
@@ -76,8 +76,8 @@ export class PermanentFailure extends SignalboxError {
 }
 
 /**
- * Throw it from `onSignal` when the time is wrong and nothing is broken (a rate limit, a maintenance
- * window): the event comes again after `delayMs` and uses up no attempt.
+ * Throw it from `onSignal` when nothing is broken but the time is wrong (a rate limit, a maintenance window): the event is
+ * handed off again after `delayMs`, and that uses up no attempt.
  *
  * @example
  * throw new RetryLater("queue is paused", { delayMs: 60_000 });

@@ -1,4 +1,4 @@
-/** An abort signal that is made only when somebody asks for it: most callbacks never do. */
+/** An abort signal that is made when the callback reads it: most callbacks never do. */
 export interface LazyAbort {
   readonly signal: AbortSignal;
 }
@@ -22,7 +22,7 @@ export class AbortHandle implements LazyAbort {
   }
 }
 
-/** An error with the name that the platform gives to its kind. */
+/** An error with the name that Node gives to its kind. */
 export function namedError(name: "TimeoutError" | "AbortError", message: string): Error {
   const error = new Error(message);
   error.name = name;

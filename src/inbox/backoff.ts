@@ -12,12 +12,12 @@ export interface BackoffOptions {
 }
 
 /**
- * Full jitter: anything between nothing and an upper bound that grows. With the defaults and 20 attempts the
- * bounds add up to 3.1 days (1.6 on average).
+ * Full jitter: a random delay between 0 and an upper bound that grows. With the defaults and 20 attempts the bounds add up
+ * to 3.1 days (1.6 on average).
  */
 export function fullJitter(options: BackoffOptions = {}, random: () => number = Math.random): Backoff {
   const { baseMs = 10_000, factor = 3, maxMs = 6 * 60 * 60 * 1000 } = options;
-  // Bounded before it is multiplied: the growth overflows to infinity, and infinity times nothing is no number.
+  // Bounded before it is multiplied: the growth overflows to Infinity, and Infinity times 0 is NaN.
   return (attempt) =>
     Math.round(random() * Math.min(maxMs, baseMs * Math.min(factor ** (attempt - 1), Number.MAX_VALUE)));
 }

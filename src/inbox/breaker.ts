@@ -6,16 +6,16 @@ const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 60_000;
 
 /**
- * Stops hand-offs while the user's system is down, so that an hour of downtime costs one attempt of a few
- * probes and not one of every event that waits.
+ * Stops hand-offs while the user's system is down, so that an hour of downtime costs a few probes one attempt each, and
+ * not every waiting event.
  *
  *     closed ──10 failures in a row──▶ open ──probe is due──▶ probing
  *        ▲                              ▲                        │
  *        └───────── success ────────────┼────────────────────────┤
  *                                       └──── failure (delay ×2) ┘
  *
- * A probe is an ordinary attempt of the event that is due first. It counts as one, and its event backs off as
- * ever: so the next probe takes another event, and one that can never succeed still comes to its end.
+ * A probe is an ordinary attempt of the event that is due first. It counts as one, and its event waits its backoff: so the
+ * next probe takes another event, and an event that can never succeed still uses up its attempts.
  */
 export interface Breaker {
   /** `closed`: all may run. `open`: nothing starts. `probing`: one may run. */
@@ -29,8 +29,8 @@ export interface Breaker {
 
 export function createBreaker(
   clock: Clock,
-  /** Told of the change from closed to open and back, and of each probe that may run. */
-  told: { onOpen: () => void; onProbe: () => void; onClose: () => void },
+  /** Called for the change from closed to open and back, and when a probe may run. */
+  listener: { onOpen: () => void; onProbe: () => void; onClose: () => void },
 ): Breaker {
   let state: "closed" | "open" | "probing" = "closed";
   let failuresInARow = 0;
@@ -42,7 +42,7 @@ export function createBreaker(
     timer?.cancel();
     timer = clock.setTimeout(() => {
       state = "probing";
-      told.onProbe();
+      listener.onProbe();
     }, probeDelayMs);
   }
 
@@ -54,13 +54,13 @@ export function createBreaker(
       timer?.cancel();
       probeDelayMs = FIRST_PROBE_MS;
       state = "closed";
-      told.onClose();
+      listener.onClose();
     },
     failed() {
       failuresInARow += 1;
       if (state === "closed" && failuresInARow >= BREAKER_THRESHOLD) {
         waitForProbe();
-        told.onOpen();
+        listener.onOpen();
       } else if (state === "probing") {
         probeDelayMs = Math.min(LONGEST_PROBE_MS, probeDelayMs * 2);
         waitForProbe();

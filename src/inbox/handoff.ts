@@ -15,8 +15,8 @@ export interface Handoff {
   /** When the event was accepted. */
   readonly receivedAt: Date;
   /**
-   * An earlier hand-off of this event may have reached your system without our knowing: the process died or
-   * the time ran out before its callback came back, or the event was done and was replayed.
+   * An earlier hand-off of this event may have reached your system: the process died or the time ran out before its
+   * callback ended, or the event was done and was replayed.
    */
   readonly possiblyRepeated: boolean;
   /** A person asked for this hand-off. */
@@ -29,7 +29,7 @@ export interface Handoff {
   readonly logger: Logger;
 }
 
-/** Resolved: your system owns the event now. Rejected: it comes again. */
+/** Resolved: your system owns the event now. Rejected: it is handed off again. */
 export type HandoffCallback<Event> = (event: Event, handoff: Handoff) => unknown;
 
 /** How events are handed to the callbacks. */

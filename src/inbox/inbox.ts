@@ -23,7 +23,7 @@ export interface InboxVitals {
   queued: BatcherLimits;
   /** Callbacks that run. */
   running: number;
-  /** Whether hand-offs are held back because the callback keeps failing. */
+  /** Whether hand-offs pause because the callback keeps failing. */
   breaker: "closed" | "open" | "probing";
   /** How long commits take, from the first row to the last sync. */
   commits: DurationStats;
@@ -36,7 +36,7 @@ export interface InboxStats extends StoreStats, InboxVitals {
   oldestReadyAgeMs: number;
 }
 
-/** What a person or a program does with the inbox of a started receiver. All of it is about its endpoint alone. */
+/** What a person or a program does with the inbox of a started receiver. Everything concerns its own endpoint only. */
 export interface Inbox {
   /** Oldest first. @throws SignalboxError `store_failed` */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
@@ -82,7 +82,7 @@ export interface RunningInbox extends Inbox {
   open(): Promise<{ takenOver: number }>;
   close(graceMs: number): Promise<void>;
   hasRoom(bytes: number): boolean;
-  /** Resolves once the event is durable. Rejects when it is not known to be. */
+  /** Resolves once the event is durable. Rejects when that is not known. */
   accept(input: AcceptedInput): Promise<Acceptance>;
   vitals(): InboxVitals;
 }
@@ -96,7 +96,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     onHealth: config.onHealth,
     recover: async () => {
       const { freed } = await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
-      // Only then: a claim is a commit too, and this runs before each as long as the store is down.
+      // Not otherwise: a claim is a commit too, and this runs before each commit as long as the store is down.
       if (freed > 0) dispatcher.nudge();
     },
   });
@@ -108,7 +108,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     const bodyHash = sha256(body);
     const now = clock.now();
     const leaseUntil = dispatcher.leaseUntil();
-    // From here on nothing throws before the slot is given back.
+    // From here on nothing may throw before the slot is given back.
     const leased = fate.kind === "handOff" && dispatcher.reserve();
     const accepted = batcher.accept({
       endpoint,

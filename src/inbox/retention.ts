@@ -5,8 +5,8 @@ import type { InboxStore } from "./store.js";
 /** How long done events are remembered. All others never expire. */
 export interface RetentionOptions {
   /**
-   * Days for which the id of a done event is remembered. At least 2: a sender that retries longer than we remember
-   * would be taken twice.
+   * Days for which the id of a done event is remembered. At least 2: when a sender repeats a delivery after that time, it is
+   * accepted a second time.
    * @default 30
    */
   keyDays?: number | undefined;
@@ -14,7 +14,7 @@ export interface RetentionOptions {
   payloadDays?: number | undefined;
 }
 
-/** The options with every default in its place. */
+/** The options with their defaults. */
 export interface RetentionConfig {
   keyDays: number;
   payloadDays: number;
@@ -23,9 +23,9 @@ export interface RetentionConfig {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
-/** Between two portions of one round, so that deliveries in between find the store free. */
+/** Between two portions of one round: deliveries in between find the store free. */
 const PORTION_EVERY_MS = 100;
-/** Under a load that never pauses it is done all the same after a while, or the file would grow without end. */
+/** Under a load that never pauses it prunes all the same after a while, or the file would grow without end. */
 const MOST_POSTPONEMENTS = 20;
 
 /**

@@ -1,11 +1,11 @@
 import type { ClaimedEvent } from "./store.js";
 
-/** Past this many bytes in hand, new events are born `ready` and their bodies leave memory. */
+/** Past this many bytes in hand, new events are born `ready`, and their bodies are not kept in memory. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** How many events a dispatcher may have in hand, and which those are. */
+/** Which events a dispatcher has in hand, and how many more it may have. */
 export interface Slots {
-  /** Sets slots aside for events on their way here; false, and nothing set aside, when there is no room. */
+  /** Reserves slots for events on their way here; false, and none reserved, when there is no room. */
   reserve(count: number): boolean;
   unreserve(count: number): void;
   hold(event: ClaimedEvent): void;
@@ -42,7 +42,7 @@ export function createSlots(capacity: number): Slots {
       heldBytes += body.byteLength;
     },
     release({ seq, token, body }) {
-      // One commit can carry the end of a lease and the claim that begins the next: that one is not ended here.
+      // One commit can carry the end of a lease and the claim that begins the next one, which goes on.
       if (held.get(seq) === token) held.delete(seq);
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();

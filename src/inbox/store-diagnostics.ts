@@ -1,6 +1,6 @@
 import type { DurationStats } from "../time/durations.js";
 
-/** What a store tells of the medium under it, at once. */
+/** A store's figures of its medium, known at once. */
 export interface StoreDiagnostics {
   /** What stands behind an acknowledgement. `wal-fdatasync`: the write-ahead log, synced before. `none`: the process. */
   durability: "wal-fdatasync" | "none" | (string & {});
@@ -11,7 +11,7 @@ export interface StoreDiagnostics {
   /** The syncs of the write-ahead log. */
   sync: DurationStats;
   checkpoints: CheckpointCounts;
-  /** How often the thread that does them died; meanwhile they run on the main thread. */
+  /** How often the thread that does them died; until it runs again, the main thread does them. */
   threadDeaths: number;
 }
 
@@ -19,10 +19,10 @@ export interface StoreDiagnostics {
 export interface CheckpointCounts {
   /** After each the log began anew. */
   done: number;
-  /** Somebody reads for long: the log grows until he is done. */
+  /** A reader was in the way: the log grows until that reader is done. */
   blocked: number;
   /** Tried again after some more commits. */
   failed: number;
-  /** The disk failed so that the log is kept, and grows, until the next start writes all of it into the file. */
+  /** The disk failed: the log is kept, and grows, until the next start writes all of it into the file. */
   stopped: boolean;
 }

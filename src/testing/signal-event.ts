@@ -4,8 +4,7 @@ import { shiftTimes } from "./shift-times.js";
 import { SignalboxError } from "../errors.js";
 import { isKnownSignalType, SIGNAL_TYPES, type KnownSignalType, type SignalType } from "../events/signal-types.js";
 import { nearMiss } from "../options/near-miss.js";
-import { assertOverrides } from "./assert-overrides.js";
-import { mergeOverrides, type DeepPartial } from "./merge-overrides.js";
+import { withOverrides, type DeepPartial } from "./overrides.js";
 import { readFixture } from "./read-fixture.js";
 
 /** Any part of a signal; what is left out is filled in. */
@@ -13,7 +12,7 @@ export type SignalEventOverrides = DeepPartial<SignalEvent>;
 
 const DEFAULT_TYPE: KnownSignalType = "traffic_breakout";
 
-/** Counts up from a number that no other test process begins with: they may share a database. */
+/** Counts up from a random number: test processes may share a database. */
 let lastSignalId = randomInt(2 ** 40);
 
 /**
@@ -32,10 +31,8 @@ export function signalEvent(type: SignalType, overrides?: SignalEventOverrides):
 export function signalEvent(overrides?: SignalEventOverrides): SignalEvent;
 export function signalEvent(first?: SignalType | SignalEventOverrides, second?: SignalEventOverrides): SignalEvent {
   if (typeof first === "string") assertNoSlip(first);
-  const given = typeof first === "string" || first === undefined ? second : first;
-  assertOverrides("signalEvent", {}, given);
-  const overrides = given ?? {};
-  const type = typeof first === "string" ? first : (overrides.data?.signal_type ?? DEFAULT_TYPE);
+  const overrides = typeof first === "string" || first === undefined ? second : first;
+  const type = typeof first === "string" ? first : (overrides?.data?.signal_type ?? DEFAULT_TYPE);
   const fixture = readFixture<SignalEvent>(`signals/${isKnownSignalType(type) ? type : DEFAULT_TYPE}`);
   const now = Date.now();
   const data = shiftTimes(fixture.data, now - Date.parse(fixture.created_at));
@@ -45,12 +42,11 @@ export function signalEvent(first?: SignalType | SignalEventOverrides, second?: 
     created_at: new Date(now).toISOString(),
     data: { ...data, signal_type: type, signal_id: lastSignalId },
   };
-  assertOverrides("signalEvent", base, overrides);
-  const event = mergeOverrides(base, overrides);
-  return { ...event, id: overrides.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
+  const event = withOverrides("signalEvent", base, overrides);
+  return { ...event, id: overrides?.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
 }
 
-/** `price_increasd` would be a signal of a type that no handler knows, and the test would hold the default branch. */
+/** `price_increasd` would be a signal of an unknown type, and the test would run the handler's default branch. */
 function assertNoSlip(type: string): void {
   if (isKnownSignalType(type)) return;
   const meant = nearMiss(type, SIGNAL_TYPES);

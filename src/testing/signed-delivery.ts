@@ -1,4 +1,3 @@
-import { SignalboxError } from "../errors.js";
 import { SIGNATURE_HEADER } from "../signature/header.js";
 import { signBody } from "../signature/sign.js";
 
@@ -6,7 +5,7 @@ import { signBody } from "../signature/sign.js";
 export interface SignedDeliveryOptions {
   /** The key: the whole text. */
   secret: string;
-  /** When it is signed: milliseconds as `Date.now()` gives them, or Unix seconds. @default now */
+  /** When it is signed, in milliseconds as `Date.now()` gives them. @default now */
   now?: number;
 }
 
@@ -17,41 +16,23 @@ export interface SignedDelivery {
   body: Buffer;
 }
 
-/** Milliseconds since 1970 have had more digits than this since 1973, seconds will until 5138. */
-const FIRST_MILLISECONDS = 1e11;
-
 /**
  * A delivery as the service sends it. A string or bytes go out as they are.
  *
- * @throws SignalboxError `secret_invalid`, `timestamp_invalid`, `option_invalid`
+ * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
  * @example
  * const { headers, body } = signedDelivery(signalEvent(), { secret });
  * await request(app).post("/webhooks/signals").set(headers).send(body.toString());
  */
-export function signedDelivery(event: object | string | Uint8Array, signing: SignedDeliveryOptions): SignedDelivery {
-  assertArguments(event, signing);
-  const { secret, now = Date.now() } = signing;
+export function signedDelivery(
+  event: object | string | Uint8Array,
+  { secret, now = Date.now() }: SignedDeliveryOptions,
+): SignedDelivery {
   const isAsIs = typeof event === "string" || event instanceof Uint8Array;
   const body = Buffer.from(isAsIs ? event : JSON.stringify(event));
-  const timestamp = Math.floor(now >= FIRST_MILLISECONDS ? now / 1000 : now);
+  const timestamp = Math.floor(now / 1000);
   return {
     headers: { "Content-Type": "application/json", [SIGNATURE_HEADER]: signBody({ body, secret, timestamp }) },
     body,
   };
-}
-
-/** Of a JavaScript caller, mostly. */
-function assertArguments(event: unknown, signing: unknown): void {
-  const isBody = (typeof event === "object" && event !== null) || typeof event === "string";
-  if (!isBody) {
-    const help = "Give it an event, such as signalEvent(), or the text or bytes of a body.";
-    throw new SignalboxError(
-      "option_invalid",
-      `A delivery cannot be made of ${event === null ? "null" : typeof event}.`,
-      help,
-    );
-  }
-  if (typeof signing !== "object" || signing === null) {
-    throw new SignalboxError("option_invalid", "signedDelivery was not told how to sign.", "Give it { secret }.");
-  }
 }

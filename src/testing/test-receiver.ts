@@ -28,7 +28,7 @@ export interface TestReceiver {
    * Signs the event, or the text or bytes as they are, and has the receiver answer it. A handler runs after that: wait
    * for it with `waitForEvent(receiver, event.id)`.
    *
-   * @param signing to sign otherwise than is right: `secret`, and `now` (milliseconds or Unix seconds)
+   * @param signing to sign otherwise than is right: `secret`, and `now` (milliseconds)
    */
   deliver(
     event: object | string | Uint8Array,

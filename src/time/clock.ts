@@ -6,7 +6,7 @@ export interface ClockTimer {
 
 /** Where all time comes from, so that a test can move it (`createManualClock` of `signalbox/testing`). */
 export interface Clock {
-  /** Milliseconds since 1970. May jump when somebody sets the machine's clock. */
+  /** Milliseconds since 1970. Jumps when the machine's clock is set. */
   now(): number;
   /** Milliseconds since any moment; never jumps. */
   elapsed(): number;

@@ -15,7 +15,7 @@ export interface Durations {
 
 const KEPT = 512;
 
-/** Remembers the last ones. Sorted only when somebody asks. */
+/** Keeps the last 512. They are sorted only when `stats` is called. */
 export function createDurations(): Durations {
   const kept = new Float64Array(KEPT);
   let count = 0;

@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
 import { SIGNAL_TYPES, type SignalEvent } from "../../../src/index.js";
-import {
-  createManualClock,
-  signalEvent,
-  signedDelivery,
-  testEvent,
-  verificationEvent,
-} from "../../../src/testing/index.js";
+import { createManualClock, signalEvent, testEvent, verificationEvent } from "../../../src/testing/index.js";
 
 const given = <Value>(value: unknown): Value => value as Value;
 
@@ -33,8 +27,6 @@ const INVALID: readonly (readonly [call: () => unknown, says: RegExp])[] = [
   [() => testEvent(given("x")), /The overrides of testEvent/],
   [() => createManualClock(NaN), /createManualClock was given NaN/],
   [() => createManualClock().setNow(given("now")), /clock\.setNow was given now/],
-  [() => signedDelivery(given(undefined), { secret: "s" }), /cannot be made of undefined/],
-  [() => signedDelivery(signalEvent(), given(undefined)), /Give it \{ secret \}/],
 ];
 
 test.each(INVALID)("what fits no argument is refused, and says what does: %s", (call, says) => {

@@ -15,10 +15,9 @@ test.each([
   if (typeof event === "string") expect(body.toString()).toBe(event);
 });
 
-test("the time of signing may be given in milliseconds or seconds", () => {
-  const headerAt = (now: number) => signedDelivery("{}", { secret: "s", now }).headers["X-Service-Signature"];
-  expect(headerAt(1_795_255_200_999)).toBe(headerAt(1_795_255_200));
-  expect(headerAt(1_795_255_200)).toMatch(/^t=1795255200,/);
+test("the time of signing is given in milliseconds", () => {
+  const { headers } = signedDelivery("{}", { secret: "s", now: 1_795_255_200_999 });
+  expect(headers["X-Service-Signature"]).toMatch(/^t=1795255200,/);
 });
 
 test("a blank secret signs nothing", () => {
