@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../../src/cli/commands/doctor/doctor-command.js";
-import { blocker, problem, warning, type Finding } from "../../src/cli/commands/doctor/finding.js";
+import { blocker, problem, warning, type Finding } from "../../src/cli/commands/doctor/findings.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, runWithSecret, SECRET } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
@@ -14,7 +14,7 @@ interface Row {
   examination: string;
   group: string;
   found: string;
-  mend: string | null;
+  fix: string | null;
 }
 
 async function freePort(): Promise<number> {
@@ -40,13 +40,13 @@ test("a healthy receiver: exit 0, grouped findings on stdout, the sum on stderr"
   expect(run.stdout).not.toContain(SECRET);
 });
 
-test("a problem: exit 1, and its mend", async () => {
+test("a problem: exit 1, and its fix", async () => {
   const url = await listen((request, response) => void request.resume().on("end", () => response.writeHead(404).end()));
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(1);
   expect(run.stderr).toBe("1 problem, 2 warnings: path_not_found\n");
   expect(run.stdout).toMatch(/problem {2}404: nothing is mounted on this path \[path_not_found\]\n {11}→ Compare/);
-  expect(run.stdout).toMatch(/skipped {2}forgery, secret, staleness: it makes no sense until path_not_found is mended/);
+  expect(run.stdout).toMatch(/skipped {2}forgery, secret, staleness: it makes no sense until path_not_found is fixed/);
 });
 
 test("--json: one object a line, and nothing else on stdout", async () => {
@@ -57,9 +57,9 @@ test("--json: one object a line, and nothing else on stdout", async () => {
   expect(rows.filter(({ level }) => level === "problem")).toMatchObject([
     { id: "secret_unknown", examination: "secret", group: "Signature" },
   ]);
-  for (const { level, mend, id } of rows) {
+  for (const { level, fix, id } of rows) {
     expect(["ok", "warning", "problem", "skipped"]).toContain(level);
-    expect(mend === null).toBe(level === "ok" || level === "skipped");
+    expect(fix === null).toBe(level === "ok" || level === "skipped");
     expect(id === null).toBe(level === "skipped");
   }
 });

@@ -16,11 +16,11 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import type { FindingId } from "../../src/cli/commands/doctor/finding-ids.js";
-import { formatBytes } from "../../src/cli/commands/doctor/format-bytes.js";
+import type { FindingId } from "../../src/cli/commands/doctor/findings.js";
+import { formatBytes } from "../../src/cli/commands/doctor/examine-inbox.js";
 import { holdersIn } from "../../src/cli/commands/doctor/lock-holders.js";
 import type { Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
-import { noConnection } from "../../src/cli/commands/doctor/transport-failures.js";
+import { noConnection } from "../../src/cli/commands/doctor/examine-connection.js";
 import { canMount, smallDisk } from "../faults/small-disk.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { examine } from "./examine.js";
@@ -56,7 +56,7 @@ test.each(INSTALLATIONS)("an installation that will not do: %s, %j", async (id, 
   const examined = await examine(url, {}, surroundings);
   expect(examined.problems).toEqual([id]);
   expect(examined.find(id)?.found).toContain(words);
-  expect(examined.find(id)?.mend).not.toBe("");
+  expect(examined.find(id)?.fix).not.toBe("");
 });
 
 test("an installation that will do is told with its versions", async () => {
@@ -120,7 +120,7 @@ test("no file, no inbox, somebody else's file, a newer one", async () => {
   opened.close();
   const examined = await examine(url, { db: newer }, sound);
   expect(examined.problems).toEqual(["inbox_not_ours"]);
-  expect(examined.find("inbox_not_ours")?.mend).toContain("Upgrade");
+  expect(examined.find("inbox_not_ours")?.fix).toContain("Upgrade");
 });
 
 // Root may read everything.
@@ -173,8 +173,8 @@ test("a file without a log, one too large to be checked, and one that is held", 
   // What is to be typed can be, whatever the path is.
   const odd = join(tempFiles(), "it's here; rm x.db");
   copyFileSync(large, odd);
-  const mend = (await examine(url, { db: odd }, sound)).find("inbox_not_checked")?.mend ?? "";
-  const [, typed = ""] = /run: sqlite3 (.*) "PRAGMA/.exec(mend) ?? [];
+  const fix = (await examine(url, { db: odd }, sound)).find("inbox_not_checked")?.fix ?? "";
+  const [, typed = ""] = /run: sqlite3 (.*) "PRAGMA/.exec(fix) ?? [];
   expect(execFileSync("sh", ["-c", `printf %s ${typed}`], { encoding: "utf8" })).toBe(odd);
   const held = await fillInbox([]);
   const holder = new Database(held);

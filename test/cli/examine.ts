@@ -1,9 +1,8 @@
 import { request } from "node:http";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { DoctorInput } from "../../src/cli/commands/doctor/examination.js";
-import type { Finding } from "../../src/cli/commands/doctor/finding.js";
-import type { FindingId } from "../../src/cli/commands/doctor/finding-ids.js";
-import { runExaminations, type Outcome } from "../../src/cli/commands/doctor/run-examinations.js";
+import { runExaminations, type Outcome } from "../../src/cli/commands/doctor/examinations.js";
+import type { Finding, FindingId } from "../../src/cli/commands/doctor/findings.js";
 import { SURROUNDINGS, type Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "./run-cli.js";
 import { serveRecorder } from "./serve-requests.js";
@@ -36,7 +35,7 @@ export async function examine(
       url: new URL(url),
     },
     () => undefined,
-    { ...SURROUNDINGS, ...surroundings },
+    { surroundings: { ...SURROUNDINGS, ...surroundings } },
   );
   const findings = outcomes.flatMap((outcome) => ("findings" in outcome ? outcome.findings : []));
   const idsOf = (level: Finding["level"]): FindingId[] =>

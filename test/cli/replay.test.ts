@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Receiver } from "../../src/index.js";
+import { callCli } from "./call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { ndjson, outcomeOf, runCli, runWithSecret, SECRET, startCli } from "./run-cli.js";
 import { listen, serveReceiver, serveRecorder } from "./serve-requests.js";
@@ -259,11 +260,12 @@ test("Ctrl-C ends a replay with 130, though no answer comes", async () => {
   expect(performance.now() - interruptedAt).toBeLessThan(4000);
 });
 
-test("no secret is printed", async () => {
-  const { url } = await serveRecorder();
+test("no secret is printed, even where the receiver quotes it", async () => {
+  const { url } = await serveRecorder((_request, response) => void response.end(`made with ${SECRET}`));
   for (const args of [[], ["--json"]]) {
-    const run = await runCli(["replay", "--url", url, "--secret", SECRET, ...args]);
+    const run = await callCli(["replay", "--url", url, "--only", "two-v1", ...args]);
     expect(run.exitCode).toBe(1);
+    expect(run.stdout).toContain("made with [the secret]");
     expect(run.stdout + run.stderr).not.toContain(SECRET);
   }
 });

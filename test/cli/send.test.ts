@@ -214,9 +214,16 @@ test("neither a type nor a file is wrong usage, with the near miss", async () =>
   expect((await callCli(["send", "constructor", "--url", url])).exitCode).toBe(2);
 });
 
-test("no secret is sent or printed", async () => {
-  const { url, requests } = await serveRecorder();
-  const run = await runWithSecret(["send", "test", "--url", url, "--json"]);
+test("no secret is sent, and none is printed, nor a signature, where the receiver quotes them", async () => {
+  const secret = 'whsec_with"quotes';
+  const { url, requests } = await serveRecorder(({ headers }, response) => {
+    response.end(JSON.stringify({ secret, signature: headers["x-service-signature"] }));
+  });
+  for (const args of [[], ["--json"]]) {
+    const run = await callCli(["send", "test", "--url", url, "--secret", secret, ...args]);
+    expect(run.stdout).toMatch(/\[the secret\].*t=\d+,v1=\[a signature\]/);
+    expect(run.stdout + run.stderr).not.toMatch(/with.{0,3}quotes|[0-9a-f]{64}/);
+  }
   const wire = JSON.stringify(requests.map(({ rawHeaders, body }) => [rawHeaders, body.toString()]));
-  expect(wire + run.stdout + run.stderr).not.toContain(SECRET);
+  expect(wire).not.toContain("quotes");
 });

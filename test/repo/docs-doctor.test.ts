@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EXAMINATIONS } from "../../src/cli/commands/doctor/examinations.js";
-import { FINDINGS } from "../../src/cli/commands/doctor/finding-ids.js";
+import { FINDINGS } from "../../src/cli/commands/doctor/findings.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 
 const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
@@ -26,9 +26,12 @@ test("the README's example holds findings that there are, under their groups", (
 });
 
 test("each finding is made somewhere", () => {
-  const folder = new URL("../../src/cli/commands/doctor/", import.meta.url);
-  const sources = readdirSync(folder).filter((name) => name !== "finding-ids.ts");
-  const code = sources.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
+  const files = ["commands/doctor", "diagnosis"].flatMap((name) => {
+    const folder = new URL(`../../src/cli/${name}/`, import.meta.url);
+    return readdirSync(folder).map((file) => new URL(file, folder));
+  });
+  const sources = files.filter(({ pathname }) => !pathname.endsWith("/findings.ts"));
+  const code = sources.map((file) => readFileSync(file, "utf8")).join("\n");
   expect(Object.keys(FINDINGS).filter((id) => !code.includes(`"${id}"`))).toEqual([]);
 });
 

@@ -1,14 +1,12 @@
 import type { Command } from "commander";
-import type { AcceptedCount } from "../deliveries/count-accepted.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
-import { matchesName } from "../options/match-name.js";
-import { PACKAGED_FIXTURES } from "../deliveries/packaged-fixtures.js";
+import { selectByName } from "../options/match-name.js";
 import { collect, httpUrl, notBlank, wholeNumber } from "../options/parse-option.js";
 import { echoed } from "../console/printable.js";
 import { readDotenv } from "../options/read-dotenv.js";
-import { reportResults } from "../deliveries/report-results.js";
-import { runDeliveries } from "../deliveries/run-deliveries.js";
+import type { ResultReport } from "../deliveries/report-results.js";
+import { createCaseSender, sendCases } from "../deliveries/send-cases.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
 import type { Terminal } from "../console/terminal.js";
 
@@ -63,27 +61,21 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   const [secret] = readSecrets(options, { env });
   // The other commands start faster without what reads events.
   const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
-  const { countAccepted } = await import("../deliveries/count-accepted.js");
-  const { events, deliveries: all } = readFixtureFolder(folder ?? PACKAGED_FIXTURES);
-  const meant = only === undefined ? all : all.filter(({ name }) => matchesName(name, only));
-  if (only !== undefined && meant.length === 0)
-    throw usageError(`--only ${echoed(only)}: no name matches; try --only price`);
-  const idle = skip.find((pattern) => !all.some(({ name }) => matchesName(name, pattern)));
-  if (idle !== undefined) throw usageError(`--skip ${echoed(idle)}: no name matches; try --skip too-many`);
-  const deliveries = meant.filter(({ name }) => !skip.some((pattern) => matchesName(name, pattern)));
-  if (deliveries.length === 0) throw usageError("--skip leaves nothing to send");
-
+  const { reportResults } = await import("../deliveries/report-results.js");
+  const { events, deliveries: all } = readFixtureFolder(folder);
+  const deliveries = selectByName(
+    all,
+    ({ name }) => name,
+    { ...(only !== undefined && { only: [only] }), skip },
+    "price",
+  );
   const report = reportResults(cli.terminal, deliveries, json);
-  const timeoutMs = timeout * 1000;
-  const { signal } = cli;
-  const accepted = countAccepted();
-  const onResult: typeof report.add = (result) => {
-    report.add(result);
-    accepted.add(result);
-  };
-  await runDeliveries({ url, secret, deliveries, events, asIs, concurrency, timeoutMs, signal, onResult });
+  const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
+  const wanted = asIs ? "exact-or-duplicate" : "exact";
+  const cases = deliveries.map((what) => ({ what, wanted }) as const);
+  await sendCases(cases, concurrency, createCaseSender(target, { asIs }), report.add);
   report.summarise();
-  noteAccepted(accepted, cli.terminal);
+  noteAccepted(report.accepted, cli.terminal);
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -95,8 +87,8 @@ function addressIn(env: NodeJS.ProcessEnv | null): URL {
   throw usageError(`PORT is ${echoed(port)}, which is no port: give --url`);
 }
 
-/** What was sent is made up, and the receiver cannot know. */
-function noteAccepted({ signals, quarantined }: AcceptedCount, terminal: Terminal): void {
+/** The receiver takes the made-up events for real ones. */
+function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
   if (signals > 0) {
     const go = signals === 1 ? "goes" : "go";
     terminal.note(`${eventsWere(signals)} accepted by the receiver and ${go} to its onSignal`);

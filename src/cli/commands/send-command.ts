@@ -4,16 +4,20 @@ import { Option, type Command } from "commander";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { changeByte } from "../deliveries/after-signing.js";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../options/define-command.js";
-import { parseEventSource, readEventSource } from "../deliveries/event-source.js";
+import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import {
+  parseAssignment,
+  parseEventSource,
+  readEventSource,
+  setPaths,
+  type Assignment,
+} from "../deliveries/event-source.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { inParallel } from "../deliveries/in-parallel.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
 import { restamp, withSignalId } from "../deliveries/restamp.js";
-import { unreachable } from "../deliveries/run-deliveries.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
-import { sendDelivery, type OutgoingDelivery } from "../deliveries/send-delivery.js";
-import { parseAssignment, setPaths, type Assignment } from "../deliveries/set-path.js";
+import { sendDelivery, unreachable, type OutgoingDelivery } from "../deliveries/send-delivery.js";
 
 interface SendOptions extends SecretOptions {
   url: URL;
@@ -70,16 +74,12 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+  const how = { timeoutMs: options.timeout * 1000, signal: cli.signal, secrets: [secret], agent };
   try {
     await inParallel(numbers(count), concurrency, async (number) => {
       const body = bodyOf();
       const delivery = sign(body, secret, options);
-      const answer = await sendDelivery(url, delivery, {
-        timeoutMs: options.timeout * 1000,
-        signal: cli.signal,
-        agent,
-      });
-      throwIfInterrupted(cli.signal);
+      const answer = await sendDelivery(url, delivery, how);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
       report.add({ number, answer, body });
     });

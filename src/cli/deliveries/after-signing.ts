@@ -1,17 +1,23 @@
 import { gzipSync } from "node:zlib";
 import type { AfterSigning } from "./delivery-schema.js";
 
-/** What is done to signed bytes, so that the signature does not fit them any more. */
-export const CHANGES_AFTER_SIGNING: Readonly<Record<AfterSigning, (body: Buffer) => Buffer>> = {
-  "change-byte": changeByte,
-  "append-newline": (body) => Buffer.concat([body, Buffer.from("\n")]),
-  reserialise: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
-  truncate: (body) => body.subarray(0, -1),
-  empty: () => Buffer.alloc(0),
-  gzip: (body) => gzipSync(body),
+/** What `afterSigning` of a case does to the signed bytes, so that the signature no longer fits them. */
+export const AFTER_SIGNING: Readonly<Record<AfterSigning, { words: string; apply: (body: Buffer) => Buffer }>> = {
+  "change-byte": { words: "one byte changed after signing", apply: changeByte },
+  "append-newline": {
+    words: "a line end appended after signing",
+    apply: (body) => Buffer.concat([body, Buffer.from("\n")]),
+  },
+  reserialise: {
+    words: "the JSON parsed and written again after signing",
+    apply: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
+  },
+  truncate: { words: "the last byte cut off after signing", apply: (body) => body.subarray(0, -1) },
+  empty: { words: "the body emptied after signing", apply: () => Buffer.alloc(0) },
+  gzip: { words: "compressed after signing", apply: (body) => gzipSync(body) },
 };
 
-/** One byte in the middle becomes its neighbour; the length stays. */
+/** Changes one bit in the middle. The length stays. */
 export function changeByte(body: Buffer): Buffer {
   const changed = Buffer.from(body);
   const middle = Math.floor(changed.length / 2);

@@ -1,25 +1,25 @@
 import { parseJson } from "../../events/parse-json.js";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
-import { CHANGES_AFTER_SIGNING } from "./after-signing.js";
+import { AFTER_SIGNING } from "./after-signing.js";
 import type { Delivery, Expectation } from "./delivery-schema.js";
 import type { FixtureFolder } from "./fixture-folder.js";
-import { isJsonObject, restamp } from "./restamp.js";
+import { isJsonObject, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
-import { uniqueInteger } from "./unique.js";
 
 export interface BuildContext {
   events: FixtureFolder["events"];
   /** The one that the receiver knows. */
   secret: string;
-  /** One that it does not. */
+  /** One that the receiver does not know. */
   otherSecret: string;
   /** Ids and times of events stay as they are in the fixtures. */
   asIs: boolean;
 }
 
-/** A case on its way out: the same content for all its sendings. */
+/** A case that is ready to be sent, with the same content each time. */
 export interface BuiltDelivery {
+  delivery: Delivery;
   sendings: number;
   /** Signs for the `index`th sending, now. */
   build(index: number): OutgoingDelivery;
@@ -31,13 +31,14 @@ export function buildDelivery(delivery: Delivery, context: BuildContext): BuiltD
   const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
   const challenge = challengeIn(content);
   return {
+    delivery,
     sendings: delivery.repeat ?? 1,
     build(index) {
       const isOther = delivery.conflict === true && index > 0;
-      // JSON with a blank more: another body under the same id.
+      // One more blank makes another body under the same id.
       const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
       const change = delivery.afterSigning;
-      const sent = change === undefined ? body : CHANGES_AFTER_SIGNING[change](body);
+      const sent = change === undefined ? body : AFTER_SIGNING[change].apply(body);
       return {
         method: delivery.method ?? "POST",
         headers: [

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEvent } from "../../events/parse-event.js";
-import { deliveriesSchema, type Delivery, type Expectation } from "./delivery-schema.js";
+import { errorCode } from "../console/error-code.js";
 import { environmentError } from "../options/exit.js";
+import { deliveriesSchema, type Delivery, type Expectation } from "./delivery-schema.js";
+import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
 import { isJsonObject } from "./restamp.js";
 
 export interface FixtureFolder {
@@ -14,8 +16,8 @@ export interface FixtureFolder {
 
 const NO_EVENTS = new Set(["deliveries.json", "signatures.json"]);
 
-/** Every `.json` below the folder is an event, but for `deliveries.json` and `signatures.json` at its top. */
-export function readFixtureFolder(folder: string): FixtureFolder {
+/** Every `.json` below the folder is an event, except `deliveries.json` and `signatures.json` at its top. */
+export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFolder {
   const files = filesOf(folder);
   const events = new Map<string, Record<string, unknown>>();
   for (const file of files) {
@@ -40,8 +42,7 @@ function filesOf(folder: string): string[] {
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
     return files.map((file) => file.replaceAll("\\", "/")).sort();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw environmentError(`cannot read the folder ${folder} (${code ?? "error"})`);
+    throw environmentError(`cannot read the folder ${folder} (${errorCode(error)})`);
   }
 }
 

@@ -1,22 +1,25 @@
-/** Runs `work` over the items, at most `concurrency` at a time. The first rejection ends it. */
+/**
+ * Runs `work` over the items, at most `concurrency` at a time. After a failure no further item is begun, and the first error
+ * is thrown once the work that was already begun has ended: no result comes after that.
+ */
 export async function inParallel<Item>(
   items: Iterable<Item>,
   concurrency: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const iterator = items[Symbol.iterator]();
-  let isOver = false;
+  const failures: unknown[] = [];
   async function worker(): Promise<void> {
-    while (!isOver) {
+    while (failures.length === 0) {
       const next = iterator.next();
       if (next.done === true) return;
       try {
         await work(next.value);
       } catch (error) {
-        isOver = true;
-        throw error;
+        failures.push(error);
       }
     }
   }
   await Promise.all(Array.from({ length: concurrency }, worker));
+  if (failures.length > 0) throw failures[0];
 }

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { parseEvent } from "../../events/parse-event.js";
 import { parseJson } from "../../events/parse-json.js";
-import { describeAnswer } from "./compare-answer.js";
+import { describeAnswer, isQuarantined, isSuccess, propertyIn, type Answer } from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
 import { isJsonObject } from "./restamp.js";
-import type { Answer } from "./send-delivery.js";
 import { formatTable } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 
@@ -40,7 +39,7 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       if (asJson) terminal.printJson(jsonOf(sent));
       else terminal.print(lineOf(sent, count, terminal));
       if (isQuarantined(answer)) quarantined += 1;
-      if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer.body, terminal);
+      if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer, terminal);
       if (count === 1 && isQuarantined(answer)) noteQuarantine(sent.body, terminal);
       if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
     },
@@ -67,10 +66,6 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
   };
 }
 
-function isSuccess(answer: Answer): boolean {
-  return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
-}
-
 function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
   const place = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];
   const colour = isSuccess(answer) ? paint.green : paint.red;
@@ -83,7 +78,7 @@ function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }
     { text: String(answer.status), paint: colour },
     { text: `${answer.ms.toFixed(1)} ms`.padStart(9), paint: paint.dim },
     ...(id === null ? [] : [{ text: echoed(id), paint: paint.dim }]),
-    { text: shortened(answer.body.trim(), 300) },
+    { text: shortened(answer.shown.trim(), 300) },
   ];
   return formatTable([cells])[0] as string;
 }
@@ -91,7 +86,7 @@ function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }
 function jsonOf({ number, answer, body }: SentDelivery): object {
   const eventId = idIn(body);
   if (answer.kind !== "answer") return { number, eventId, error: answer.code };
-  return { number, eventId, status: answer.status, ms: Math.round(answer.ms * 10) / 10, body: answer.body };
+  return { number, eventId, status: answer.status, ms: Math.round(answer.ms * 10) / 10, body: answer.shown };
 }
 
 function idIn(body: Buffer): string | null {
@@ -100,16 +95,12 @@ function idIn(body: Buffer): string | null {
   return typeof id === "string" ? id : null;
 }
 
-function isQuarantined(answer: Answer): boolean {
-  return answer.kind === "answer" && answer.body === '{"received":true,"quarantined":true}';
-}
-
-/** A 200 looks like success, and the event reaches nobody. */
+/** A quarantined event is answered 200 and never reaches a callback. */
 function noteQuarantine(sent: Buffer, terminal: Terminal): void {
   const parsed = parseEvent(sent);
   const path = parsed.kind === "unusable" && parsed.path !== undefined ? `: ${parsed.path}` : "";
   const why = parsed.kind === "unusable" ? ` (${parsed.reason}${path})` : "";
-  // Its own id cannot be relied on, so the inbox knows it by its bytes.
+  // The inbox names an unusable event by the hash of its bytes.
   const id = `sha256:${createHash("sha256").update(sent).digest("hex").slice(0, 16)}`;
   terminal.note(
     terminal.notePaint.yellow(
@@ -118,20 +109,10 @@ function noteQuarantine(sent: Buffer, terminal: Terminal): void {
   );
 }
 
-/** A 2xx alone does not verify a webhook: the service wants its challenge back. */
-function noteMissingChallenge(sent: Buffer, answered: string, terminal: Terminal): void {
+/** For a verification the service wants a 2xx and its challenge. */
+function noteMissingChallenge(sent: Buffer, answer: Answer, terminal: Terminal): void {
   const parsed = parseEvent(sent);
   if (parsed.kind !== "known" || parsed.event.type !== "webhook.verification") return;
-  const wanted = (parsed.event.data as { challenge: string }).challenge;
-  let challenge: unknown;
-  try {
-    challenge = (JSON.parse(answered) as { challenge?: unknown } | null)?.challenge;
-  } catch {
-    // No JSON, so no challenge.
-  }
-  if (challenge !== wanted) {
-    terminal.note(
-      terminal.notePaint.yellow("the answer does not hold the challenge, so this webhook would not verify"),
-    );
-  }
+  if (propertyIn(answer, "challenge") === parsed.event.data.challenge) return;
+  terminal.note(terminal.notePaint.yellow("the answer does not hold the challenge, so this webhook would not verify"));
 }

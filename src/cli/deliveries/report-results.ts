@@ -1,42 +1,62 @@
-import { describeAnswer, describeExpectation } from "./compare-answer.js";
-import type { Delivery } from "./delivery-schema.js";
-import { printable } from "../console/printable.js";
-import type { DeliveryResult } from "./run-deliveries.js";
-import type { Answer } from "./send-delivery.js";
-import { someNames } from "./some-names.js";
+import { printable, someNames } from "../console/printable.js";
 import { formatTable, type Cell } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
+import { parseEvent } from "../../events/parse-event.js";
+import { describeAnswer, isQuarantined, type Answer } from "./answer.js";
+import type { Delivery } from "./delivery-schema.js";
+import { describeWanted } from "./judge-answer.js";
+import type { CaseResult } from "./send-cases.js";
 
-/** So many have one cause, and not each its own. */
+/** So many failures have one cause. */
 const MANY = 6;
 
 /** Prints results as they come, and counts them. */
 export interface ResultReport {
-  add(result: DeliveryResult): void;
+  add(result: CaseResult): void;
   /** The names of those that were not as expected. */
   readonly failed: readonly string[];
-  /** One line on stderr. */
+  /** What the receiver accepted, by what becomes of it. Repeats count once. */
+  readonly accepted: {
+    /** They go to `onSignal`. */
+    readonly signals: number;
+    /** They go to `onTest`. */
+    readonly tests: number;
+    /** Unusable, or of a type that this release does not know: kept for a person. */
+    readonly quarantined: number;
+  };
+  /** Prints one line on stderr. */
   summarise(): void;
 }
 
 export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean): ResultReport {
   const { paint } = terminal;
   const planned = deliveries.reduce((sum, { repeat = 1 }) => sum + repeat, 0);
-  // Lines are printed one by one, so the widths are those of what is to come.
+  // Lines are printed one by one, so the widths are those of all lines to come.
   const expectations = deliveries.flatMap(({ expect, expectRepeat = expect }) => [expect, expectRepeat]);
-  const widthOfExpected = Math.max(8, ...expectations.map((each) => describeExpectation(each).length));
-  const names = deliveries.map(({ name, repeat = 1 }) => nameOf(name, repeat, repeat));
-  const widths = [Math.max(8, ...names.map((name) => name.length)), widthOfExpected, widthOfExpected];
+  const widthOfExpected = Math.max(8, ...expectations.map((each) => describeWanted("exact", each).length));
+  const names = deliveries.map(({ name, repeat = 1 }) => (repeat === 1 ? name : `${name} (${repeat}/${repeat})`));
+  const widths = [Math.max(8, ...names.map((name) => printable(name).length)), widthOfExpected, widthOfExpected];
   const startedAt = performance.now();
   let total = 0;
   const failed: string[] = [];
+  const accepted = { signals: 0, tests: 0, quarantined: 0 };
 
   const printRow = (row: readonly Cell[]): void => formatTable([row], widths).forEach(terminal.print);
+
+  function countAccepted({ answer, sent }: CaseResult): void {
+    if (isQuarantined(answer)) accepted.quarantined += 1;
+    if (answer.kind !== "answer" || answer.body !== '{"received":true}') return;
+    const parsed = parseEvent(sent);
+    if (parsed.kind === "unknown") accepted.quarantined += 1;
+    else if (parsed.kind === "known" && parsed.event.type === "signal.published") accepted.signals += 1;
+    else if (parsed.kind === "known" && parsed.event.type === "webhook.test") accepted.tests += 1;
+  }
 
   return {
     add(result) {
       total += 1;
-      if (!result.ok) failed.push(nameOf(result.name, result.sending, result.sendings));
+      if (!result.ok) failed.push(printable(result.name));
+      countAccepted(result);
       if (asJson) terminal.printJson(jsonOf(result));
       else {
         if (total === 1) printRow(["DELIVERY", "EXPECTED", "ACTUAL"].map((text) => ({ text, paint: paint.dim })));
@@ -45,6 +65,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       terminal.progress(`${total} of ${planned}${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
     },
     failed,
+    accepted,
     summarise() {
       const { green, red } = terminal.notePaint;
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -60,29 +81,25 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
   };
 }
 
-function rowOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult, { paint }: Terminal): Cell[] {
-  const wanted = describeExpectation(expected);
+function rowOf({ name, expected, answer, ok }: CaseResult, { paint }: Terminal): Cell[] {
+  const wanted = describeWanted("exact", expected);
   const short = describeAnswer(answer, false);
   // Where the short words agree and the answers do not, the whole answer shows the difference.
   const actual = !ok && short === wanted ? describeAnswer(answer, true) : short;
   return [
-    { text: nameOf(name, sending, sendings) },
+    { text: printable(name) },
     { text: wanted, paint: paint.dim },
     { text: actual },
     ok ? { text: "ok", paint: paint.green } : { text: "FAILED", paint: paint.red },
   ];
 }
 
-function nameOf(name: string, sending: number, sendings: number): string {
-  return printable(sendings === 1 ? name : `${name} (${sending}/${sendings})`);
-}
-
-function jsonOf({ name, sending, sendings, expected, answer, ok }: DeliveryResult): object {
+function jsonOf({ delivery: { name }, sending, sendings, expected, answer, ok }: CaseResult): object {
   return { name, sending, sendings, expected, actual: actualOf(answer), ok };
 }
 
 function actualOf(answer: Answer): object {
-  if (answer.kind === "answer") return { status: answer.status, body: answer.body, ms: answer.ms };
+  if (answer.kind === "answer") return { status: answer.status, body: answer.shown, ms: answer.ms };
   const { kind: _kind, ...failure } = answer;
   return failure;
 }

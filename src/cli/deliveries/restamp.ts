@@ -1,12 +1,11 @@
+import { randomBytes, randomInt } from "node:crypto";
 import { shiftTimes, timeOf } from "../../testing/shift-times.js";
-import { uniqueEventId, uniqueInteger } from "./unique.js";
 
 type JsonObject = Record<string, unknown>;
 
 /**
- * The same event as if it happened now: an id of its own, `created_at` now, and a signal's other times moved with
- * it (its period by whole days), so that they still follow each other. What is not there, or not of the right
- * type, is left alone: the event may be wrong on purpose.
+ * The same event as if it happened now: a new id, `created_at` now, and a signal's other times moved with it (its period by
+ * whole days), so that they stay in order. What is missing or of the wrong type stays so: the event may be wrong on purpose.
  */
 export function restamp(event: JsonObject, now: number): JsonObject {
   const createdAt = timeOf(event["created_at"]);
@@ -30,4 +29,16 @@ export function withSignalId(event: JsonObject): JsonObject {
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A positive integer that no other run has used: 53 random bits, since two runs may begin in the same millisecond.
+ */
+export function uniqueInteger(): number {
+  return randomInt(1, 2 ** 26) * 2 ** 27 + randomInt(2 ** 27);
+}
+
+/** The id of an event that is no signal, in the form the service gives them. */
+export function uniqueEventId(): string {
+  return `evt_${randomBytes(8).toString("hex")}`;
 }

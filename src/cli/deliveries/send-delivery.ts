@@ -1,5 +1,9 @@
 import http from "node:http";
 import https from "node:https";
+import { errorCode } from "../console/error-code.js";
+import { throwIfInterrupted } from "../options/define-command.js";
+import { environmentError } from "../options/exit.js";
+import { withoutSecrets, type Answer } from "./answer.js";
 
 /** One request, as it goes over the wire. */
 export interface OutgoingDelivery {
@@ -11,17 +15,12 @@ export interface OutgoingDelivery {
   isChunked: boolean;
 }
 
-export type Answer =
-  | { kind: "answer"; status: number; headers: http.IncomingHttpHeaders; body: string; ms: number }
-  /** No connection came about. */
-  | { kind: "unreachable"; code: string }
-  /** There was a connection, and no whole answer. */
-  | { kind: "broken"; code: string; ms: number };
-
 export interface SendOptions {
   /** For a whole answer. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** What an answer must not show. */
+  secrets: readonly string[];
   /** Keeps connections; without one each delivery has a connection of its own, so that none can spoil the next. */
   agent?: http.Agent;
   /** Keeps the last byte of the body back, so that many deliveries can be completed in the same moment. */
@@ -38,8 +37,25 @@ export interface Hold {
 /** What is read of an answer's body; the receiver's own have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Over `node:http`, which sends what `fetch` refuses to: a header twice, odd methods, chunks. Never rejects. */
-export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
+/**
+ * Over `node:http`, which sends what `fetch` refuses to: a header twice, odd methods, chunks.
+ *
+ * @throws CliError when it was interrupted, and for nothing else
+ */
+export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
+  const answer = await exchange(url, delivery, options);
+  throwIfInterrupted(options.signal);
+  return answer;
+}
+
+/** What ends a command that has no receiver to talk to. */
+export function unreachable(url: URL, code: string): Error {
+  // Without the user name and password of the address: such lines end up in the logs of build servers.
+  const shown = Object.assign(new URL(url), { username: "", password: "" });
+  return environmentError(`nothing can be reached at ${shown.href} (${code}): is the receiver running?`);
+}
+
+function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
     let isConnected = false;
@@ -59,13 +75,13 @@ export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: Send
       signal: options.signal,
     });
     request.on("socket", (socket) => {
-      // A kept connection connects no more: a listener for each of its requests would pile up.
+      // A kept connection emits no `connect` again: a listener for each of its requests would pile up.
       isConnected = request.reusedSocket || !socket.connecting;
       if (!isConnected)
         socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
     });
-    // Also after the answer, when a server that had enough of a body hangs up: the promise is settled by then.
-    request.on("error", (error) => fail(codeOf(error)));
+    // Also emitted after the answer, when a server stops reading the body and hangs up. The promise is settled by then.
+    request.on("error", (error) => fail(errorCode(error)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -73,12 +89,13 @@ export function sendDelivery(url: URL, delivery: OutgoingDelivery, options: Send
         length += chunk.length;
         if (length <= MAX_ANSWER_BYTES) chunks.push(chunk);
       });
-      response.on("error", (error) => fail(codeOf(error)));
+      response.on("error", (error) => fail(errorCode(error)));
       response.on("end", () => {
         clearTimeout(timer);
         const body = Buffer.concat(chunks).toString("utf8");
         const { statusCode: status = 0, headers } = response;
-        resolve({ kind: "answer", status, headers, body, ms: ms() });
+        const shown = withoutSecrets(body, options.secrets);
+        resolve({ kind: "answer", status, headers, body, shown, ms: ms() });
       });
     });
     if (options.hold === undefined) writeBody(request, delivery);
@@ -110,8 +127,4 @@ function writeBody(request: http.ClientRequest, { body, isChunked }: OutgoingDel
 function writeHeld(request: http.ClientRequest, body: Buffer, { onHeld, release }: Hold): void {
   request.write(body.subarray(0, -1), onHeld);
   void release.then(() => request.end(body.subarray(-1)));
-}
-
-function codeOf(error: Error): string {
-  return "code" in error && typeof error.code === "string" ? error.code : error.message;
 }

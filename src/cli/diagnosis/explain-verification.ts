@@ -1,7 +1,9 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { parseSignatureHeader } from "../../signature/header.js";
 import { DEFAULT_TOLERANCE_SECONDS, verifySignature, type SignatureProblem } from "../../signature/verify.js";
+import { bodyVariants } from "./body-variants.js";
 import { findHeaderFault } from "./fix-header.js";
-import { REMAINING_CAUSES, suspectMismatch } from "./suspect-mismatch.js";
+import { secretMistakes } from "./secret-mistakes.js";
 
 export interface VerificationInput {
   header: string;
@@ -11,13 +13,13 @@ export interface VerificationInput {
   nowSeconds: number;
 }
 
-/** What `verify` says. No text in it holds a secret or a digest that was computed here. */
+/** What `verify` prints. No text in it holds a secret or a digest that was computed here. */
 export type Explanation =
   | { valid: true; ageSeconds: number; secretIndex: number }
   | {
       valid: false;
       reason: SignatureProblem;
-      /** What explains it: each was tried, and put right the signature verifies. */
+      /** What explains it: each was tried, and without it the signature is valid. */
       causes: readonly string[];
       /** What could not be tried. */
       possibleCauses: readonly string[];
@@ -51,22 +53,71 @@ const CAUSES: Readonly<Record<SignatureProblem, (input: VerificationInput) => Ca
   timestamp_out_of_tolerance: (input) => ({ causes: [describeSkew(input)], possibleCauses: [] }),
 };
 
-function causesOfMismatch({ header, body, secrets }: VerificationInput): Causes {
-  const parsed = parseSignatureHeader(header);
-  const causes = parsed.ok
-    ? suspectMismatch({ ...parsed, digest: Buffer.from(parsed.digestHex, "hex"), body, secrets })
-    : [];
+function causesOfMismatch(input: VerificationInput): Causes {
+  const causes = explainMismatch(input);
   if (causes.length > 0) return { causes, possibleCauses: [] };
   const consumed = "the body is empty: were its bytes consumed before they were saved?";
-  return { causes, possibleCauses: body.byteLength === 0 ? [consumed, ...REMAINING_CAUSES] : REMAINING_CAUSES };
+  return { causes, possibleCauses: input.body.byteLength === 0 ? [consumed, ...REMAINING_CAUSES] : REMAINING_CAUSES };
+}
+
+/** What is left when no usual mistake explains a mismatch. */
+const REMAINING_CAUSES: readonly string[] = [
+  "the secret is another one: of another registration, another environment, or from before a rotation",
+  "the header belongs to another delivery",
+  "the body was changed in another way (keys in another order, numbers rewritten, bytes lost): keep the raw bytes",
+];
+
+const RIGHT = "it must sign the text of t, a dot, and the body";
+
+/** Mistakes of a home-made signer, after the right way. */
+const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => readonly (string | Buffer)[] }[] = [
+  { cause: "", signed: (t, body) => [`${t}.`, body] },
+  { cause: `the signer signed the body alone: ${RIGHT}`, signed: (_t, body) => [body] },
+  { cause: `the signer left out the dot after t: ${RIGHT}`, signed: (t, body) => [t, body] },
+  { cause: "the signer signed milliseconds and sent seconds", signed: (t, body) => [`${t}000.`, body] },
+];
+
+const KEEP_RAW_BYTES = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
+
+/** Undoes the usual mistakes, one or two at a time, until the digest fits. Empty when none of them explains it. */
+function explainMismatch({ header, body, secrets }: VerificationInput): string[] {
+  const parsed = parseSignatureHeader(header);
+  if (!parsed.ok) return [];
+  const digest = Buffer.from(parsed.digestHex, "hex");
+  const bodies = [
+    { body, cause: "" },
+    ...bodyVariants(body).map(({ body: signed, name, by }) => {
+      return { body: signed, cause: `the body was signed ${name}: ${by}; ${KEEP_RAW_BYTES}` };
+    }),
+  ];
+  const keys = [
+    ...secrets.map((key) => ({ key, cause: "" })),
+    ...secrets.flatMap((secret) =>
+      secretMistakes(secret, "signer").map(({ key, found, fix }) => ({ key, cause: `${found}. ${fix}` })),
+    ),
+  ];
+  for (const mistakes of [1, 2]) {
+    for (const format of FORMATS) {
+      for (const signed of bodies) {
+        for (const { key, cause } of keys) {
+          const causes = [format.cause, signed.cause, cause].filter((text) => text !== "");
+          if (causes.length !== mistakes) continue;
+          const hmac = createHmac("sha256", key);
+          for (const part of format.signed(parsed.timestampText, signed.body)) hmac.update(part);
+          if (timingSafeEqual(hmac.digest(), digest)) return causes;
+        }
+      }
+    }
+  }
+  return [];
 }
 
 function causesOfMalformed(input: VerificationInput): Causes {
-  const { cause, mended } = findHeaderFault(input.header);
+  const { cause, fixed } = findHeaderFault(input.header);
   const first = `the header is malformed: ${cause}`;
-  if (mended === null) return { causes: [first], possibleCauses: [] };
-  const then = explainVerification({ ...input, header: mended });
-  if (then.valid) return { causes: [`${first} (with that mended the signature is valid)`], possibleCauses: [] };
+  if (fixed === null) return { causes: [first], possibleCauses: [] };
+  const then = explainVerification({ ...input, header: fixed });
+  if (then.valid) return { causes: [`${first} (with that fixed, the signature is valid)`], possibleCauses: [] };
   return { causes: [first, ...then.causes], possibleCauses: then.possibleCauses };
 }
 

@@ -1,8 +1,8 @@
 /** What is wrong with the form of a signature header. */
 export interface HeaderFault {
   cause: string;
-  /** The header with the fault mended; null where that takes a guess. */
-  mended: string | null;
+  /** The header without the fault; null where that would be a guess. */
+  fixed: string | null;
 }
 
 /** The value of a header given whole (`X-Service-Signature: t=…`) or bare. */
@@ -13,21 +13,21 @@ export function headerValueOf(text: string): string {
 /** Why a header is not of the form `t=<1 to 12 digits>,v1=<64 lowercase hex>`; the most telling reason. */
 export function findHeaderFault(header: string): HeaderFault {
   const blank = header.replaceAll(/\s/g, "");
-  if (blank !== header && FORM.test(blank)) return { cause: "there are blanks in it", mended: blank };
+  if (blank !== header && FORM.test(blank)) return { cause: "there are blanks in it", fixed: blank };
   if ((blank.match(/v1=/gi) ?? []).length > 1) {
-    return { cause: "it has more than one v1 (is the header sent twice, or added by a proxy?)", mended: null };
+    return { cause: "it has more than one v1 (is the header sent twice, or added by a proxy?)", fixed: null };
   }
-  if ((blank.match(/(?:^|,)t=/gi) ?? []).length > 1) return { cause: "it has more than one t", mended: null };
+  if ((blank.match(/(?:^|,)t=/gi) ?? []).length > 1) return { cause: "it has more than one t", fixed: null };
   const small = blank.toLowerCase();
-  if (FORM.test(small)) return { cause: "its letters must be lowercase", mended: small };
+  if (FORM.test(small)) return { cause: "its letters must be lowercase", fixed: small };
   const milliseconds = /^t=(\d{13}),(v1=[0-9a-f]{64})$/.exec(small);
   if (milliseconds !== null) {
     const seconds = (milliseconds[1] ?? "").slice(0, -3);
-    return { cause: "t is in milliseconds: it must be whole seconds", mended: `t=${seconds},${milliseconds[2]}` };
+    return { cause: "t is in milliseconds: it must be whole seconds", fixed: `t=${seconds},${milliseconds[2]}` };
   }
   const swapped = /^(v1=[0-9a-f]{64}),(t=\d{1,12})$/.exec(small);
-  if (swapped !== null) return { cause: "t must come first", mended: `${swapped[2]},${swapped[1]}` };
-  return { cause: partAtFault(small), mended: null };
+  if (swapped !== null) return { cause: "t must come first", fixed: `${swapped[2]},${swapped[1]}` };
+  return { cause: partAtFault(small), fixed: null };
 }
 
 const FORM = /^t=[0-9]{1,12},v1=[0-9a-f]{64}$/;

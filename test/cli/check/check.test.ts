@@ -92,7 +92,7 @@ test("an advice that is not followed is exit 1 with --strict alone", async () =>
   expect((await runCheck(url, ...args, "--strict")).run.exitCode).toBe(1);
 });
 
-test("the text shows both kinds apart, and of a failure what was sent, expected, came, and how to mend it", async () => {
+test("the text shows both kinds apart, and of a failure what was sent, expected, came, and how to fix it", async () => {
   const { url } = await serveProcess("node", "no-signature-check");
   const run = await callCli(["check", url, "--only", "signature."]);
   expect(run.exitCode).toBe(1);
@@ -110,7 +110,7 @@ test("the text shows both kinds apart, and of a failure what was sent, expected,
     '              came      200 {"received":true}',
   ]);
   expect(run.stdout).toMatch(/\n {12}and 3 more: byte-changed, truncated, emptied\n/);
-  expect(run.stdout).toMatch(/\n {12}mend {6}Compute HMAC-SHA256 over t, a dot/);
+  expect(run.stdout).toMatch(/\n {12}fix {7}Compute HMAC-SHA256 over t, a dot/);
   expect(run.stdout).toMatch(
     /\n {4}skipped signature\.raw-bytes .*\n +\(signature\.forged failed, so this says nothing more\)/,
   );

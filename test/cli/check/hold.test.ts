@@ -29,6 +29,7 @@ test("a delivery that is held arrives but for its last byte, and is complete whe
     {
       timeoutMs: 10_000,
       signal: new AbortController().signal,
+      secrets: [],
       hold: { onHeld: () => void (held += 1), release: released },
     },
   );

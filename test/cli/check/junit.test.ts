@@ -11,7 +11,7 @@ import { readXml, type XmlElement } from "./well-formed-xml.js";
 const check = (id: string, kind: Check["kind"]): Check => ({ id, kind, title: "Title.", hint: "Hint.", cases: [] });
 const NASTY = `</failure>]]>&amp; "quoted" 'so' <b>\u0000\u001b[31m\ud800 \ufffe\u{1f682}\r\n\u2028`;
 
-const RESULTS: readonly CheckResult[] = [
+const BARE: readonly Omit<CheckResult, "hint">[] = [
   { check: check("a.passed", "required"), outcome: "passed", probes: [], seconds: 0.25 },
   {
     check: check("a.failed", "required"),
@@ -31,6 +31,8 @@ const RESULTS: readonly CheckResult[] = [
   },
 ];
 
+const RESULTS: readonly CheckResult[] = BARE.map((result) => ({ ...result, hint: "Hint." }));
+
 const caseOf = (root: XmlElement, id: string): XmlElement | undefined =>
   root.children.flatMap(({ children }) => children).find(({ attributes }) => attributes["name"] === id);
 
@@ -44,7 +46,7 @@ test("a suite for each kind counts its cases, and nothing that came from outside
   const [failure] = caseOf(root, "a.failed")?.children ?? [];
   expect(failure).toMatchObject({ name: "failure", attributes: { type: "required", message: "Title." } });
   expect(failure?.text).toContain("</failure>]]>&amp; \"quoted\" 'so' <b>\\u0000\\u001b[31m\\ud800 ?\u{1f682}");
-  expect(failure?.text).toContain("mend: Hint.");
+  expect(failure?.text).toContain("fix: Hint.");
   expect(failure?.text).not.toContain("good: sent");
   expect(caseOf(root, "a.passed")?.children).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Exchange } from "../../../src/cli/commands/check/check-context.js";
+import type { Exchange } from "../../../src/cli/deliveries/send-cases.js";
 import { receiverClockOffset } from "../../../src/cli/commands/check/receiver-clock.js";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
@@ -8,9 +8,15 @@ const NOON = Date.parse("2026-11-20T12:00:00Z");
 function exchange(afterNoonMs: number, aheadMs: number, header?: string): Exchange {
   const sentAt = NOON + afterNoonMs;
   const date = header ?? new Date(sentAt + 20 + aheadMs).toUTCString();
+  const expected = { status: 200 };
   return {
-    delivery: { name: "any", event: "any", expect: { status: 200 } },
-    answer: { kind: "answer", status: 200, headers: { date }, body: "", ms: 40 },
+    delivery: { name: "any", event: "any", expect: expected },
+    name: "any",
+    sending: 1,
+    sendings: 1,
+    sent: Buffer.alloc(0),
+    expected,
+    answer: { kind: "answer", status: 200, headers: { date }, body: "", shown: "", ms: 40 },
     sentAt,
     answeredAt: sentAt + 40,
     isHeld: false,

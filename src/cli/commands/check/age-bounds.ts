@@ -1,23 +1,21 @@
 import { throwIfInterrupted } from "../../options/define-command.js";
-import type { Answer } from "../../deliveries/send-delivery.js";
-import type { Observation, Probe } from "./check.js";
-import type { CheckContext } from "./check-context.js";
-import { describeWanted, isWanted, type Wanted } from "./judge-answer.js";
+import { describeAnswer, type Answer } from "../../deliveries/answer.js";
+import { describeWanted, isAsWanted, type Wanted } from "../../deliveries/judge-answer.js";
+import type { CheckContext, Observation, Probe } from "./check.js";
 import { describeOffset, receiverClockOffset } from "./receiver-clock.js";
-import { wordsOf } from "./run-cases.js";
 import { learnTypes } from "./taken-types.js";
 
 export type Bound = readonly [skewSeconds: number, wanted: Wanted];
 
 const EVENT = "signals/price_decreased";
-/** Into the second: room for a clock that differs a little, in either direction, and for the way. */
+/** Into the second: room for clocks that differ a little, in either direction, and for the way to the receiver. */
 const EARLIEST_MS = 100;
 const LATEST_MS = 400;
 const TRIES = 10;
 
 /**
- * Deliveries whose age is exact to the second: signed and answered within one second of the clock. Where that cannot be
- * had, or the clocks differ, nothing is concluded.
+ * Sends deliveries whose age is exact to the second: they are signed and answered within one second of the clock. Where that
+ * fails, or the clocks differ, nothing is concluded.
  */
 export async function checkBounds(bounds: readonly Bound[], context: CheckContext): Promise<Observation> {
   await learnTypes([EVENT], context);
@@ -26,7 +24,7 @@ export async function checkBounds(bounds: readonly Bound[], context: CheckContex
   for (const [skewSeconds, wanted] of bounds) {
     const { answer, isExact, event } = await sendWithinOneSecond(skewSeconds, wanted, context);
     const offset = receiverClockOffset(context.exchanges);
-    const ok = isWanted(wanted, answer, { status: 200 });
+    const ok = isAsWanted(wanted, answer, { status: 200 });
     if (!ok && offset !== 0) {
       unseen = describeOffset(offset);
     } else if (!ok && !isExact) {
@@ -37,7 +35,7 @@ export async function checkBounds(bounds: readonly Bound[], context: CheckContex
         name: `${skewSeconds > 0 ? "+" : ""}${skewSeconds}`,
         sent: `POST ${event}, signed rightly, exactly ${Math.abs(skewSeconds)} s ${side}`,
         expected: describeWanted(wanted, { status: 200 }),
-        came: wordsOf(answer, context),
+        came: describeAnswer(answer, true),
         ok,
       });
     }
@@ -54,9 +52,9 @@ async function sendWithinOneSecond(
   for (let tried = 1; ; tried++) {
     await untilEarlyInSecond(context.signal);
     const second = Math.floor(Date.now() / 1000);
-    const answer = await context.send(built, 0);
+    const { answer } = await context.send(built, 0);
     const isExact = Math.floor(Date.now() / 1000) === second;
-    if (isExact || tried === TRIES || isWanted(wanted, answer, { status: 200 })) {
+    if (isExact || tried === TRIES || isAsWanted(wanted, answer, { status: 200 })) {
       return { answer, isExact, event: built.delivery.event ?? EVENT };
     }
   }

@@ -1,29 +1,27 @@
-import { jsonOf } from "../../deliveries/compare-answer.js";
+import { describeAnswer, isRefusal, jsonIn, type Answered } from "../../deliveries/answer.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
-import type { Observation, Probe } from "./check.js";
-import type { CheckContext, Exchange } from "./check-context.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
+import type { CheckContext, Observation, Probe } from "./check.js";
 import { describeDelivery } from "./describe-delivery.js";
-import { isRefusal } from "./judge-answer.js";
-import { wordsOf } from "./run-cases.js";
 
-/** What is looked at when other checks have sent too little, or nothing that it is about. */
+/** What is sent when the other checks got too few answers, or none of the kind in question. */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
-type Answered = Exchange & { answer: { kind: "answer" } };
+type AnsweredExchange = Exchange & { answer: Answered };
 
 /** A manner of answering. */
 interface Manner {
   /** The exchanges that it is about. */
-  concerns(exchange: Answered): boolean;
+  concerns(exchange: AnsweredExchange): boolean;
   expected: string;
-  isKept(exchange: Answered): boolean;
+  isKept(exchange: AnsweredExchange): boolean;
   /** What the answer had instead. */
-  came(exchange: Answered, context: CheckContext): string;
+  came(exchange: AnsweredExchange): string;
 }
 
-/** Looks through all answers that came so far, and lists those that lack the manner. */
+/** Lists all answers so far that the manner concerns, and whether each one keeps it. */
 export async function checkManner(manner: Manner, context: CheckContext): Promise<Observation> {
-  const concernedSoFar = (): Answered[] =>
+  const concernedSoFar = (): AnsweredExchange[] =>
     context.exchanges.filter(isAnswered).filter((exchange) => manner.concerns(exchange));
   if (context.exchanges.length < SAMPLE.length || concernedSoFar().length === 0) {
     for (const name of SAMPLE) await context.send(context.build(name), 0);
@@ -36,7 +34,7 @@ export async function checkManner(manner: Manner, context: CheckContext): Promis
       name,
       sent: describeDelivery(exchange.delivery, 1),
       expected: manner.expected,
-      came: manner.came(exchange, context),
+      came: manner.came(exchange),
       ok: manner.isKept(exchange),
     };
   });
@@ -48,13 +46,13 @@ export const MANNERS = {
     concerns: ({ delivery, answer }) => delivery.expect.status === 401 && isRefusal(answer),
     expected: "401",
     isKept: ({ answer }) => answer.status === 401,
-    came: ({ answer }, context) => wordsOf(answer, context),
+    came: ({ answer }) => describeAnswer(answer, true),
   },
   errorEnvelope: {
     concerns: ({ answer }) => isRefusal(answer),
     expected: '{"error":{"code","message"},"request_id"}',
-    isKept: ({ answer }) => isErrorEnvelope(jsonOf(answer.body)),
-    came: ({ answer }, context) => wordsOf(answer, context),
+    isKept: ({ answer }) => isErrorEnvelope(jsonIn(answer)),
+    came: ({ answer }) => describeAnswer(answer, true),
   },
   json: {
     concerns: ({ answer }) => answer.body !== "",
@@ -70,7 +68,7 @@ export const MANNERS = {
   },
 } as const satisfies Record<string, Manner>;
 
-function isAnswered(exchange: Exchange): exchange is Answered {
+function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
   return exchange.answer.kind === "answer";
 }
 
@@ -80,7 +78,7 @@ function isErrorEnvelope(body: unknown): boolean {
   return isJsonObject(error) && typeof error["code"] === "string" && typeof error["message"] === "string";
 }
 
-/** A case may have been sent by several checks. */
+/** Several checks may have sent the same case. */
 function firstOfEach(probes: readonly Probe[]): Probe[] {
   return [...new Map(probes.toReversed().map((probe) => [`${probe.name} ${probe.ok}`, probe])).values()].toReversed();
 }

@@ -1,6 +1,6 @@
-import type { Observation } from "./check.js";
-import type { CheckContext, Exchange } from "./check-context.js";
-import { isSuccess } from "./judge-answer.js";
+import { isSuccess } from "../../deliveries/answer.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
+import type { CheckContext, Observation } from "./check.js";
 
 export interface AnswerTimes {
   count: number;

@@ -2,10 +2,9 @@ import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, environmentError, usageError, type ExitCode } from "../../options/exit.js";
-import { matchesName } from "../../options/match-name.js";
-import { PACKAGED_FIXTURES } from "../../deliveries/packaged-fixtures.js";
+import { selectByName } from "../../options/match-name.js";
 import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../../options/parse-option.js";
-import { echoed } from "../../console/printable.js";
+import { errorCode } from "../../console/error-code.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { answerTimes } from "./answer-times.js";
 import type { Check, CheckResult } from "./check.js";
@@ -13,10 +12,8 @@ import { createCheckContext } from "./check-context.js";
 import { CHECKS } from "./checks.js";
 import { junitOf } from "./junit.js";
 import { receiverClockOffset } from "./receiver-clock.js";
-import { refusalOfAll } from "./refusal-of-all.js";
-import { reportAsJson, reportAsText } from "./report-checks.js";
-import { runChecks } from "./run-checks.js";
-import { isGood, summarise } from "./summary.js";
+import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
+import { refusalOfAll, runChecks } from "./run-checks.js";
 
 interface CheckOptions extends SecretOptions {
   only?: string[];
@@ -95,14 +92,14 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     throw usageError("--restart-timeout goes with --restart-command");
   }
   const [secret] = readSecrets(options, cli);
-  const checks = selectChecks(options);
+  const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
   if (junit !== undefined) assertWritable(junit);
   // The other commands start faster without what reads events.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const context = createCheckContext({
     url,
     secret,
-    fixtures: readFixtureFolder(PACKAGED_FIXTURES),
+    fixtures: readFixtureFolder(),
     concurrency: options.concurrency,
     timeoutMs: options.timeout * 1000,
     ackLimitMs: options.ackLimit * 1000,
@@ -144,26 +141,11 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
 }
 
-function selectChecks({ only = ["*"], skip = [] }: CheckOptions): readonly Check[] {
-  for (const [option, patterns] of Object.entries({ only, skip })) {
-    const idle = patterns.find((pattern) => !CHECKS.some(({ id }) => matchesName(id, pattern)));
-    if (idle !== undefined)
-      throw usageError(`--${option} ${echoed(idle)}: no check matches; try --${option} signature`);
-  }
-  const checks = CHECKS.filter((each) => isMeant(each, only) && !isMeant(each, skip));
-  if (checks.length === 0) throw usageError("--skip leaves nothing to check");
-  return checks;
-}
-
-function isMeant({ id }: Check, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matchesName(id, pattern));
-}
-
 /** Before minutes of work, not after. */
 function assertWritable(file: string): void {
   try {
     closeSync(openSync(file, "a"));
   } catch (error) {
-    throw environmentError(`cannot write ${file} (${(error as NodeJS.ErrnoException).code ?? "error"})`);
+    throw environmentError(`cannot write ${file} (${errorCode(error)})`);
   }
 }

@@ -1,34 +1,31 @@
-import type { CheckContext } from "./check-context.js";
-import type { Wanted } from "./judge-answer.js";
+import type { Delivery } from "../../deliveries/delivery-schema.js";
+import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
+import type { Wanted } from "../../deliveries/judge-answer.js";
+import type { CaseSender, Exchange, Target } from "../../deliveries/send-cases.js";
 
-/** `required`: the service's document demands it. `advised`: it is silent, and this is what serves a receiver well. */
+/** `required`: the service's document demands it. `advised`: the document is silent, and this serves a receiver well. */
 export type CheckKind = "required" | "advised";
 
-interface CheckBase {
+export interface Check {
   /** Stable: a group, a dot, and a name. */
   id: string;
   kind: CheckKind;
   /** What a right receiver does, as one sentence. */
   title: string;
-  /** How to mend a receiver that does otherwise. */
+  /** How to fix a receiver that does otherwise. */
   hint: string;
-  /** When one of these failed, this one can say nothing that they did not. */
+  /** When one of these failed, this one can show nothing new and is skipped. */
   after?: readonly string[];
+  /** The cases to send, by what their answers must be. */
+  cases?: readonly (readonly [wanted: Wanted, ...cases: CaseName[]])[];
+  /** For a check that does more than sending cases. */
+  run?: (context: CheckContext) => Promise<Observation>;
 }
 
-/** Cases of `deliveries.json`, or of `own-cases.ts`, by what their answers must be. */
-export interface CaseCheck extends CheckBase {
-  cases: readonly (readonly [wanted: Wanted, ...names: string[]])[];
-}
+/** The name of a case of `deliveries.json` or of a fixture event; or a case that only `check` has. */
+export type CaseName = string | Delivery;
 
-/** A check that takes more than sending cases. */
-export interface OwnCheck extends CheckBase {
-  run(context: CheckContext): Promise<Observation>;
-}
-
-export type Check = CaseCheck | OwnCheck;
-
-/** One thing that was looked at. */
+/** One thing that was tried out. */
 export interface Probe {
   name: string;
   /** What was sent, in words. */
@@ -44,8 +41,8 @@ export interface Observation {
   note?: string;
   /** Why nothing could be concluded. A probe that failed counts all the same. */
   unseen?: string;
-  /** How to mend what failed, where the check's own hint is beside the point. */
-  mend?: string;
+  /** How to fix what failed, in place of the check's own hint. */
+  hint?: string;
 }
 
 export interface CheckResult {
@@ -53,9 +50,30 @@ export interface CheckResult {
   outcome: "passed" | "failed" | "skipped";
   probes: readonly Probe[];
   note?: string;
-  /** In place of the check's hint. */
-  mend?: string;
+  hint: string;
   /** Why it was skipped. */
   reason?: string;
   seconds: number;
+}
+
+export interface CheckSettings extends Omit<Target, "events"> {
+  fixtures: FixtureFolder;
+  concurrency: number;
+  /** An acknowledgement that takes longer fails `answers.time`. */
+  ackLimitMs: number;
+  restartCommand: string | undefined;
+  restartTimeoutMs: number;
+  acceptedCommand: string | undefined;
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * What the checks of one run share. `build` takes another signal than that of the case where the receiver was seen to refuse
+ * the type of the case.
+ */
+export interface CheckContext extends CheckSettings, CaseSender<CaseName> {
+  /** All exchanges so far. */
+  exchanges: readonly Exchange[];
+  /** Whether this receiver says `{"duplicate":true}` of what it has accepted before. */
+  tellsRepeats(): Promise<boolean>;
 }

@@ -1,14 +1,6 @@
-import type { AfterSigning, Delivery } from "../../deliveries/delivery-schema.js";
+import { AFTER_SIGNING } from "../../deliveries/after-signing.js";
+import type { Delivery } from "../../deliveries/delivery-schema.js";
 import { shortened } from "../../console/printable.js";
-
-const CHANGES: Readonly<Record<AfterSigning, string>> = {
-  "change-byte": "one byte changed after signing",
-  "append-newline": "a line end appended after signing",
-  reserialise: "the JSON parsed and written again after signing",
-  truncate: "the last byte cut off after signing",
-  empty: "the body emptied after signing",
-  gzip: "compressed after signing",
-};
 
 /** What a case sends, in words. No secret and no digest is in them. */
 export function describeDelivery(delivery: Delivery, sending: number): string {
@@ -19,7 +11,7 @@ export function describeDelivery(delivery: Delivery, sending: number): string {
     ...(padToBytes === undefined ? [] : [`padded to ${padToBytes} bytes`]),
     ...(delivery.chunked === true ? ["in chunks"] : []),
     signatureOf(delivery),
-    ...(afterSigning === undefined ? [] : [CHANGES[afterSigning]]),
+    ...(afterSigning === undefined ? [] : [AFTER_SIGNING[afterSigning].words]),
     ...(repeat === 1 ? [] : [`time ${sending} of ${repeat}`]),
     ...(delivery.conflict === true && sending > 1 ? ["with another body"] : []),
   ].join(", ");

@@ -1,23 +1,27 @@
-import type { Answer, Hold } from "../../deliveries/send-delivery.js";
-import { CANNOT_TELL, readAcceptedCount, timesTaken, type Taken } from "./accepted-count.js";
-import type { Observation, Probe } from "./check.js";
-import type { CheckContext } from "./check-context.js";
-import { isSuccess, tellsDuplicate } from "./judge-answer.js";
-import { wordsOf } from "./run-cases.js";
-import { restartReceiver } from "./restart-receiver.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { echoed } from "../../console/printable.js";
+import { describeAnswer, isSuccess, type Answer } from "../../deliveries/answer.js";
+import { sendDelivery, type Hold } from "../../deliveries/send-delivery.js";
+import { throwIfInterrupted } from "../../options/define-command.js";
+import { environmentError } from "../../options/exit.js";
+import { tellsDuplicate } from "./check-context.js";
+import type { CheckContext, Observation, Probe } from "./check.js";
+import { runShellCommand } from "./shell-command.js";
+
+const CANNOT_TELL = 'its answers do not tell a repeat ({"duplicate":true} would), and there is no --accepted-command';
 
 const SIMULTANEOUS = 20;
-/** A server that takes few connections at a time leaves the others waiting, and they must not wait for ever. */
+/** A server that takes few connections at a time leaves the others waiting. They are released after this time. */
 const HOLD_MS = 1500;
-/** For the receiver to take the connections, so that it meets all the last bytes at once. */
-const SETTLE_MS = 100;
+/** Time for the receiver to take the connections, so that it gets all the last bytes at once. */
+const CONNECT_MS = 100;
 
 /** One event three times, one after the other. */
 export async function checkAcceptedOnce(context: CheckContext): Promise<Observation> {
   const before = await readAcceptedCount(context);
   const built = context.build("repeated-signal");
   const answers: Answer[] = [];
-  for (let index = 0; index < built.sendings; index++) answers.push(await context.send(built, index));
+  for (let index = 0; index < built.sendings; index++) answers.push((await context.send(built, index)).answer);
   const taken = await timesTaken(answers, before, context);
   if (taken === null) return { probes: [], unseen: CANNOT_TELL };
   return { probes: [onceProbe(`one signal ${answers.length} times, signed anew each time`, taken)] };
@@ -32,24 +36,20 @@ export async function checkSimultaneous(context: CheckContext): Promise<Observat
   const before = await readAcceptedCount(context);
   const answers = await sendTogether(context);
   const sent = `one signal ${SIMULTANEOUS} times at once`;
-  const bad = answers.filter((answer) => !isSuccess(answer));
+  const bad = answers.filter((answer): boolean => !isSuccess(answer));
   const acknowledged: Probe = {
     name: "acknowledged",
     sent,
     expected: "2xx each",
-    came: bad[0] === undefined ? "2xx each" : `${bad.length} × other, such as ${wordsOf(bad[0], context)}`,
+    came: bad[0] === undefined ? "2xx each" : `${bad.length} × other, such as ${describeAnswer(bad[0], true)}`,
     ok: bad.length === 0,
   };
-  // All of them: the receiver went away.
+  // No connection at all: the receiver went away, and the next delivery says so.
   if (answers.every(({ kind }) => kind === "unreachable")) await context.send(context.build("new-signal"), 0);
-  if (bad.length > 0 && bad.every(isNoAnswer)) return { probes: [acknowledged], mend: DROPPED };
+  if (bad.length > 0 && bad.every(({ kind }) => kind !== "answer")) return { probes: [acknowledged], hint: DROPPED };
   const taken = await timesTaken(answers, before, context);
   if (taken === null) return { probes: [acknowledged], note: `the status alone was looked at: ${CANNOT_TELL}` };
   return { probes: [acknowledged, onceProbe(sent, taken)] };
-}
-
-function isNoAnswer({ kind }: Answer): boolean {
-  return kind !== "answer";
 }
 
 /** One event before and after the receiver was restarted. */
@@ -58,18 +58,18 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
   const isTelling = await context.tellsRepeats();
   const before = await readAcceptedCount(context);
   const built = context.build("repeated-signal");
-  const first = await context.send(built, 0);
+  const { answer: first } = await context.send(built, 0);
   if (before !== null) await timesTaken([first], before, context);
   const standing = await readAcceptedCount(context);
   await restartReceiver(context.restartCommand, context);
   const left = await readAcceptedCount(context);
-  const second = await context.send(built, 1);
+  const { answer: second } = await context.send(built, 1);
   const sent = "one signal, a restart, and the same signal again";
   const acknowledged: Probe = {
     name: "acknowledged",
     sent,
     expected: "2xx both times",
-    came: `${wordsOf(first, context)}, then ${wordsOf(second, context)}`,
+    came: `${describeAnswer(first, true)}, then ${describeAnswer(second, true)}`,
     ok: isSuccess(first) && isSuccess(second),
   };
   if (!acknowledged.ok) return { probes: [acknowledged] };
@@ -85,13 +85,13 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
 /** Whether a repeat can be told from a first sight by its answer. */
 export async function checkRepeatsTold(context: CheckContext): Promise<Observation> {
   const built = context.build("repeated-test-event");
-  const first = await context.send(built, 0);
-  const second = await context.send(built, 1);
+  const { answer: first } = await context.send(built, 0);
+  const { answer: second } = await context.send(built, 1);
   const probe: Probe = {
     name: "repeated-test-event",
     sent: "one test event twice",
     expected: '{"duplicate":true} in the second answer alone',
-    came: `${wordsOf(first, context)}, then ${wordsOf(second, context)}`,
+    came: `${describeAnswer(first, true)}, then ${describeAnswer(second, true)}`,
     ok: !tellsDuplicate(first) && tellsDuplicate(second),
   };
   return { probes: [probe] };
@@ -111,7 +111,8 @@ function onceProbe(sent: string, { times, by }: Taken): Probe {
 async function sendTogether(context: CheckContext): Promise<Answer[]> {
   const built = context.build("repeated-signal");
   const hold = holdUntil(SIMULTANEOUS);
-  return Promise.all(Array.from({ length: SIMULTANEOUS }, (_, index) => context.send(built, index, hold)));
+  const sent = Array.from({ length: SIMULTANEOUS }, (_, index) => context.send(built, index, hold));
+  return (await Promise.all(sent)).map(({ answer }) => answer);
 }
 
 function holdUntil(count: number): Hold {
@@ -121,7 +122,7 @@ function holdUntil(count: number): Hold {
   return {
     onHeld() {
       held += 1;
-      if (held === count) setTimeout(() => gate.abort(), SETTLE_MS);
+      if (held === count) setTimeout(() => gate.abort(), CONNECT_MS);
     },
     release: new Promise((resolve) => {
       gate.signal.addEventListener("abort", () => {
@@ -130,4 +131,81 @@ function holdUntil(count: number): Hold {
       });
     }),
   };
+}
+
+/** A receiver may count what it accepted a little after it answered. */
+const SETTLE_MS = 3000;
+const POLL_MS = 100;
+
+/** The number that `--accepted-command` prints; `null` without it. */
+async function readAcceptedCount(context: CheckContext): Promise<number | null> {
+  const { acceptedCommand, timeoutMs, env, signal } = context;
+  if (acceptedCommand === undefined) return null;
+  const option = "--accepted-command";
+  const how = { option, timeoutMs, lateAdvice: "it must print a number and end", env, signal };
+  const printed = (await runShellCommand(acceptedCommand, how)).trim();
+  if (/^\d{1,15}$/.test(printed)) return Number(printed);
+  throw environmentError(
+    `${option} must print how many events were accepted, a whole number; it printed ${echoed(printed)}`,
+  );
+}
+
+interface Taken {
+  times: number;
+  /** How that is known. */
+  by: string;
+}
+
+/**
+ * How often an event that was sent several times was accepted: by the count, which is sure, or else by the answers. `null` when
+ * neither shows it.
+ */
+async function timesTaken(
+  answers: readonly Answer[],
+  countBefore: number | null,
+  context: CheckContext,
+): Promise<Taken | null> {
+  if (countBefore !== null) return { times: await countSince(countBefore, context), by: "--accepted-command" };
+  if (!(await context.tellsRepeats())) return null;
+  const firsts = answers.filter((answer) => isSuccess(answer) && !tellsDuplicate(answer));
+  return { times: firsts.length, by: "the answers without duplicate" };
+}
+
+async function countSince(before: number, context: CheckContext): Promise<number> {
+  const deadline = performance.now() + SETTLE_MS;
+  let last = 0;
+  for (;;) {
+    const since = ((await readAcceptedCount(context)) ?? before) - before;
+    throwIfInterrupted(context.signal);
+    // Twice the same: a second acceptance may be counted a little after the first.
+    if ((since >= 1 && since === last) || performance.now() > deadline) return since;
+    last = since;
+    await sleep(POLL_MS);
+  }
+}
+
+const TRY_MS = 2000;
+/** The answer of a proxy without its receiver, or of a receiver that has not started yet. */
+const NOT_YET: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/**
+ * Runs the command and waits until the address answers.
+ *
+ * @throws CliError when the command fails, or nothing answers in time
+ */
+async function restartReceiver(command: string, context: CheckContext): Promise<void> {
+  const { url, restartTimeoutMs: timeoutMs, env, signal } = context;
+  const deadline = performance.now() + timeoutMs;
+  const lateAdvice = "it must return while the receiver runs on";
+  await runShellCommand(command, { option: "--restart-command", timeoutMs, lateAdvice, env, signal });
+  // Without a signature, so that no receiver accepts it.
+  const unsigned = { method: "POST", headers: [], body: Buffer.alloc(0), isChunked: false };
+  for (;;) {
+    const answer = await sendDelivery(url, unsigned, { timeoutMs: TRY_MS, signal, secrets: [] });
+    if (answer.kind === "answer" && !NOT_YET.has(answer.status)) return;
+    if (performance.now() > deadline) {
+      throw environmentError(`nothing answers ${timeoutMs / 1000} s after --restart-command was begun`);
+    }
+    await sleep(POLL_MS);
+  }
 }

@@ -55,10 +55,10 @@ function caseOf(result: CheckResult, isFailure: boolean): string {
   return `${open}>\n      ${element}\n${output}    </testcase>\n`;
 }
 
-function detailsOf({ check, outcome, probes, mend = check.hint, reason = "" }: CheckResult): string {
+function detailsOf({ outcome, probes, hint, reason = "" }: CheckResult): string {
   if (outcome === "skipped") return `not proved: ${reason}`;
   const bad = probes.filter(({ ok }) => !ok);
-  return [...bad.map(describe), `mend: ${mend}`].join("\n");
+  return [...bad.map(describe), `fix: ${hint}`].join("\n");
 }
 
 function describe({ name, sent, expected, came }: Probe): string {

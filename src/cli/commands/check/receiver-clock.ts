@@ -1,6 +1,6 @@
-import type { Exchange } from "./check-context.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
 
-/** Half a second: less cannot be told from a `Date` header, which has whole seconds. */
+/** A `Date` header has whole seconds, so less than half a second cannot be seen. */
 const NOTICEABLE_MS = 500;
 
 /**
@@ -17,7 +17,7 @@ export function receiverClockOffset(exchanges: readonly Exchange[]): number {
     least = Math.max(least, date - answeredAt);
     most = Math.min(most, date + 1000 - sentAt);
   }
-  // Clocks that contradict each other: several machines answer, or somebody set one.
+  // The dates contradict each other: several machines answer, or a clock was set.
   if (least > most || !Number.isFinite(least)) return 0;
   if (least > NOTICEABLE_MS) return least;
   return most < -NOTICEABLE_MS ? most : 0;

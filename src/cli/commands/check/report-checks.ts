@@ -1,10 +1,8 @@
-import { printable } from "../../console/printable.js";
-import { someNames } from "../../deliveries/some-names.js";
+import { printable, someNames } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 import { describeTimes, type AnswerTimes } from "./answer-times.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 import { describeOffset } from "./receiver-clock.js";
-import { isGood, summarise } from "./summary.js";
 
 /** Prints results as they come, for people or as NDJSON. */
 export interface CheckReport {
@@ -33,6 +31,31 @@ const HEADINGS: Readonly<Record<CheckKind, string>> = {
 };
 /** Of one check; some of the rest are named. `--json` has all. */
 const SHOWN_PROBES = 3;
+
+export type Counts = Record<CheckResult["outcome"], number>;
+
+/** The results so far, by kind and outcome. */
+export interface Summary {
+  required: Counts;
+  advised: Counts;
+  /** The ids of required checks that were skipped: nothing is known of them. */
+  skipped: string[];
+}
+
+export function summarise(results: readonly CheckResult[]): Summary {
+  const of = (kind: CheckKind): Counts => {
+    const counts = { passed: 0, failed: 0, skipped: 0 };
+    for (const { check, outcome } of results) if (check.kind === kind) counts[outcome] += 1;
+    return counts;
+  };
+  const skipped = results.filter(({ check, outcome }) => check.kind === "required" && outcome === "skipped");
+  return { required: of("required"), advised: of("advised"), skipped: skipped.map(({ check }) => check.id) };
+}
+
+/** Whether nothing failed that has to hold; with `strict` the advice has to hold too, and all that is required be seen. */
+export function isGood({ required, advised, skipped }: Summary, strict: boolean): boolean {
+  return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
+}
 
 export function reportAsText(terminal: Terminal, { planned, strict }: Settings): CheckReport {
   const { paint } = terminal;
@@ -81,7 +104,7 @@ function countsOf({ passed, failed, skipped }: ReturnType<typeof summarise>["req
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
-function linesOf({ check, outcome, probes, note, reason, mend }: CheckResult, { paint }: Terminal): string[] {
+function linesOf({ check, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
   const isAdvice = check.kind === "advised";
   const verdict = {
     passed: paint.green("ok     "),
@@ -100,7 +123,7 @@ function linesOf({ check, outcome, probes, note, reason, mend }: CheckResult, { 
     ...head,
     ...bad.slice(0, SHOWN_PROBES).flatMap(linesOfProbe),
     ...(others.length === 0 ? [] : [`            and ${others.length} more: ${someNames(others)}`]),
-    `            ${paint.bold("mend")}      ${mend ?? check.hint}`,
+    `            ${paint.bold("fix")}       ${hint}`,
   ];
 }
 
@@ -118,8 +141,8 @@ export function reportAsJson(terminal: Terminal, { strict }: Settings): CheckRep
   return {
     add(result) {
       results.push(result);
-      const { check, outcome, probes, note, reason, mend, seconds } = result;
-      const { id, kind, title, hint } = check;
+      const { check, outcome, probes, note, reason, hint, seconds } = result;
+      const { id, kind, title } = check;
       const ms = Math.round(seconds * 1000);
       terminal.printJson({
         id,
@@ -128,7 +151,7 @@ export function reportAsJson(terminal: Terminal, { strict }: Settings): CheckRep
         title,
         ...(reason !== undefined && { reason }),
         ...(note !== undefined && { note }),
-        ...(outcome === "failed" && { hint: mend ?? hint }),
+        ...(outcome === "failed" && { hint }),
         ms,
         probes,
       });

@@ -1,6 +1,10 @@
-import type { Check, CheckResult, Observation } from "./check.js";
-import type { CheckContext } from "./check-context.js";
-import { runCases } from "./run-cases.js";
+import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
+import { describeWanted } from "../../deliveries/judge-answer.js";
+import { sendCases } from "../../deliveries/send-cases.js";
+import { sendDelivery } from "../../deliveries/send-delivery.js";
+import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check.js";
+import { describeDelivery } from "./describe-delivery.js";
+import { isPlain, isSignal, learnTypes } from "./taken-types.js";
 
 /**
  * Runs the checks one after the other.
@@ -16,9 +20,9 @@ export async function runChecks(
   for (const check of checks) {
     const before = check.after?.find((id) => failed.has(id));
     const startedAt = performance.now();
-    const observation: Observation =
+    const observation =
       before === undefined
-        ? await ("cases" in check ? runCases(check, context) : check.run(context))
+        ? await observe(check, context)
         : { probes: [], unseen: `${before} failed, so this says nothing more` };
     const result = judge(check, observation, (performance.now() - startedAt) / 1000);
     if (result.outcome === "failed") failed.add(check.id);
@@ -26,9 +30,74 @@ export async function runChecks(
   }
 }
 
-function judge(check: Check, { probes, note, unseen, mend }: Observation, seconds: number): CheckResult {
-  const common = { check, probes, seconds, ...(note !== undefined && { note }), ...(mend !== undefined && { mend }) };
+function observe(check: Check, context: CheckContext): Promise<Observation> {
+  return check.run === undefined ? runCases(check, context) : check.run(context);
+}
+
+function judge(check: Check, observation: Observation, seconds: number): CheckResult {
+  const { probes, note, unseen, hint = check.hint } = observation;
+  const common = { check, probes, seconds, hint, ...(note !== undefined && { note }) };
   if (probes.some(({ ok }) => !ok)) return { ...common, outcome: "failed" };
   if (unseen !== undefined) return { ...common, outcome: "skipped", reason: unseen };
   return { ...common, outcome: "passed" };
+}
+
+async function runCases({ cases = [] }: Check, context: CheckContext): Promise<Observation> {
+  const probes: Probe[] = [];
+  const all = cases.flatMap(([wanted, ...names]) => names.map((what) => ({ wanted, what })));
+  const accepted = all.filter(({ wanted }) => wanted === "accepted").map(({ what }) => context.build(what).delivery);
+  // A refused signal type is for `events.signals` to find. Learn of it before a refusal is blamed on something else.
+  if (accepted.some(({ event = "" }) => isSignal(event)) && !accepted.some(isPlain)) {
+    await learnTypes(
+      all.map(({ what }) => context.build(what).delivery.event ?? ""),
+      context,
+    );
+  }
+  await sendCases(all, context.concurrency, context, ({ name, delivery, sending, wanted, expected, answer, ok }) => {
+    probes.push({
+      name,
+      sent: describeDelivery(delivery, sending),
+      expected: describeWanted(wanted, expected),
+      came: describeAnswer(answer, true),
+      ok,
+    });
+  });
+  return { probes };
+}
+
+/** Authentic, and each of another kind. Accepting the first does no harm, and then it is the only one. */
+const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
+
+/**
+ * Says why a receiver that acknowledges nothing authentic is not checked: it has another secret, or a parser before it takes
+ * the bytes. It would pass each check that asks for a refusal and fail all others, each with a misleading hint. `null` for a
+ * receiver that accepts something. The exchanges of the context stay without these.
+ */
+export async function refusalOfAll({ url, secret, timeoutMs, signal, build }: CheckContext): Promise<string | null> {
+  let reason: string | null = null;
+  for (const name of AUTHENTIC) {
+    const answer = await sendDelivery(url, build(name).build(0), { timeoutMs, signal, secrets: [secret] });
+    if (answer.kind !== "answer") return null;
+    const { status } = answer;
+    if (isSuccess(answer)) return null;
+    reason = wordsFor(status, describeAnswer(answer, false));
+  }
+  return reason;
+}
+
+function wordsFor(status: number, answer: string): string {
+  const same = "`npx signalbox doctor --url` with the same address";
+  if (status >= 500) {
+    return `it fails on whatever is authentic (${answer}), so nothing was checked: ${same} finds out why, or its log says it`;
+  }
+  if (status < 400) {
+    return (
+      `it acknowledges nothing that is authentic (${answer}), so nothing was checked: give the address that takes ` +
+      `deliveries itself; ${same} says more`
+    );
+  }
+  return (
+    `it refuses whatever is authentic (${answer}), so nothing was checked: another secret, or something changes deliveries ` +
+    `on their way; ${same} finds out which`
+  );
 }

@@ -1,12 +1,13 @@
 import type { Delivery } from "../../deliveries/delivery-schema.js";
-import type { CheckContext, Exchange } from "./check-context.js";
-import { isSuccess } from "./judge-answer.js";
+import { isSuccess } from "../../deliveries/answer.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
+import type { CheckContext } from "./check.js";
 
 type Exchanges = readonly Exchange[];
 
 /**
- * The same case about a signal that the receiver was seen to take, where it refuses the one of the case for its type: that is
- * for `events.signals` to find, and says nothing of ages, repeats or sizes.
+ * The same case with a signal that this receiver accepts, where it refuses the one of the case for its type. Only
+ * `events.signals` is about refused types; other checks are about ages, repeats or sizes.
  */
 export function withTakenType(delivery: Delivery, exchanges: Exchanges): Delivery {
   const { event } = delivery;
@@ -15,7 +16,7 @@ export function withTakenType(delivery: Delivery, exchanges: Exchanges): Deliver
   return taken === undefined ? delivery : { ...delivery, event: taken };
 }
 
-/** Sends what was not sent yet of these events, as it is, and others until one is taken where one of them is not. */
+/** Sends those of these signals that were not sent yet. If one is refused, sends others until one is accepted. */
 export async function learnTypes(events: readonly string[], context: CheckContext): Promise<void> {
   const { exchanges, fixtures } = context;
   for (const event of events.filter(isSignal)) await sendOnce(event, context);
@@ -26,7 +27,7 @@ export async function learnTypes(events: readonly string[], context: CheckContex
   }
 }
 
-/** A signal of the fixtures, as it stands. */
+/** A signal of the fixtures, without any change. */
 export function isPlain({ name, event }: Delivery): boolean {
   return name === event && isSignal(name);
 }

@@ -1,13 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
+import type { Cli } from "../../console/cli.js";
+import { createCaseSender, sendCases } from "../../deliveries/send-cases.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
-import type { DemoReceiver } from "./demo-receiver.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
-import { PACKAGED_FIXTURES } from "../../deliveries/packaged-fixtures.js";
-import { reportResults } from "../../deliveries/report-results.js";
-import { runDeliveries } from "../../deliveries/run-deliveries.js";
-import type { Terminal } from "../../console/terminal.js";
+import type { DemoReceiver } from "./demo-receiver.js";
 
 interface DemoOptions {
   keep?: true;
@@ -30,43 +28,41 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     ["signalbox demo --keep", "Keep the inbox, to look into it with `npx signalbox inbox`"],
     ["signalbox demo --json | grep '\"ok\":false'", "What was not as expected"],
   ]);
-  runs(command, context, (options: DemoOptions) => demo(options, context));
+  runs(command, context, (options: DemoOptions) => demo(options, context.cli));
 }
 
-async function demo(options: DemoOptions, context: CommandContext): Promise<ExitCode> {
-  const isAsExpected = await replayFixtures(options, context);
+async function demo(options: DemoOptions, cli: Cli): Promise<ExitCode> {
+  const isAsExpected = await replayFixtures(options, cli);
   const { tellStory } = await import("./story.js");
-  const isStoryTrue = await tellStory(options, context.cli);
+  const isStoryTrue = await tellStory(options, cli);
   return isAsExpected && isStoryTrue ? EXIT.ok : EXIT.failed;
 }
 
 /** @returns whether all was as expected */
-async function replayFixtures(options: DemoOptions, { cli }: CommandContext): Promise<boolean> {
+async function replayFixtures(options: DemoOptions, cli: Cli): Promise<boolean> {
   const { terminal, signal } = cli;
   // The other commands start faster without what reads events, and without a whole receiver.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
-  const { countAccepted } = await import("../../deliveries/count-accepted.js");
-  const { deliveries, events } = readFixtureFolder(PACKAGED_FIXTURES);
+  const { reportResults } = await import("../../deliveries/report-results.js");
   const { startDemoReceiver } = await import("./demo-receiver.js");
+  const { deliveries, events } = readFixtureFolder();
   const secret = `whsec_${randomBytes(24).toString("base64url")}`;
   const receiver = await startDemoReceiver({ verbose: options.verbose ?? false, secrets: () => secret });
   const report = reportResults(terminal, deliveries, options.json ?? false);
-  const accepted = countAccepted();
   let isHandedOff = false;
   try {
     terminal.note(terminal.notePaint.dim(`A receiver in an Express app listens on ${receiver.url.href}`));
-    const onResult: typeof report.add = (result) => {
-      report.add(result);
-      accepted.add(result);
-    };
-    const { url } = receiver;
-    const how = { asIs: false, concurrency: 1, timeoutMs: 15_000, signal };
-    await runDeliveries({ url, secret, deliveries, events, ...how, onResult });
-    isHandedOff = await showOutcome(receiver, accepted.signals + accepted.tests, options, cli);
+    const target = { url: receiver.url, secret, events, timeoutMs: 15_000, signal };
+    const cases = deliveries.map((what) => ({ what, wanted: "exact" }) as const);
+    await sendCases(cases, 1, createCaseSender(target, { asIs: false }), report.add);
+    const { signals, tests } = report.accepted;
+    isHandedOff = await showOutcome(receiver, signals + tests, options, cli);
   } finally {
     await receiver.close();
-    if (options.keep) showPath(receiver.path, options, terminal);
-    else await rm(receiver.folder, { recursive: true, force: true });
+    if (options.keep) {
+      if (options.json) terminal.printJson({ path: receiver.path });
+      else terminal.print(`${terminal.paint.bold("file")}       ${receiver.path}`);
+    } else await rm(receiver.folder, { recursive: true, force: true });
   }
   report.summarise();
   return isHandedOff && report.failed.length === 0;
@@ -77,15 +73,14 @@ async function showOutcome(
   receiver: DemoReceiver,
   expectedHandoffs: number,
   { json = false }: DemoOptions,
-  { terminal, signal }: Pick<CommandContext["cli"], "terminal" | "signal">,
+  { terminal, signal }: Cli,
 ): Promise<boolean> {
   const { handoffs, events, inbox } = await receiver.settle(expectedHandoffs, signal);
   throwIfInterrupted(signal);
   const isOk = handoffs === expectedHandoffs && events === expectedHandoffs;
-  const handedOff = { handoffs, events, expected: expectedHandoffs, ok: isOk };
   if (json) {
     terminal.printJson({ inbox });
-    terminal.printJson({ handedOff });
+    terminal.printJson({ handedOff: { handoffs, events, expected: expectedHandoffs, ok: isOk } });
     return isOk;
   }
   const { paint } = terminal;
@@ -96,9 +91,4 @@ async function showOutcome(
   const verdict = isOk ? paint.green("ok") : paint.red(`FAILED: ${expectedHandoffs} were expected`);
   terminal.print(`${paint.bold("callback")}   ${handoffs} hand-offs of ${events} events, ${once}  ${verdict}`);
   return isOk;
-}
-
-function showPath(path: string, { json = false }: DemoOptions, terminal: Terminal): void {
-  if (json) terminal.printJson({ path });
-  else terminal.print(`${terminal.paint.bold("file")}       ${path}`);
 }

@@ -5,11 +5,11 @@ import { createEmulator, type Emulator } from "../../../emulator/instance/create
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { secretFile } from "../../../receiver/secret-file.js";
 import type { Cli } from "../../console/cli.js";
+import type { Terminal } from "../../console/terminal.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
 import { openSecretWriter } from "../register/secret-writer.js";
 import { MOST_SIGNAL_TYPES } from "../register/signal-type-list.js";
 import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
-import { reportStory, type StoryReport } from "./report-story.js";
 
 /** How many products are followed: those with most visits. */
 const FOLLOWED = 25;
@@ -179,4 +179,30 @@ function headersOf(headers: Readonly<Record<string, string>>): Record<string, st
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(content-length|host|connection)$/i.test(name)),
   );
+}
+
+/** Prints the steps of the story as they come. */
+interface StoryReport {
+  add(step: string, isOk: boolean, text: string): void;
+  /** All so far went as it should. */
+  readonly isTrue: boolean;
+}
+
+function reportStory(terminal: Terminal, asJson: boolean): StoryReport {
+  const { paint } = terminal;
+  let isTrue = true;
+  let isFirst = true;
+  return {
+    add(step, isOk, text) {
+      isTrue &&= isOk;
+      if (asJson) return terminal.printJson({ step, text, ok: isOk });
+      if (isFirst) terminal.print("");
+      isFirst = false;
+      const verdict = isOk ? paint.green("ok") : paint.red("FAILED");
+      terminal.print(`${paint.bold(step.padEnd(9))}  ${text}  ${verdict}`);
+    },
+    get isTrue() {
+      return isTrue;
+    },
+  };
 }

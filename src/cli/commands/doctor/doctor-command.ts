@@ -4,7 +4,7 @@ import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notBlank, wholeNumber } from "../../options/parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
-import type { Outcome } from "./run-examinations.js";
+import type { Outcome } from "./examinations.js";
 
 interface DoctorOptions extends SecretOptions {
   url?: URL;
@@ -16,15 +16,15 @@ interface DoctorOptions extends SecretOptions {
 
 const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
 
-/** Where there is only a file to look at: nothing is sent. */
-const NOBODY = { url: new URL("http://localhost"), secrets: ["none"] } as const;
+/** With --db only, nothing is sent. */
+const NO_RECEIVER = { url: new URL("http://localhost"), secrets: ["none"] } as const;
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
     .description(
-      "Say what is wrong with a receiver that runs, and with what is around it, and how to mend it. It sends " +
-        "webhook.verification events alone, which a receiver answers and neither stores nor hands off.",
+      "Say what is wrong with a receiver that runs, and with what is around it, and how to fix it. It sends " +
+        "only webhook.verification events, which a receiver answers and neither stores nor hands off.",
     )
     .option("--url <url>", "where the receiver listens, as it was registered or will be; or --db alone", httpUrl);
   addSecretOptions(command)
@@ -50,31 +50,30 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
     throw usageError(`give --url <url>, --db <file>, or both; type for example \`${EXAMPLE}\``);
   }
   if (url === undefined && testEvent) throw usageError("--test-event goes with --url");
-  const whom = url === undefined ? NOBODY : { url, secrets: readSecrets(options, cli) };
+  const receiver = url === undefined ? NO_RECEIVER : { url, secrets: readSecrets(options, cli) };
   const report = reportOutcomes(cli.terminal, json);
-  const input = { ...whom, timeoutMs: timeout * 1000, sendsTestEvent: testEvent, signal: cli.signal };
-  // The other commands start faster without what it looks with.
-  const { runExaminations } = await import("./run-examinations.js");
-  const { EXAMINATIONS } = await import("./examinations.js");
-  const { ON_THIS_MACHINE } = await import("./on-this-machine.js");
+  const input = {
+    ...receiver,
+    ...(db !== undefined && { db }),
+    timeoutMs: timeout * 1000,
+    sendsTestEvent: testEvent,
+    signal: cli.signal,
+  };
+  // The other commands start faster without the examinations.
+  const { EXAMINATIONS, EXAMINATIONS_OF_THIS_MACHINE, runExaminations } = await import("./examinations.js");
+  const examinations = url === undefined ? EXAMINATIONS_OF_THIS_MACHINE : EXAMINATIONS;
   const onOutcome = (outcome: Outcome): void => {
     report.add(outcome);
-    cli.terminal.progress(`${outcome.examination.name} looked at`);
+    cli.terminal.progress(`${outcome.examination.name} examined`);
   };
-  const subject = { ...input, ...(db !== undefined && { db }) };
-  const outcomes = await runExaminations(
-    subject,
-    onOutcome,
-    undefined,
-    url === undefined ? ON_THIS_MACHINE : EXAMINATIONS,
-  );
+  const outcomes = await runExaminations(input, onOutcome, { examinations });
   report.summarise();
   return exitCodeOf(outcomes);
 }
 
 const REACHING = new Set(["host", "connection"]);
 
-/** Unreachable is no failed check but a look that was not to be had, unless there was something else to be found. */
+/** 3 when the only problem is that the receiver cannot be reached: then it is not known to be wrong. */
 export function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const problems = outcomes.flatMap((outcome) => {
     const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];

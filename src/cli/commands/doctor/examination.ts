@@ -1,5 +1,6 @@
-import type { Finding } from "./finding.js";
-import type { Reply, SendProbe } from "./probe.js";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Answer } from "../../deliveries/answer.js";
+import type { Finding } from "./findings.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface DoctorInput {
@@ -13,7 +14,7 @@ export interface DoctorInput {
   signal: AbortSignal;
 }
 
-/** What an examination looks at, and what those before it found out. */
+/** What an examination works with, and what those before it found out. */
 export interface Subject extends DoctorInput {
   surroundings: Surroundings;
   send: SendProbe;
@@ -21,9 +22,9 @@ export interface Subject extends DoctorInput {
 }
 
 export interface Facts {
-  /** Of the first probe. */
+  /** The reply to the first probe. */
   contact?: Reply;
-  /** It answers with our codes. */
+  /** It answers with the codes of signalbox. */
   isSignalbox?: boolean;
   /** What signs for this receiver. */
   key?: string | Buffer;
@@ -35,9 +36,37 @@ export interface Examination {
   name: string;
   /** The heading that its findings stand under. */
   group: string;
-  /** Those that must not have found a blocker, nor been skipped. */
+  /** It is skipped when one of these was skipped or found a blocker. */
   needs: readonly string[];
-  /** Why it is not done this time; null: it is. */
+  /** Why it is not done this time; null when it is. */
   unless?: (subject: Subject) => string | null;
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
 }
+
+/** A delivery that is sent to see what becomes of it. */
+export interface Probe {
+  body: Buffer;
+  /** The key as text or, to try out a decoded one, as bytes. */
+  key: string | Buffer;
+  /** The bytes that are signed. @default body */
+  signed?: Buffer;
+  /** Seconds from now to the time of signing; negative for the past. @default 0 */
+  skewSeconds?: number;
+  headers?: readonly (readonly [name: string, value: string])[];
+  /** The receiver may store it. Without this, the receiver must refuse for its age what it would store. */
+  mayBeStored?: true;
+}
+
+export interface Reply {
+  answer: Answer;
+  headers: IncomingHttpHeaders;
+  /** The `error.code` of the answer. */
+  code: string | null;
+  /** The challenge came back with a 2xx. */
+  isVerified: boolean;
+  ms: number;
+  /** The time of this machine in the middle of the exchange, in milliseconds since 1970. */
+  at: number;
+}
+
+export type SendProbe = (probe: Probe) => Promise<Reply>;

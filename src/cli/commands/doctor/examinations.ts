@@ -1,21 +1,18 @@
+import { createProbes } from "./probe.js";
+import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
-import { examineAnswer } from "./examine-answer.js";
-import { examineBody, examineLargeBody } from "./examine-body.js";
+import { examineAnswer, examinePace } from "./examine-answer.js";
+import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineClock } from "./examine-clock.js";
 import { examineConnection } from "./examine-connection.js";
-import { examineInboxContent } from "./examine-inbox-content.js";
-import { examineInboxDisk } from "./examine-inbox-disk.js";
-import { examineInboxFile } from "./examine-inbox-file.js";
-import { examineInboxOwner } from "./examine-inbox-owner.js";
+import { examineInboxContent, examineInboxDisk, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
 import { examineDriver, examineNode, examineSqlite } from "./examine-installation.js";
-import { examinePace } from "./examine-pace.js";
-import { examineForgery, examineStaleness } from "./examine-refusals.js";
-import { examineSecret } from "./examine-secret.js";
-import { examineTestEvent } from "./examine-test-event.js";
-import type { Examination, Subject } from "./examination.js";
+import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
+import type { Finding } from "./findings.js";
+import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
 
-export const INSTALLATION = "This installation";
-export const INBOX = "Inbox file";
+const INSTALLATION = "This installation";
+const INBOX = "Inbox file";
 const ADDRESS = "Address";
 const CONNECTION = "Connection";
 const SIGNATURE = "Signature";
@@ -48,3 +45,60 @@ export const EXAMINATIONS: readonly Examination[] = [
   // A receiver without a secret waits for one before it says so.
   { name: "pace", group: "Pace", needs: ["answer"], run: examinePace },
 ];
+
+const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX]);
+
+/** For a file only: the examinations that send something are skipped, and say so. */
+export const EXAMINATIONS_OF_THIS_MACHINE: readonly Examination[] = EXAMINATIONS.map((examination) =>
+  LOCAL_GROUPS.has(examination.group) ? examination : { ...examination, unless: () => "no --url URL was given" },
+);
+
+export type Outcome =
+  | { examination: Examination; findings: readonly Finding[] }
+  | { examination: Examination; /** Why it was not done. */ skipped: string };
+
+/**
+ * Does the examinations in order, without those whose needs are blocked.
+ *
+ * @returns all outcomes; `onOutcome` gets each as it comes
+ * @throws CliError when it was interrupted
+ */
+export async function runExaminations(
+  input: DoctorInput,
+  onOutcome: (outcome: Outcome) => void,
+  {
+    surroundings = SURROUNDINGS,
+    examinations = EXAMINATIONS,
+  }: { surroundings?: Surroundings; examinations?: readonly Examination[] } = {},
+): Promise<Outcome[]> {
+  const facts: Facts = { times: [] };
+  const send = createProbes(input, surroundings, facts.times);
+  const subject = { ...input, surroundings, send, facts };
+  /** Examinations that found a blocker or were skipped, each with the first cause. */
+  const blocked = new Map<string, string>();
+  const outcomes: Outcome[] = [];
+  for (const examination of examinations) {
+    const outcome = await examine(examination);
+    outcomes.push(outcome);
+    onOutcome(outcome);
+  }
+  return outcomes;
+
+  async function examine(examination: Examination): Promise<Outcome> {
+    const { name, needs, unless } = examination;
+    const reason = unless?.(subject) ?? null;
+    if (reason !== null) {
+      blocked.set(name, name);
+      return { examination, skipped: reason };
+    }
+    const cause = needs.map((need) => blocked.get(need)).find((found) => found !== undefined);
+    if (cause !== undefined) {
+      blocked.set(name, cause);
+      return { examination, skipped: `it makes no sense until ${cause} is fixed` };
+    }
+    const findings = await examination.run(subject);
+    const blocker = findings.find(({ blocks }) => blocks === true);
+    if (blocker !== undefined) blocked.set(name, blocker.id);
+    return { examination, findings };
+  }
+}

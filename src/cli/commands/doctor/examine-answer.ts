@@ -1,18 +1,166 @@
-import { CODE_FAULTS, faultOfStatus } from "./answer-faults.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, type Finding } from "./finding.js";
-import { verdictOf, type Reply } from "./probe.js";
+import type { IncomingHttpHeaders } from "node:http";
+import { echoed } from "../../console/printable.js";
+import type { Reply, Subject } from "./examination.js";
+import { blocker, ok, problem, warning, type Finding, type FindingId } from "./findings.js";
+import { verdictOf } from "./probe.js";
 
-/** Is what answers a receiver, and does it get to look at the signature? */
+interface Fault {
+  id: FindingId;
+  found: string;
+  fix: string;
+}
+
+/** Is the program that answers a receiver, and does it come as far as the signature? */
 export function examineAnswer({ facts }: Subject): Finding[] {
   const reply = facts.contact as Reply;
   const { answer, headers, code } = reply;
   const status = answer.kind === "answer" ? answer.status : 0;
-  if (verdictOf(reply) !== "unclear") {
-    return [
-      ok("receiver_answers", `a receiver answers: ${status} ${reply.isVerified ? "challenge" : (code ?? "")}`.trim()),
-    ];
+  if (verdictOf(reply) === "unclear") {
+    const { id, found, fix } = faultOfCode(code) ?? faultOfStatus(status, headers);
+    return [blocker(id, found, fix)];
   }
-  const fault = code === null ? undefined : CODE_FAULTS.get(code);
-  return [fault === undefined ? faultOfStatus(status, headers) : blocker(...fault)];
+  return [
+    ok("receiver_answers", `a receiver answers: ${status} ${reply.isVerified ? "challenge" : (code ?? "")}`.trim()),
+  ];
+}
+
+/** What a code of signalbox says about the set-up of the receiver. */
+export function faultOfCode(code: string | null): Fault | undefined {
+  switch (code ?? "") {
+    case "body_unavailable":
+      return {
+        id: "body_parsed_first",
+        found: "a body parser reads the body before the receiver sees it",
+        fix: "Mount expressHandler before express.json(), or use express.json({ verify: captureRawBody }).",
+      };
+    case "store_unavailable":
+      return {
+        id: "store_unavailable",
+        found: "the receiver was not started, or its store is down",
+        fix: "Await receiver.start() and look at the log: it names the cause (disk full, no permission, file in use).",
+      };
+    case "secret_unavailable":
+      return {
+        id: "secret_unavailable",
+        found:
+          "the receiver has no secret: there is none in its file, or its `secrets` function throws or returns nothing",
+        fix: "Look at the receiver's log, which names the cause. `npx signalbox register` puts the secret into a file.",
+      };
+    case "overloaded":
+    case "ack_timeout":
+    case "closing":
+      return {
+        id: "receiver_busy",
+        found: "the receiver is overloaded or closing, and took nothing",
+        fix: "Try again in a while. If it stays so, look at its log and its disk (README, Answer codes).",
+      };
+    case "encoding_unsupported":
+      return {
+        id: "body_compressed",
+        found: "the body was sent uncompressed and arrives compressed",
+        fix: "Turn off the compression of requests in the proxy.",
+      };
+    case "body_timeout":
+      return {
+        id: "body_cut",
+        found: "the body does not arrive whole in time",
+        fix: "Look at the proxy before the receiver: it holds the body back.",
+      };
+    case "body_too_large":
+      return {
+        id: "body_cut",
+        found: "a body of 200 bytes is too large for the receiver",
+        fix: "Raise bodyLimitBytes: 262144 is its default.",
+      };
+    case "signature_missing":
+      return {
+        id: "signature_lost",
+        found: "the signature header does not arrive",
+        fix: "Let the proxy pass X-Service-Signature on.",
+      };
+    case "signature_malformed":
+      return {
+        id: "signature_changed",
+        found: "the signature header arrives in another form",
+        fix: "Let the proxy pass X-Service-Signature on once and unchanged.",
+      };
+    default:
+      return undefined;
+  }
+}
+
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524]);
+
+/** What the status of an answer without a code of signalbox says. */
+function faultOfStatus(status: number, headers: IncomingHttpHeaders): Fault {
+  if (status >= 300 && status < 400) {
+    const { location } = headers;
+    const target = location === undefined ? "" : ` to ${echoed(withoutQuery(location))}`;
+    return {
+      id: "redirected",
+      found: `${status}: the answer is a redirect${target}`,
+      fix: "Register the address that it leads to: a delivery has to be answered with 2xx where it arrives.",
+    };
+  }
+  if (status === 404 || status === 410) {
+    return {
+      id: "path_not_found",
+      found: `${status}: nothing is mounted on this path`,
+      fix: "Compare the path with app.use(…), and with what a proxy in front cuts off or adds.",
+    };
+  }
+  if (status === 405) {
+    return {
+      id: "path_takes_no_post",
+      found: `${status}: this path exists, but does not take POST`,
+      fix: "Mount the receiver with app.use(…), and let the proxy pass POST on.",
+    };
+  }
+  if ([401, 403, 407, 429].includes(status) || headers["www-authenticate"] !== undefined) {
+    return {
+      id: "login_required",
+      found: `${status}: something before the receiver refuses the request (a login, a firewall, a rate limit)`,
+      fix: "Exempt this path from it: the signature already keeps forgeries out.",
+    };
+  }
+  if (status >= 200 && status < 300) {
+    return {
+      id: "challenge_missing",
+      found: `${status} without the challenge: another program answers on this path`,
+      fix: "Mount the receiver on this path, before what answers there now; the service verifies a webhook by its challenge.",
+    };
+  }
+  if (GATEWAY_STATUSES.has(status)) {
+    return {
+      id: "gateway_failed",
+      found: `${status}: a proxy answers, and the receiver behind it does not`,
+      fix: "Start the receiver, and compare its address with the one that the proxy has.",
+    };
+  }
+  return {
+    id: "answer_unexpected",
+    found: `${status}: no receiver of signalbox answers like that`,
+    fix: "See which program answers on this path: its log has the request. A body parser or a firewall may come first.",
+  };
+}
+
+/** A query, a user name or a password may be a secret. */
+function withoutQuery(location: string): string {
+  return location.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
+}
+
+const QUICK_MS = 1000;
+/** A receiver of signalbox gives up its own answer then (`ackTimeoutMs`). */
+const MOST_MS = 3000;
+
+/** Judges the median of all answers so far, so that one slow answer is no finding. */
+export function examinePace({ facts: { times } }: Subject): Finding[] {
+  const sorted = [...times].sort((a, b) => a - b);
+  const medianMs = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+  const found = `half of ${times.length} answers came within ${Math.round(medianMs)} ms`;
+  if (medianMs <= QUICK_MS) return [ok("answers_fast", found)];
+  const fix =
+    "Answer first and work later: hand the signal to a queue in onSignal. See what keeps the event loop or the proxy busy; " +
+    "the service's document does not say how long it waits.";
+  return [(medianMs > MOST_MS ? problem : warning)("answers_slow", found, fix)];
 }

@@ -1,118 +1,121 @@
 import { gzipSync } from "node:zlib";
-import { describeAnswer } from "../../deliveries/compare-answer.js";
-import { bodyChanges, type BodyChange } from "./body-changes.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./finding.js";
-import { verdictOf, verificationEvent, type Reply } from "./probe.js";
-import { spellings, type Spelling } from "./spellings.js";
+import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
+import { uniqueEventId } from "../../deliveries/restamp.js";
+import { bodyVariants } from "../../diagnosis/body-variants.js";
+import type { Reply, Subject } from "./examination.js";
+import { faultOfCode } from "./examine-answer.js";
+import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
-const MEND =
-  "Let the receiver see the bytes as they were sent: mount it before every parser, and turn off whatever rewrites bodies " +
-  "in the proxy or function before it.";
-
-/** Does a body arrive byte for byte? If not: what is done to it? */
+/** Does a body arrive byte for byte? If not, which spellings are changed, and into what? */
 export async function examineBody(subject: Subject): Promise<Finding[]> {
   const key = subject.facts.key as string | Buffer;
-  const sent: Tried[] = [];
-  for (const spelling of spellings(subject.facts.isSignalbox === true)) {
-    sent.push({ ...spelling, reply: await subject.send({ body: spelling.body, key }) });
+  const spellings = bodySpellings(subject.facts.isSignalbox === true);
+  const changes = new Map<string, string[]>();
+  const others: Finding[] = [];
+  for (const [name, text] of spellings) {
+    const body = Buffer.from(text);
+    const reply = await subject.send({ body, key });
+    if (verdictOf(reply) === "unclear") others.push(refusal(name, reply));
+    if (verdictOf(reply) !== "mismatched") continue;
+    const arrival = await arrivalOf(subject, body);
+    changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
   }
-  const changed = sent.filter(({ reply }) => verdictOf(reply) === "mismatched");
-  const kept = sent.filter(({ reply }) => verdictOf(reply) === "matched");
-  const refused = sent.filter(({ reply }) => verdictOf(reply) === "unclear");
-  const found = changed.length === 0 ? [] : [await explain(subject, changed, kept)];
-  const all = [...found, ...refused.map(refusal), ...(await inflation(subject))];
-  return all.length > 0 ? all : [ok("bytes_kept", `${sent.length} spellings of a body arrived byte for byte`)];
+  others.push(...(await inflation(subject)));
+  if (changes.size > 0) {
+    const each = [...changes].map(([arrival, names]) => `a body with ${names.join(", ")} arrives ${arrival}`);
+    const fix =
+      "Let the receiver see the bytes as they were sent: mount it before every parser, and turn off whatever rewrites " +
+      "bodies in the proxy or function before it.";
+    others.unshift(blocker("body_changed", `the body is changed on its way: ${each.join("; ")}`, fix));
+  }
+  return others.length > 0
+    ? others
+    : [ok("bytes_kept", `${spellings.length} spellings of a body arrived byte for byte`)];
 }
 
-interface Tried extends Spelling {
-  reply: Reply;
+/**
+ * The same harmless event in many spellings: which of them are changed shows what changes them.
+ *
+ * @param isSignalbox the receiver is known to read what strictly is no JSON; another might fail on it
+ */
+function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
+  const plain = JSON.stringify(verificationEvent());
+  const { id, version, type, created_at, data } = verificationEvent();
+  const indented = JSON.stringify(verificationEvent(), null, 2);
+  return [
+    ["plain JSON", plain],
+    ["keys in the service's order", JSON.stringify({ id, version, type, created_at, data })],
+    ["indented JSON", indented],
+    ["escaped text", withLiteral(String.raw`"\u00e9\u0041\/"`)],
+    ["text beyond ASCII", withLiteral('"é 测试 🚂"')],
+    ["markup and slashes", withLiteral('"<a href=x/y>&</a>"')],
+    ["unusual numbers", withLiteral("[1.0,1e2,0.10,9007199254740993]")],
+    ["a line end after it", `${plain}\n`],
+    ["blanks around it", ` ${plain}  `],
+    ["CRLF line ends", indented.replaceAll("\n", "\r\n")],
+    ...(isSignalbox ? [["a byte order mark", `\ufeff${plain}`] as const] : []),
+  ];
 }
 
-async function explain(subject: Subject, changed: readonly Tried[], kept: readonly Tried[]): Promise<Finding> {
-  // What is at work changes all of these, and none of those.
-  const possible = bodyChanges().filter(({ apply, mayKeep }) =>
-    kept.every(({ body }) => apply(body).equals(body) || mayKeep?.(body) === true),
-  );
-  let suspects = possible.filter(({ apply }) => changed.every(({ body }) => !apply(body).equals(body)));
-  const explained: Buffer[] = [];
-  const unexplained: string[] = [];
-  for (const { name, body } of changed) {
-    const left = await thoseAtWork(subject, body, suspects);
-    if (left.length === 0) {
-      unexplained.push(name);
-      continue;
-    }
-    suspects = left;
-    explained.push(body);
-  }
-  const [change] = suspects;
-  if (change === undefined || explained.length === 0) {
-    const names = changed.map(({ name }) => name).join(", ");
-    return blocker("body_changed", `the body is changed on its way, where it has ${names}`, MEND);
-  }
-  const what =
-    change.id === "json_rewritten"
-      ? "the JSON of the body is parsed and written again"
-      : "the body is changed on its way";
-  const more = unexplained.length === 0 ? "" : `; what becomes of ${unexplained.join(", ")} is not known here`;
-  return blocker(change.id, `${what}: ${provenWords(change, possible, explained)}${more}`, MEND);
+/** With a value that JSON.stringify would spell in another way. */
+function withLiteral(literal: string): string {
+  return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
 }
 
-/** Of two ways to make the same of all that is explained, what one alone does is not known. */
-function provenWords(change: BodyChange, possible: readonly BodyChange[], explained: readonly Buffer[]): string {
-  const alike = possible.filter(
-    ({ id, apply }) => id === change.id && explained.every((body) => apply(body).equals(change.apply(body))),
-  );
-  const proven = change.words.filter((word) => alike.every(({ words }) => words.includes(word)));
-  return (proven.length === 0 ? change.words : proven).join(", ");
+/** Signs what may have arrived: the variant whose signature is accepted did arrive. */
+async function arrivalOf({ send, facts }: Subject, body: Buffer): Promise<string> {
+  for (const { body: signed, name } of bodyVariants(body)) {
+    const reply = await send({ body, signed, key: facts.key as string | Buffer });
+    if (verdictOf(reply) === "matched") return name;
+  }
+  return "in a way that is not known here";
 }
 
-/** Signs what would arrive: what verifies does arrive. Those that make the same of this body are told apart by others. */
-async function thoseAtWork(
-  { send, facts }: Subject,
-  body: Buffer,
-  suspects: readonly BodyChange[],
-): Promise<BodyChange[]> {
-  const byResult = new Map<string, BodyChange[]>();
-  for (const suspect of suspects) {
-    const result = suspect.apply(body).toString("latin1");
-    byResult.set(result, [...(byResult.get(result) ?? []), suspect]);
-  }
-  for (const [result, group] of byResult) {
-    const reply = await send({ body, signed: Buffer.from(result, "latin1"), key: facts.key as string | Buffer });
-    if (verdictOf(reply) === "matched") return group;
-  }
-  return [];
-}
-
-function refusal({ name, reply }: Tried): Finding {
-  const mend = "See which parser or firewall answers that: the receiver gives every authentic body a 2xx.";
-  return warning("body_refused", `a body with ${name} is answered ${describeAnswer(reply.answer, false)}`, mend);
+function refusal(name: string, { answer }: Reply): Finding {
+  const fix = "See which parser or firewall answers that: the receiver gives every authentic body a 2xx.";
+  return warning("body_refused", `a body with ${name} is answered ${describeAnswer(answer, false)}`, fix);
 }
 
 async function inflation({ send, facts }: Subject): Promise<Finding[]> {
-  const signed = Buffer.from(JSON.stringify(verificationEvent()));
+  const signed = verificationBody();
   const headers = [["Content-Encoding", "gzip"]] as const;
   const reply = await send({ body: gzipSync(signed), signed, headers, key: facts.key as string | Buffer });
   if (verdictOf(reply) !== "matched") return [];
-  const mend = "Turn that off, or the signature of a delivery that is sent compressed will never match.";
-  return [warning("body_inflated", "a compressed body is inflated on its way", mend)];
+  const fix = "Turn that off, or the signature of a delivery that is sent compressed will never match.";
+  return [warning("body_inflated", "a compressed body is inflated on its way", fix)];
 }
 
 const LARGE_BYTES = 200 * 1024;
 
 export async function examineLargeBody({ send, facts }: Subject): Promise<Finding[]> {
-  const body = Buffer.from(JSON.stringify(verificationEvent({ padding: "x".repeat(LARGE_BYTES) })));
+  const body = verificationBody({ padding: "x".repeat(LARGE_BYTES) });
   const reply = await send({ body, key: facts.key as string | Buffer });
   if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is taken")];
+  const answered = `it is answered ${describeAnswer(reply.answer, false)}`;
+  // Small bodies arrived as they were sent.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
-    // Small ones arrived as they were sent.
-    const found = `a body of 200 KiB does not arrive whole: it is answered ${describeAnswer(reply.answer, false)}`;
-    const cure = "Raise the limit of the proxy or parser that cuts bodies, or holds them back.";
-    return [problem("body_cut", found, cure)];
+    const fix = "Raise the limit of the proxy or parser that cuts bodies, or holds them back.";
+    return [problem("body_cut", `a body of 200 KiB does not arrive whole: ${answered}`, fix)];
   }
-  const mend =
+  const fix =
     'Raise the limit of the parser or proxy that answers so (express.json({ limit: "256kb" }), client_max_body_size).';
-  return [warning("large_body_refused", `a body of 200 KiB is answered ${describeAnswer(reply.answer, false)}`, mend)];
+  return [warning("large_body_refused", `a body of 200 KiB is not taken: ${answered}`, fix)];
+}
+
+/** The one probe that is stored: nothing else shows whether the disk takes an event. */
+export async function examineTestEvent({ send, facts }: Subject): Promise<Finding[]> {
+  const event = {
+    created_at: new Date().toISOString(),
+    data: { message: "A test event of signalbox doctor." },
+    id: uniqueEventId(),
+    type: "webhook.test",
+    version: "1",
+  };
+  const body = Buffer.from(JSON.stringify(event));
+  const { answer, code } = await send({ body, key: facts.key as string | Buffer, mayBeStored: true });
+  const answered = describeAnswer(answer, false);
+  if (isSuccess(answer)) return [ok("event_stored", `a test event is acknowledged: ${answered}`)];
+  const fix = faultOfCode(code)?.fix ?? "Look at the receiver's log: it names the cause.";
+  return [problem("event_not_stored", `a test event is answered ${answered}`, fix)];
 }

@@ -1,36 +1,30 @@
 import { readFileSync } from "node:fs";
 import { isSignalboxError } from "../../../errors.js";
 import { checkSqliteVersion, loadDriver } from "../../../sqlite/sqlite-driver.js";
-import { codeOf } from "./code-of.js";
+import { errorCode } from "../../console/error-code.js";
 import type { Subject } from "./examination.js";
-import { blocker, ok, problem, type Finding } from "./finding.js";
-import { inOurWords } from "./in-our-words.js";
+import { blocker, ok, problem, refusedWith, type Finding } from "./findings.js";
 
 export function examineNode({ surroundings: { nodeVersion } }: Subject): Finding[] {
   const needed = neededNode();
   if (isAtLeast(nodeVersion, needed)) return [ok("node_version", `Node ${nodeVersion}; ${needed} or later is needed`)];
-  return [
-    problem(
-      "node_too_old",
-      `this is Node ${nodeVersion}; ${needed} or later is needed`,
-      "Install a newer Node, and reinstall node_modules with it.",
-    ),
-  ];
+  const fix = "Install a newer Node, and reinstall node_modules with it.";
+  return [problem("node_too_old", `this is Node ${nodeVersion}; ${needed} or later is needed`, fix)];
 }
 
 export function examineDriver({ surroundings }: Subject): Finding[] {
   const version = surroundings.driverVersion();
   if (version === null) {
-    const mend = "Run: npm install better-sqlite3 (it is a dependency of signalbox: was the install cut short?).";
-    return [blocker("driver_missing", "better-sqlite3 is not installed", mend)];
+    const fix = "Run: npm install better-sqlite3 (it is a dependency of signalbox: was the install cut short?).";
+    return [blocker("driver_missing", "better-sqlite3 is not installed", fix)];
   }
   try {
     loadDriver({ driver: version, node: surroundings.nodeVersion });
     surroundings.sqliteVersion();
   } catch (error) {
-    if (isSignalboxError(error)) return [{ ...inOurWords("driver_crashes", error), blocks: true }];
-    const mend = "Run: npm rebuild better-sqlite3 (README, Quick start, has what it takes where it does not build).";
-    return [blocker("driver_broken", `better-sqlite3 ${version} does not load (${codeOf(error)})`, mend)];
+    if (isSignalboxError(error)) return [{ ...refusedWith("driver_crashes", error), blocks: true }];
+    const fix = "Run: npm rebuild better-sqlite3 (README, Quick start, has what it takes where it does not build).";
+    return [blocker("driver_broken", `better-sqlite3 ${version} does not load (${errorCode(error)})`, fix)];
   }
   return [ok("driver_version", `better-sqlite3 ${version}`)];
 }
@@ -40,7 +34,7 @@ export function examineSqlite({ surroundings }: Subject): Finding[] {
   try {
     checkSqliteVersion(version);
   } catch (error) {
-    if (isSignalboxError(error)) return [inOurWords("sqlite_too_old", error)];
+    if (isSignalboxError(error)) return [refusedWith("sqlite_too_old", error)];
     throw error;
   }
   return [ok("sqlite_version", `SQLite ${version}`)];

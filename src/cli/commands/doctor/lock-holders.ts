@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
 
-/** SQLite locks bytes from here on, far behind the end of any file. */
+/** SQLite locks bytes from here on, far beyond the end of any file. */
 const FIRST_LOCK_BYTE = 0x40000000;
 
 /**
- * The processes that have SQLite's lock on a file, as Linux tells. It takes no lock itself, so it keeps nobody out.
+ * The processes that have SQLite's lock on a file, from the table of Linux. No lock is taken, so no process is kept out.
  *
- * @returns null where nobody tells
+ * @returns null where there is no such table
  */
 export function lockHolders(path: string): number[] | null {
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -1,13 +1,12 @@
 import { printable } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
-import type { Finding } from "./finding.js";
-import type { Outcome } from "./run-examinations.js";
+import type { Finding } from "./findings.js";
+import type { Outcome } from "./examinations.js";
 
 export interface OutcomeReport {
   add(outcome: Outcome): void;
-  /** One line on stderr. */
+  /** Prints one line on stderr. */
   summarise(): void;
-  readonly problems: readonly Finding[];
 }
 
 const WIDTH = "problem  ".length;
@@ -16,7 +15,7 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean): OutcomeRepo
   const problems: Finding[] = [];
   let warnings = 0;
   let group = "";
-  /** Those skipped in a row for one reason share a line. */
+  /** Neighbours that are skipped for the same reason share a line. */
   let skipped: { names: string[]; reason: string } | null = null;
 
   function flushSkipped(): void {
@@ -58,24 +57,23 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean): OutcomeRepo
       const names = problems.length === 0 ? "" : `: ${problems.map(({ id }) => id).join(", ")}`;
       terminal.note(colour(words + names));
     },
-    problems,
   };
 }
 
 function linesOf(findings: readonly Finding[], { paint }: Terminal): string[] {
   const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
-  return findings.flatMap(({ level, id, found, mend }) => {
+  return findings.flatMap(({ level, id, found, fix }) => {
     const line = `  ${colours[level](level)}${" ".repeat(WIDTH - level.length)}${printable(found)} ${paint.dim(`[${id}]`)}`;
-    return mend === null ? [line] : [line, `  ${" ".repeat(WIDTH)}→ ${printable(mend)}`];
+    return fix === null ? [line] : [line, `  ${" ".repeat(WIDTH)}→ ${printable(fix)}`];
   });
 }
 
 function rowsOf(outcome: Outcome): object[] {
   const { name: examination, group } = outcome.examination;
   if ("skipped" in outcome) {
-    return [{ level: "skipped", id: null, examination, group, found: outcome.skipped, mend: null }];
+    return [{ level: "skipped", id: null, examination, group, found: outcome.skipped, fix: null }];
   }
-  return outcome.findings.map(({ level, id, found, mend }) => ({ level, id, examination, group, found, mend }));
+  return outcome.findings.map(({ level, id, found, fix }) => ({ level, id, examination, group, found, fix }));
 }
 
 function count(number: number, thing: string): string {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { isIP } from "node:net";
 import { loadDriver } from "../../../sqlite/sqlite-driver.js";
 
-/** What the examinations ask of this machine; a test puts a sick one here. */
+/** What the examinations read of this machine. A test passes others. */
 export interface Surroundings {
   nodeVersion: string;
   /** Of better-sqlite3; null when it is not installed. */

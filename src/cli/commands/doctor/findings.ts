@@ -1,3 +1,5 @@
+import type { SignalboxError } from "../../../errors.js";
+
 /** Every finding by its stable id, and what it says. README's table of findings is held against this. */
 export const FINDINGS = {
   node_version: "the Node that runs this is new enough",
@@ -82,13 +84,7 @@ export const FINDINGS = {
   stale_accepted: "it is accepted: `toleranceSeconds` is over 300",
 
   bytes_kept: "a body arrives byte for byte, however it is spelt",
-  json_rewritten: "the JSON is parsed and written again",
-  line_end_added: "a line end is added to the body",
-  blanks_trimmed: "blanks or a line end around the body are taken away",
-  line_ends_changed: "LF becomes CRLF, or the other way round",
-  bom_dropped: "a byte order mark is taken away",
-  text_recoded: "the text is decoded and encoded as something else",
-  body_changed: "the body is changed in a way that is not known here",
+  body_changed: "the body is changed on its way: which spellings of it, and what arrives",
   body_refused: "a body that the service may send gets another answer than the receiver's",
   body_inflated: "compressed bodies are inflated on their way",
   large_body: "a body of 200 KiB is taken",
@@ -98,3 +94,38 @@ export const FINDINGS = {
 } as const satisfies Readonly<Record<string, string>>;
 
 export type FindingId = keyof typeof FINDINGS;
+
+export interface Finding {
+  level: "ok" | "warning" | "problem";
+  /** Stable: programs may branch on it. */
+  id: FindingId;
+  /** One line. Never a secret, nor a digest made with one. */
+  found: string;
+  /** One line on what to do; null when all is well. */
+  fix: string | null;
+  /** What depends on it cannot be examined any more. */
+  blocks?: true;
+}
+
+export function ok(id: FindingId, found: string): Finding {
+  return { level: "ok", id, found, fix: null };
+}
+
+export function warning(id: FindingId, found: string, fix: string): Finding {
+  return { level: "warning", id, found, fix };
+}
+
+export function problem(id: FindingId, found: string, fix: string): Finding {
+  return { level: "problem", id, found, fix };
+}
+
+/** A problem after which all that depends on it is skipped. */
+export function blocker(id: FindingId, found: string, fix: string): Finding {
+  return { ...problem(id, found, fix), blocks: true };
+}
+
+/** A refusal of the library as a finding. */
+export function refusedWith(id: FindingId, { message, help }: SignalboxError): Finding {
+  const found = message.slice(0, message.length - help.length).trim();
+  return problem(id, found.replace(/\.$/, ""), help);
+}

@@ -1,0 +1,206 @@
+import { realpathSync, statSync, type Stats } from "node:fs";
+import { dirname } from "node:path";
+import type Database from "better-sqlite3";
+import { isSignalboxError } from "../../../errors.js";
+import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
+import { loadDriver } from "../../../sqlite/sqlite-driver.js";
+import { DISK_RESERVE_BYTES, MOST_WAL_BYTES } from "../../../stores/sqlite/limit-size.js";
+import { refuseNetworkFileSystem } from "../../../stores/sqlite/network-file-system.js";
+import { assertInbox } from "../../../stores/sqlite/schema.js";
+import { isBusy } from "../../../stores/sqlite/store-error.js";
+import { errorCode } from "../../console/error-code.js";
+import { shellQuote } from "../../console/shell-quote.js";
+import type { Subject } from "./examination.js";
+import { blocker, ok, problem, refusedWith, warning, type Finding } from "./findings.js";
+import { lockHolders } from "./lock-holders.js";
+
+export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(db, { throwIfNoEntry: false });
+    if (stats === undefined) {
+      const fix = "Pass the path that the receiver has. If it is right, the receiver was never started.";
+      return [blocker("inbox_missing", `there is no file ${db}`, fix)];
+    }
+    if (!stats.isFile()) return [notOurs(`${db} is no file`)];
+    if (!isSqliteFile(db)) return [notOurs(`${db} is no SQLite file`)];
+  } catch (error) {
+    const fix = "Run this as the user that the receiver runs as, or give that user the right to read the file.";
+    return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
+  }
+  const path = realpathSync(db);
+  const closed = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
+  if (closed.length > 0) {
+    const fix =
+      "Run this as the receiver's user. If this is that user, let it write to the file and its folder, and mount the disk " +
+      "read-write: SQLite makes -wal, -shm and -owner beside the file.";
+    return [blocker("inbox_not_writable", `this user may not write to ${closed.join(" and ")}`, fix)];
+  }
+  return [ok("inbox_file", `${path}, ${formatBytes(stats.size)}`)];
+}
+
+function notOurs(found: string): Finding {
+  return blocker("inbox_not_ours", found, "Pass the path that the receiver has.");
+}
+
+const LOW_DISK_BYTES = 2 ** 30;
+
+// statfs(2) magic numbers of Linux.
+const TMPFS = 0x01021994;
+const RAMFS = 0x858458f6;
+const OVERLAYFS = 0x794c7630;
+
+export function examineInboxDisk({ db = "", surroundings }: Subject): Finding[] {
+  const path = realpathSync(db);
+  const folder = dirname(path);
+  const { type, freeBytes } = surroundings.fileSystemOf(folder);
+  const found = [...kindOfDisk(folder, process.platform === "linux" ? type : undefined), ...room(folder, freeBytes)];
+  if (found.length === 0) found.push(ok("inbox_disk", `${formatBytes(freeBytes)} free on its disk`));
+  return [...found, ...walOf(path)];
+}
+
+function* kindOfDisk(folder: string, type: number | undefined): Generator<Finding> {
+  try {
+    refuseNetworkFileSystem(folder, type);
+  } catch (error) {
+    if (!isSignalboxError(error)) throw error;
+    yield refusedWith("inbox_on_network", error);
+  }
+  if (type === TMPFS || type === RAMFS) {
+    const fix =
+      "Put the inbox on a disk: events that were acknowledged and not handed off are lost with the next reboot.";
+    yield warning("inbox_in_memory", `${folder} is a file system in memory`, fix);
+  }
+  if (type === OVERLAYFS) {
+    const fix = "Put the inbox on a volume: a container that is made anew begins with an empty one.";
+    yield warning("inbox_in_container", `${folder} is in a container's own layer`, fix);
+  }
+}
+
+function* room(folder: string, freeBytes: number): Generator<Finding> {
+  const free = `${formatBytes(freeBytes)} free on the disk of ${folder}`;
+  if (freeBytes < DISK_RESERVE_BYTES) {
+    const fix =
+      "Free disk space: below 64 MiB the inbox does not grow any more, and deliveries get 503 (store_unavailable).";
+    yield problem("disk_full", free, fix);
+  } else if (freeBytes < LOW_DISK_BYTES) {
+    yield warning("disk_low", free, "Free disk space. An event takes its body and about 1 KiB more.");
+  }
+}
+
+function walOf(path: string): Finding[] {
+  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes <= MOST_WAL_BYTES) return [];
+  const fix =
+    "Look for what reads the inbox for long (a backup, an open sqlite3 shell); if nothing does, restart the receiver.";
+  return [warning("wal_large", `its write-ahead log has ${formatBytes(bytes)}; about 8 MiB is usual`, fix)];
+}
+
+/** A process that has the inbox open holds a lock on the file `-owner`. */
+export function examineInboxOwner({ db = "" }: Subject): Finding[] {
+  const lockFile = `${realpathSync(db)}-owner`;
+  const holders = lockHolders(lockFile) ?? [];
+  if (holders.length > 0) {
+    const names = holders.length === 1 ? `process ${holders[0]} has` : `processes ${holders.join(", ")} have`;
+    return [ok("inbox_owner", `${names} the inbox open`)];
+  }
+  // A process in another container, or on another system, is not listed. Its lock can be seen all the same.
+  try {
+    if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
+  } catch (error) {
+    const fix = "Run this as the user that the receiver runs as, and see what that file is.";
+    return [warning("inbox_not_checked", `${lockFile} could not be opened (${errorCode(error)})`, fix)];
+  }
+  const fix =
+    "Start the receiver. If it runs, it has another file: compare its sqliteStore(…) path with --db, seen from its working folder.";
+  return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
+}
+
+/**
+ * Takes the lock for so short a time that a receiver that starts at this moment does not give up.
+ *
+ * @throws SqliteError when the file cannot be read
+ */
+function isLocked(lockFile: string): boolean {
+  if (statSync(lockFile, { throwIfNoEntry: false }) === undefined) return false;
+  const driver = loadDriver();
+  const lock = new driver(lockFile, { timeout: 0, readonly: true });
+  try {
+    lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    // It could be read, so no process holds the lock.
+    if (errorCode(error) === "SQLITE_NOTADB") return false;
+    throw error;
+  } finally {
+    lock.close();
+  }
+}
+
+/** The check reads the whole file, some 150 MB a second. The write-ahead log of the receiver grows until it ends. */
+const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
+const BUSY_MS = 2000;
+
+/** Only reads: what a crash left in the write-ahead log stays there, for the receiver to judge when it starts. */
+export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] {
+  const path = realpathSync(givenPath);
+  const driver = loadDriver();
+  let db: Database.Database | undefined;
+  try {
+    db = new driver(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
+    assertInbox(db, path, false);
+    return [durabilityOf(db), soundnessOf(db, path)];
+  } catch (error) {
+    if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
+    if (isBusy(error)) {
+      const fix = "Try again; if it stays so, look for what holds it (`fuser`, an open sqlite3 shell).";
+      return [warning("inbox_not_checked", `${path} is busy`, fix)];
+    }
+    const code = errorCode(error);
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return [damaged(path, code)];
+    const fix = "Look at the disk, and at the rights of the file, its -wal and its -shm; then try again.";
+    return [warning("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
+  } finally {
+    db?.close();
+  }
+}
+
+function durabilityOf(db: Database.Database): Finding {
+  if (db.pragma("journal_mode", { simple: true }) === "wal") {
+    const found = "the write-ahead log is synced before an acknowledgement (wal-fdatasync)";
+    return ok("inbox_durability", found);
+  }
+  const fix = "Restart the receiver, which switches it on, and keep other programs from changing journal_mode.";
+  return problem("inbox_not_wal", "the file has no write-ahead log", fix);
+}
+
+function soundnessOf(db: Database.Database, path: string): Finding {
+  const { size } = statSync(path);
+  if (size > MOST_CHECKED_BYTES) {
+    const fix = `Stop the receiver and run: sqlite3 ${shellQuote(path)} "PRAGMA quick_check" (about a second for each 150 MB).`;
+    return warning("inbox_not_checked", `${formatBytes(size)} are too much to check beside a receiver`, fix);
+  }
+  const found = db.pragma("quick_check(1)", { simple: true }) as string;
+  return found === "ok" ? ok("inbox_sound", "SQLite's quick_check finds no damage") : damaged(path, found);
+}
+
+function damaged(path: string, found: string): Finding {
+  const fix =
+    "Stop the receiver, move the file and its -wal away, and restore a backup or start with a new file " +
+    "(README, store_corrupt).";
+  return problem("inbox_damaged", `${path} is damaged (${found.replaceAll(/\s+/g, " ")})`, fix);
+}
+
+const UNITS = [
+  ["GiB", 2 ** 30],
+  ["MiB", 2 ** 20],
+  ["KiB", 2 ** 10],
+] as const;
+
+/** `4.2 MiB`, `512 bytes`. */
+export function formatBytes(bytes: number): string {
+  const [unit, size] = UNITS.find(([, each]) => bytes >= each) ?? ["bytes", 1];
+  const count = bytes / size;
+  return `${count < 10 && size > 1 ? count.toFixed(1) : Math.round(count)} ${unit}`;
+}

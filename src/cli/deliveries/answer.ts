@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { shortened } from "../console/printable.js";
+import { isJsonObject } from "./restamp.js";
+
+/** A whole answer of the receiver. */
+export interface Answered {
+  kind: "answer";
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** To judge by. */
+  body: string;
+  /** To print: the body without secrets and signatures, which a receiver must not quote but may. */
+  shown: string;
+  ms: number;
+}
+
+export type Answer =
+  | Answered
+  /** There was no connection. */
+  | { kind: "unreachable"; code: string }
+  /** There was a connection, and no whole answer. */
+  | { kind: "broken"; code: string; ms: number };
+
+export function isSuccess(answer: Answer): answer is Answered {
+  return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
+}
+
+/** A 5xx or no answer at all refuses nothing: the sender tries again. */
+export function isRefusal(answer: Answer): answer is Answered {
+  return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
+}
+
+export function isQuarantined(answer: Answer): boolean {
+  return answer.kind === "answer" && answer.body === '{"received":true,"quarantined":true}';
+}
+
+/** `undefined` for what is no JSON. */
+export function jsonIn(answer: Answer): unknown {
+  if (answer.kind !== "answer") return undefined;
+  try {
+    return JSON.parse(answer.body) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A property of the JSON object in the answer. */
+export function propertyIn(answer: Answer, name: string): unknown {
+  const json = jsonIn(answer);
+  return isJsonObject(json) ? json[name] : undefined;
+}
+
+/** The code of a refusal: `{"error":{"code":…}}`. */
+export function errorCodeIn(answer: Answer): string | null {
+  const error = propertyIn(answer, "error");
+  const code = isJsonObject(error) ? error["code"] : null;
+  return typeof code === "string" ? code : null;
+}
+
+/** `401 signature_missing`, `200 duplicate`; `inFull` quotes the body instead. */
+export function describeAnswer(answer: Answer, inFull: boolean): string {
+  if (answer.kind === "unreachable") return `no connection (${answer.code})`;
+  if (answer.kind === "broken") return `no answer (${answer.code})`;
+  const summary = inFull ? null : (errorCodeIn(answer) ?? summaryOf(jsonIn(answer)));
+  return `${answer.status} ${shortened(summary ?? answer.shown.trim(), 60)}`.trim();
+}
+
+/** An answer of signalbox by its last property: `{"received":true,"duplicate":true}` is "duplicate". */
+export function summaryOf(body: unknown): string | null {
+  if (!isJsonObject(body)) return null;
+  const isOurs = Object.entries(body).every(([name, value]) => value === true || name === "challenge");
+  return isOurs ? (Object.keys(body).at(-1) ?? null) : null;
+}
+
+const SIGNATURE = /\b[0-9a-f]{64}\b/gi;
+
+/** @param secrets none of them is in the result, nor is any signature */
+export function withoutSecrets(body: string, secrets: readonly string[]): string {
+  const spellings = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return spellings
+    .reduce((text, secret) => text.replaceAll(secret, "[the secret]"), body)
+    .replaceAll(SIGNATURE, "[a signature]");
+}

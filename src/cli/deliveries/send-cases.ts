@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import type { Answer } from "./answer.js";
+import { buildDelivery, type BuiltDelivery } from "./build-delivery.js";
+import type { Delivery, Expectation } from "./delivery-schema.js";
+import type { FixtureFolder } from "./fixture-folder.js";
+import { inParallel } from "./in-parallel.js";
+import { isAsWanted, type Wanted } from "./judge-answer.js";
+import { sendDelivery, unreachable, type Hold } from "./send-delivery.js";
+
+/** Where cases are sent to, and what they are made of. */
+export interface Target {
+  url: URL;
+  /** The one that the receiver knows. */
+  secret: string;
+  events: FixtureFolder["events"];
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** One delivery that was sent, and its answer. */
+export interface Exchange {
+  delivery: Delivery;
+  /** `new-signal`; `repeated-signal (2/3)` of a case that is sent several times. */
+  name: string;
+  /** Counts from 1, up to `sendings`. */
+  sending: number;
+  sendings: number;
+  /** The body that was sent. */
+  sent: Buffer;
+  expected: Expectation;
+  answer: Answer;
+  /** By the clock of this machine, as is `answeredAt`. */
+  sentAt: number;
+  answeredAt: number;
+  /** It was kept back on its way, so its time says nothing about the receiver. */
+  isHeld: boolean;
+}
+
+/** @typeParam Case what a case is named by */
+export interface CaseSender<Case = Delivery> {
+  build(what: Case): BuiltDelivery;
+  /**
+   * @param index which sending of the case it is, from 0
+   * @throws CliError when nothing can be reached, or on Ctrl-C
+   */
+  send(built: BuiltDelivery, index: number, hold?: Hold): Promise<Exchange>;
+}
+
+/** @param options.asIs ids and times of events stay as they are in the fixtures */
+export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): CaseSender {
+  const { url, secret, events, timeoutMs, signal } = target;
+  const otherSecret = `other_${randomBytes(24).toString("hex")}`;
+  return {
+    build: (delivery) => buildDelivery(delivery, { events, secret, otherSecret, asIs }),
+    async send(built, index, hold) {
+      const { delivery, sendings } = built;
+      const outgoing = built.build(index);
+      const sentAt = Date.now();
+      const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
+      const answer = await sendDelivery(url, outgoing, how);
+      // Of many at once a server that is there may refuse some.
+      if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
+      const { name } = delivery;
+      return {
+        delivery,
+        name: sendings === 1 ? name : `${name} (${index + 1}/${sendings})`,
+        sending: index + 1,
+        sendings,
+        sent: outgoing.body,
+        expected: built.expected(index),
+        answer,
+        sentAt,
+        answeredAt: Date.now(),
+        isHeld: hold !== undefined,
+      };
+    },
+  };
+}
+
+/** An exchange that was judged. */
+export interface CaseResult extends Exchange {
+  wanted: Wanted;
+  ok: boolean;
+}
+
+/** Sends the cases and judges each answer. The sendings of one case follow each other. */
+export async function sendCases<Case>(
+  cases: readonly { what: Case; wanted: Wanted }[],
+  concurrency: number,
+  { build, send }: CaseSender<Case>,
+  onResult: (result: CaseResult) => void,
+): Promise<void> {
+  await inParallel(cases, concurrency, async ({ what, wanted }) => {
+    const built = build(what);
+    for (let index = 0; index < built.sendings; index++) {
+      const exchange = await send(built, index);
+      onResult({ ...exchange, wanted, ok: isAsWanted(wanted, exchange.answer, exchange.expected) });
+    }
+  });
+}

@@ -1,0 +1,60 @@
+/** The same content in other bytes. */
+export interface BodyVariant {
+  body: Buffer;
+  /** Continues "the body" or "arrives": `as compact JSON`. */
+  name: string;
+  /** What makes such bytes. */
+  by: string;
+}
+
+const BOM = "\u00ef\u00bb\u00bf";
+const EDITOR = "an editor, `echo` or a shell's $(…) changes such bytes";
+const PARSER = "a parser read the JSON, and it was written again";
+
+/** What editors, shells, parsers and proxies usually make of a body. The likely ones come first; none is the body itself. */
+export function bodyVariants(body: Buffer): BodyVariant[] {
+  // Latin-1 has a character for each byte, so nothing is lost.
+  const text = body.toString("latin1");
+  const unix = text.replaceAll("\r\n", "\n");
+  const ofText = {
+    "without the line end at its end": text.replace(/\r?\n$/, ""),
+    "with a line end (LF) at its end": `${text}\n`,
+    "with a line end (CRLF) at its end": `${text}\r\n`,
+    "without the blanks around it": text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, ""),
+    "with LF line ends": unix,
+    "with CRLF line ends": unix.replaceAll("\n", "\r\n"),
+    "with a byte order mark before it": BOM + text,
+    "without the byte order mark before it": text.startsWith(BOM) ? text.slice(BOM.length) : text,
+  };
+  const all = [
+    ...Object.entries(ofText).map(([name, each]) => ({ name, by: EDITOR, body: Buffer.from(each, "latin1") })),
+    ...jsonVariants(body.toString("utf8").replace(/^\ufeff/, "")),
+  ];
+  return all.filter((variant) => !variant.body.equals(body));
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+function jsonVariants(text: string): BodyVariant[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const compact = JSON.stringify(value);
+  // JSON.stringify breaks lines only between values: a line break inside of a text is written \n.
+  const python = JSON.stringify(value, null, 1).replaceAll(/,\n */g, ", ").replaceAll(/\n */g, "");
+  return [
+    // Token by token, since JSON.parse would turn 1.0 into 1.
+    { name: "as compact JSON", text: (text.match(TOKEN) ?? []).join("") },
+    { name: "as compact JSON", text: compact },
+    { name: "as compact JSON, text beyond ASCII escaped", text: escapeNonAscii(compact) },
+    { name: "as JSON indented by 2", text: JSON.stringify(value, null, 2) },
+    { name: "as Python's json.dumps writes JSON", text: escapeNonAscii(python) },
+  ].map((variant) => ({ name: variant.name, by: PARSER, body: Buffer.from(variant.text) }));
+}
+
+function escapeNonAscii(json: string): string {
+  return json.replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
