@@ -78,4 +78,4 @@ export type {
 } from "./receiver/receiver-events.js";
 export type { RejectionCode } from "./receiver/rejection.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
-export type { SecretSource } from "./receiver/secrets.js";
+export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";

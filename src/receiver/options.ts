@@ -10,12 +10,13 @@ import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
 import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
-import { createSecrets, type Secrets, type SecretSource } from "./secrets.js";
+import { LOGGER_METHODS } from "./receiver-log.js";
+import { createSecrets, type Secrets, type SecretsOption } from "./secrets.js";
 
 /** What a user gives to `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
-  /** The signing secrets, or where to get them; see {@link SecretSource}. Shown once when a webhook is registered. */
-  secrets: SecretSource;
+  /** The signing secrets, or where to get them; see {@link SecretsOption}. Shown once when a webhook is registered. */
+  secrets: SecretsOption;
   /** Where accepted events are kept: `sqliteStore("signals.db")`. */
   store: InboxStore;
   /**
@@ -130,7 +131,7 @@ const optionsSchema = z.strictObject({
       payloadDays: z.number().min(0).default(7),
     })
     .prefault({}),
-  logger: z.union([z.literal(false), object("a pino logger or false", "info", "child")]).optional(),
+  logger: z.union([z.literal(false), object("a pino logger or false", ...LOGGER_METHODS)]).optional(),
   clock: object("a clock", "now", "elapsed", "setTimeout").optional(),
 });
 
@@ -173,7 +174,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     ...(rest as Omit<typeof rest, "store" | "onSignal"> & Pick<ReceiverConfig, "store" | "onSignal">),
     secretWaitMs,
     onTest: (rest.onTest as HandoffCallback<TestEvent> | undefined) ?? null,
-    secrets: createSecrets(secrets as SecretSource),
+    secrets: createSecrets(secrets as SecretsOption),
     handoff: {
       ...handoff,
       backoff: typeof handoff.backoff === "function" ? handoff.backoff : fullJitter(handoff.backoff),

@@ -17,9 +17,9 @@ import {
 } from "./delivery.js";
 import { createHeldBodies, PIECE_OVERHEAD_BYTES } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
-import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
+import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
-import { createSecretWait, type LateVerification, type Wait } from "./secret-wait.js";
+import { createSecretWait, type LateVerification } from "./secret-wait.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
 const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
@@ -27,163 +27,152 @@ const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
 export interface PipelineConfig extends ReceiverConfig {
   inbox: RunningInbox;
   events: ReceiverEvents;
-  /** Why nothing is taken now, or null. */
+  /** Why no delivery is taken now, or null. */
   unavailable: () => "closing" | "store_unavailable" | null;
-  /** Told the cause of a refusal that is ours to mend. */
-  onTrouble: (code: RejectionCode, error: unknown) => void;
+  /** Called for a refusal that the user can fix, with its cause; null when there is none. */
+  onTrouble: (code: RejectionCode, cause: unknown) => void;
 }
 
 export interface Pipeline {
-  /** @returns null when nobody is there to be answered. Never rejects. */
+  /** @returns null when the client is gone and cannot be answered. Never rejects. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
-  /** Leaves no timer behind once the last delivery has its answer. */
+  /** Ends what waits for its secret. */
   close(): void;
 }
 
 /**
- * The way of one delivery: bytes → verify → parse → challenge or inbox → answer. Bytes stay bytes until the
- * signature is checked, and no answer in the 200s leaves before what it stands for is durable.
+ * The path of one delivery: bytes → verify → parse → challenge or inbox → answer. Bytes stay bytes until the signature is
+ * checked, and a 2xx answer leaves only after its event is durable.
  */
 export function createPipeline(config: PipelineConfig): Pipeline {
   const { inbox, events, clock, secrets } = config;
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
   const secretWait = createSecretWait({ secrets, waitMs: config.secretWaitMs, clock });
 
-  function refuse(code: RejectionCode): DeliveryResponse {
-    const { requestId, ...response } = reject(code);
-    events.emit("rejected", { code, status: response.status, requestId });
-    return response;
+  async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
+    try {
+      const early = refuseWithoutBody(request);
+      if (early !== null) return answer(early);
+
+      // Without a header that could be a signature the answer will be 401: no byte is kept, and no secret is looked up.
+      const signature = parseSignatureHeader(headerValue(request.headers, SIGNATURE));
+      const reading = await readBody(request, signature.ok);
+      bodies.release(request);
+      if (!reading.ok) return reading.reason === "client_gone" ? null : answer({ code: reading.reason });
+      if (!signature.ok) return answer({ code: signature.reason });
+
+      const received = { at: clock.now(), headers: keptHeaders(request.headers) };
+      const outcome = verifyAndTake({ received, body: reading.bytes });
+      return answer(await withDeadline(outcome, clock, config.ackTimeoutMs, LATE));
+    } catch (cause) {
+      bodies.release(request);
+      return answer({ code: "store_unavailable", cause });
+    }
   }
 
-  function conclude(outcome: Outcome): DeliveryResponse {
-    if (!("code" in outcome)) return outcome;
-    if ("cause" in outcome) config.onTrouble(outcome.code, outcome.cause);
-    return refuse(outcome.code);
-  }
-
-  /** Whatever can be said without the body. */
-  function refuseEarly({ method, headers }: DeliveryRequest): RejectionCode | null {
-    if (method !== "POST") return "method_not_allowed";
+  function refuseWithoutBody({ method, headers }: DeliveryRequest): Refusal | null {
+    if (method !== "POST") return { code: "method_not_allowed" };
     const encoding = headerValue(headers, "content-encoding")?.trim().toLowerCase() ?? "";
-    if (encoding !== "" && encoding !== "identity") return "encoding_unsupported";
+    if (encoding !== "" && encoding !== "identity") return { code: "encoding_unsupported" };
     const unavailable = config.unavailable();
-    if (unavailable !== null) return unavailable;
+    if (unavailable !== null) return { code: unavailable };
     const length = Number(headerValue(headers, "content-length") ?? 0);
-    // A body past its limit gets 413 from the reader: waiting would not help it.
-    return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : "overloaded";
+    // The reader refuses a body over its limit: `body_too_large` tells the sender that a retry is no use.
+    return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
   }
 
-  function read(request: DeliveryRequest, keep: boolean): BodyReading | Promise<BodyReading> {
+  async function readBody(request: DeliveryRequest, keep: boolean): Promise<BodyReading> {
     const { body } = request;
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
     if (typeof body === "function") {
-      const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
       const holdPiece = (pieceBytes: number, evict: () => void): boolean =>
         bodies.hold(request, pieceBytes + PIECE_OVERHEAD_BYTES, evict);
+      const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
       return body({ maxBytes, timeoutMs, keep, startTimeout, holdPiece });
     }
-    // A caller without types: text or parsed JSON is not what was signed.
+    // A caller without types may pass text or parsed JSON, which is not what was signed.
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
-    return body.byteLength > maxBytes ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: body };
+    if (body.byteLength > maxBytes) return { ok: false, reason: "body_too_large" };
+    // A copy: the caller may use its buffer again before these bytes are stored.
+    return { ok: true, bytes: Buffer.copyBytesFrom(body) };
+  }
+
+  async function verifyAndTake(delivery: ReadDelivery): Promise<Outcome> {
+    let verification: LateVerification | null;
+    try {
+      verification = await verifyWithSecrets(delivery);
+    } catch (cause) {
+      return { code: "secret_unavailable", cause };
+    }
+    if (verification === null) return OVERLOADED;
+    if (verification.ok) return take(delivery);
+    const { reason: code } = verification;
+    return code === "secret_unavailable" ? { code, cause: secrets.missing() } : { code };
   }
 
   /**
-   * While something is looked up for it, a body gives way as one that arrives does: then the result is null.
-   *
-   * @param onGivenWay nobody waits for the value any more
+   * @returns null when the body was evicted meanwhile
+   * @throws what the source of secrets throws
    */
+  async function verifyWithSecrets(delivery: ReadDelivery): Promise<LateVerification | null> {
+    const lookup = secrets.lookUp();
+    const known = lookup instanceof Promise ? await whileHeld(delivery, lookup) : lookup;
+    if (known === null) return null;
+    const verification = verify(delivery, known);
+    if (verification.ok || verification.reason !== "signature_mismatch") return verification;
+    if (!secretWait.canHelp(known)) return verification;
+    const wait = secretWait.begin(known, (later) => verify(delivery, later));
+    return whileHeld(delivery, wait.verification, wait.giveUp);
+  }
+
+  /** The age of a signature is its age at arrival: a slow lookup makes none stale. */
+  function verify({ received, body }: ReadDelivery, known: readonly string[]): Verification {
+    const { toleranceSeconds } = config;
+    const header = received.headers[SIGNATURE];
+    return verifySignature({ header, body, secrets: known, toleranceSeconds, now: received.at });
+  }
+
+  /** Counts the body among the held ones until the value is there. The result is null when it was evicted before. */
   function whileHeld<Value>(
     delivery: ReadDelivery,
     value: Promise<Value>,
-    onGivenWay?: () => void,
+    onEvict?: () => void,
   ): Promise<Value | null> {
     return new Promise((resolve, fail) => {
-      const giveWay = (): void => {
-        // The lookup may hang, and so whatever waits for it.
+      const evict = (): void => {
+        // The value may never come, and its promise keeps the delivery.
         delivery.body = NO_BYTES;
-        onGivenWay?.();
+        onEvict?.();
         resolve(null);
       };
-      if (!bodies.hold(delivery, delivery.body.byteLength, giveWay)) giveWay();
+      if (!bodies.hold(delivery, delivery.body.byteLength, evict)) evict();
       value.finally(() => bodies.release(delivery)).then(resolve, fail);
     });
   }
 
-  // Promises only where something is waited for: each costs every delivery.
-
-  function answer(delivery: ReadDelivery): Outcome | Promise<Outcome> {
-    let known: readonly string[] | Promise<readonly string[]>;
-    try {
-      known = secrets.lookUp();
-    } catch (error) {
-      return secretUnavailable(error);
-    }
-    if (!(known instanceof Promise)) return judge(delivery, known);
-    return whileHeld(delivery, known).then(
-      (found) => (found === null ? OVERLOADED : judge(delivery, found)),
-      secretUnavailable,
-    );
-  }
-
-  function judge(delivery: ReadDelivery, known: readonly string[]): Outcome | Promise<Outcome> {
-    const verification = verify(delivery, known);
-    if (verification.ok) return take(delivery);
-    if (verification.reason !== "signature_mismatch") return { code: verification.reason };
-    let later: LateVerification | Wait;
-    try {
-      later = secretWait.verifyLater(known, (found) => verify(delivery, found));
-    } catch (error) {
-      return secretUnavailable(error);
-    }
-    if (!("verification" in later)) return afterWaiting(delivery, later);
-    // Else a flood of forgeries would keep as many in the wait as come in all of its time.
-    return whileHeld(delivery, later.verification, later.giveUp).then(
-      (verified) => (verified === null ? OVERLOADED : afterWaiting(delivery, verified)),
-      secretUnavailable,
-    );
-  }
-
-  function afterWaiting(delivery: ReadDelivery, verification: LateVerification): Outcome | Promise<Outcome> {
-    if (verification.ok) return take(delivery);
-    const { reason } = verification;
-    return reason === "secret_unavailable" ? secretUnavailable(secrets.missing()) : { code: reason };
-  }
-
-  /** As of its arrival: how long a secret was looked for makes no signature older. */
-  function verify({ header, body, received: { at: now } }: ReadDelivery, known: readonly string[]): Verification {
-    return verifySignature({ header, body, secrets: known, toleranceSeconds: config.toleranceSeconds, now });
-  }
-
-  function take({ received, body }: ReadDelivery): Outcome | Promise<Outcome> {
+  async function take({ received, body }: ReadDelivery): Promise<Outcome> {
     const parsed = parseEvent(body);
+    const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
+    const reference = referenceTo(config.endpoint, { eventId, type });
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
-      events.emit("verified", referenceTo(config.endpoint, { eventId: parsed.event.id, type: parsed.event.type }));
+      events.emit("verified", reference);
       return acknowledge({ challenge: parsed.event.data.challenge });
     }
-    return store(parsed, received, body);
-  }
 
-  function store(parsed: ParsedEvent, received: ReceivedDelivery, body: Uint8Array): Outcome | Promise<Outcome> {
-    // The lookup may have taken a while.
+    // The receiver may have been closed while the secrets were looked up.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
-    if (!bodies.makeRoom(body.byteLength)) return { code: "overloaded" };
+    if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
 
-    const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
     const fate = fateOf(parsed);
-    return inbox.accept({ eventId, type, fate, received, body }).then(
-      (acceptance) =>
-        tell(acceptance, parsed.kind === "unusable", fate, referenceTo(config.endpoint, { eventId, type })),
-      (cause: unknown) => ({ code: "store_unavailable", cause }),
-    );
-  }
+    let acceptance: Acceptance;
+    try {
+      acceptance = await inbox.accept({ eventId, type, fate, received, body });
+    } catch (cause) {
+      return { code: "store_unavailable", cause };
+    }
 
-  function tell(
-    acceptance: Acceptance,
-    isUnusable: boolean,
-    fate: AcceptedInput["fate"],
-    reference: EventReference,
-  ): DeliveryResponse {
+    const isUnusable = parsed.kind === "unusable";
     if (acceptance.status === "duplicate") {
       events.emit(acceptance.sameBody ? "duplicate" : "conflict", reference);
       return acknowledge({ received: true, [isUnusable ? "quarantined" : "duplicate"]: true });
@@ -199,59 +188,27 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const { reason, path } = parsed;
       return { kind: "quarantine", reason: path === undefined ? reason : `${reason}: ${path}` };
     }
-    // Stored and acknowledged, and kept until a release knows its type.
+    // Kept until a release knows its type.
     if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
-    const isWanted = parsed.event.type === "signal.published" || config.onTest !== null;
-    return isWanted ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
+    const hasCallback = parsed.event.type === "signal.published" || config.onTest !== null;
+    return hasCallback ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
   }
 
-  async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
-    try {
-      const early = refuseEarly(request);
-      if (early !== null) return refuse(early);
-      const header = headerValue(request.headers, SIGNATURE);
-      // Without something that could be a signature nothing can be accepted: no byte of the body is kept, no secret asked for.
-      const signature = parseSignatureHeader(header);
-      const reading = await read(request, signature.ok);
-      bodies.release(request);
-      if (!reading.ok) {
-        if (reading.reason === "client_gone") return null;
-        const { reason: code } = reading;
-        return conclude(code === "body_unavailable" ? { code, cause: null } : { code });
-      }
-      if (!signature.ok) return refuse(signature.reason);
-      const received = { at: clock.now(), headers: keptHeaders(request.headers) };
-      const outcome = answer({ received, header, body: reading.bytes });
-      return conclude(
-        outcome instanceof Promise ? await withDeadline(outcome, clock, config.ackTimeoutMs, LATE) : outcome,
-      );
-    } catch (cause) {
-      bodies.release(request);
-      return conclude({ code: "store_unavailable", cause });
-    }
+  function answer(outcome: Outcome): DeliveryResponse {
+    if (!("code" in outcome)) return outcome;
+    const { code } = outcome;
+    if ("cause" in outcome || code === "body_unavailable") config.onTrouble(code, outcome.cause ?? null);
+    const { requestId, ...response } = reject(code);
+    events.emit("rejected", { code, status: response.status, requestId });
+    return response;
   }
 
-  return {
-    handle,
-    close() {
-      secretWait.close();
-    },
-  };
+  return { handle, close: secretWait.close };
 }
 
 type Outcome = DeliveryResponse | Refusal;
 
-/** A delivery whose body was read. */
-interface ReadDelivery {
-  received: ReceivedDelivery;
-  /** Its signature. */
-  header: string | undefined;
-  body: Uint8Array;
-}
-
-const NO_BYTES = new Uint8Array();
-
-/** A refusal on its way to the answer. With a cause, even null, it is ours to mend. */
+/** A refusal that will be answered. With a cause, the user can fix something. */
 interface Refusal {
   code: RejectionCode;
   cause?: unknown;
@@ -259,14 +216,18 @@ interface Refusal {
 
 const OVERLOADED: Refusal = { code: "overloaded" };
 
-function secretUnavailable(cause: unknown): Refusal {
-  return { code: "secret_unavailable", cause };
-}
-
-/** The delivery's work goes on; what it comes to is in the inbox, and its answer is not told a second time. */
+/** The delivery's work goes on after this answer. Its event may be accepted, and a retry is then a duplicate. */
 const LATE: Refusal = { code: "ack_timeout" };
 
-/** The key of bytes without a usable id. A hash, so that a right event with the id they claim is not kept out. */
+/** A delivery whose body was read. */
+interface ReadDelivery {
+  received: ReceivedDelivery;
+  body: Uint8Array;
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** The key of bytes without a usable id: their hash. With the id that they claim, they would keep out a valid event. */
 function anonymous(body: Uint8Array): { id: string; type: string } {
   return { id: `sha256:${hash("sha256", body, "hex")}`, type: "" };
 }

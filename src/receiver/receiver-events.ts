@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import { errorName } from "../errors.js";
+import type { ReceiverLog } from "./receiver-log.js";
 import type { RejectionCode } from "./rejection.js";
 
 /** What every event about an accepted event says. */
@@ -55,7 +55,7 @@ export interface ReceiverEvents {
 }
 
 /** Listeners run before the answer goes out; one that throws or rejects is logged and disturbs nobody. */
-export function createReceiverEvents(logger: Logger): ReceiverEvents {
+export function createReceiverEvents(log: ReceiverLog): ReceiverEvents {
   const counts = new Map<string, number>();
   const listeners = new Map<string, Set<(event: never) => void>>();
   return {
@@ -72,7 +72,7 @@ export function createReceiverEvents(logger: Logger): ReceiverEvents {
       for (const listener of group) {
         // Its message may quote the payload.
         const failed = (error: unknown): void =>
-          logger.error({ event: name, errorName: errorName(error) }, "a listener failed");
+          log.error({ event: name, errorName: errorName(error) }, "a listener failed");
         try {
           const outcome: unknown = listener(event as never);
           if (outcome instanceof Promise) outcome.catch(failed);

@@ -1,4 +1,4 @@
-import { errorName, isSignalboxError, PermanentFailure, SignalboxError } from "../errors.js";
+import { errorName, PermanentFailure, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { LazyAbort } from "../inbox/abort-handle.js";
@@ -8,17 +8,15 @@ import type { ClaimedEvent } from "../inbox/store.js";
 import { createHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
-import { createLogThrottle } from "./log-throttle.js";
 import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
 import {
   createReceiverEvents,
-  deliveryKeyOf,
   referenceTo,
   type ReceiverEventListener,
   type ReceiverEventName,
 } from "./receiver-events.js";
-import type { RejectionCode } from "./rejection.js";
+import { createLogThrottle, createReceiverLog, errorCode, errorHelp, logEvents, logTrouble } from "./receiver-log.js";
 
 /** Takes deliveries, and hands events off. */
 export interface Receiver {
@@ -75,10 +73,12 @@ const DEFAULT_GRACE_MS = 10_000;
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
-  const { logger, clock, endpoint, store } = config;
-  const events = createReceiverEvents(logger);
-  const deliveries = watchDeliveries(events, clock);
+  const { clock, endpoint, store } = config;
+  const log = createReceiverLog(config.logger);
   const throttle = createLogThrottle(clock);
+  const events = createReceiverEvents(log);
+  logEvents(events, log, throttle);
+  const deliveries = watchDeliveries(events, clock);
 
   let state: ReceiverState = "idle";
   let storeFailure: string | null = null;
@@ -95,14 +95,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     handOff,
     observe: createObserver(),
     onHealth(failure) {
-      const code = failure === null ? null : codeOf(failure);
+      const code = failure === null ? null : errorCode(failure);
       if (code !== null && storeFailure === null) {
-        logger.error({ code, help: helpOf(failure) }, "the inbox cannot be written: deliveries get 503");
+        log.error({ code, help: errorHelp(failure) }, "the inbox cannot be written: deliveries get 503");
       }
-      if (code === null) logger.info("the inbox can be written again");
+      if (code === null) log.info({}, "the inbox can be written again");
       storeFailure = code;
     },
-    onRetentionError: (error) => logger.warn({ code: codeOf(error) }, "old events could not be pruned"),
+    onRetentionError: (error) => log.warn({ code: errorCode(error) }, "old events could not be pruned"),
   });
 
   const pipeline = createPipeline({
@@ -113,67 +113,33 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (state === "running") return null;
       return state === "closing" || state === "closed" ? "closing" : "store_unavailable";
     },
-    onTrouble(code, error) {
-      const suppressed = throttle(code);
-      if (suppressed === null) return;
-      const cause = error === null ? {} : { cause: codeOf(error), help: helpOf(error) };
-      logger.error({ code, suppressed, ...cause }, TROUBLE.get(code) ?? "a delivery could not be taken");
-    },
+    onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
   });
-
-  events.on("rejected", ({ code, status, requestId }) => {
-    if (status === 500 || status === 503) return;
-    const suppressed = throttle(code);
-    if (suppressed !== null) logger.warn({ code, status, requestId, suppressed }, "refused a delivery");
-  });
-  events.on("accepted", (event) => logger.debug(event, "accepted an event"));
-  events.on("duplicate", (event) => logger.debug(event, "acknowledged a duplicate"));
-  events.on("conflict", (event) => logger.warn(event, "a known event id came with another body; the first body stays"));
-  events.on("quarantined", (event) => logger.warn(event, "kept an authentic but unusable event in quarantine"));
-  events.on("verified", (event) => logger.info(event, "answered the verification challenge"));
 
   function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: LazyAbort): unknown {
-    const known = parsed ?? readBack(event);
-    const handoff = createHandoff(event, attempt, abort, endpoint, logger);
+    const known = parsed ?? parseAgain(event);
+    const handoff = createHandoff(event, attempt, abort, endpoint, config.logger);
     if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
     return event.type === "webhook.test" ? config.onTest?.(known as TestEvent, handoff) : undefined;
   }
 
   function createObserver(): DispatcherObserver {
     return {
-      handedOff({ eventId, type }, attempt) {
-        const handedOff = { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId), attempt };
-        logger.debug(handedOff, "handed an event off");
-        events.emit("handedOff", handedOff);
-      },
-      handoffFailed(event, attempt, { kind, error, nextAttemptAt }) {
-        const next = nextAttemptAt === null ? null : new Date(nextAttemptAt);
-        // Its message may quote the payload: it is in the inbox, not in the log.
-        const line = {
+      handedOff: (event, attempt) => events.emit("handedOff", { ...referenceTo(endpoint, event), attempt }),
+      handoffFailed(event, attempt, { kind, error, nextAttemptAt: at }) {
+        const failure = {
           ...referenceTo(endpoint, event),
           attempt,
-          kind,
-          errorName: errorName(error),
-          nextAttemptAt: next,
+          nextAttemptAt: at === null ? null : new Date(at),
         };
-        logger.warn(line, "a hand-off failed; `signalbox inbox show` tells why");
-        events.emit("handoffFailed", {
-          ...referenceTo(endpoint, event),
-          attempt,
-          error,
-          willRetry: next !== null,
-          nextAttemptAt: next,
-        });
+        // The error's message may quote the payload: it is in the inbox and not in the log.
+        const line = { ...failure, kind, errorName: errorName(error) };
+        log.warn(line, "a hand-off failed; `signalbox inbox show` tells why");
+        events.emit("handoffFailed", { ...failure, error, willRetry: at !== null });
       },
-      dead(event, attempt, reason) {
-        logger.error(
-          { ...referenceTo(endpoint, event), attempt, reason },
-          "gave an event up; it waits for replay or discard",
-        );
-        events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason });
-      },
-      leaseLost: (event) => logger.warn(referenceTo(endpoint, event), "a lease ran out before its callback came back"),
-      breaker: (breaker) => logger.warn({ breaker }, BREAKER_LINES[breaker]),
+      dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),
+      leaseLost: (event) => log.warn(referenceTo(endpoint, event), "a lease ran out before its callback came back"),
+      breaker: (breaker) => log.warn({ breaker }, BREAKER_LINES[breaker]),
     };
   }
 
@@ -181,8 +147,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     state = "starting";
     try {
       const { takenOver } = await inbox.open();
-      if (!store.durable) logger.warn({ store: store.name }, "this store does not outlive the process");
-      logger.info({ endpoint, store: store.name, takenOver }, "receiver started");
+      if (!store.durable) log.warn({ store: store.name }, "this store does not outlive the process");
+      log.info({ endpoint, store: store.name, takenOver }, "receiver started");
       state = "running";
     } catch (error) {
       state = "idle";
@@ -193,18 +159,21 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
-    // Our timers keep no process alive, and a callback may wait for nothing that does.
+    // Our own timers do not keep the process alive, but it must live until the callbacks have come back.
     const keepAlive = setInterval(() => undefined, 2 ** 30);
-    await starting?.catch(() => undefined);
-    state = "closing";
-    pipeline.close();
     try {
+      await starting?.catch(() => undefined);
+      state = "closing";
+      pipeline.close();
       if (wasStarted) await inbox.close(graceMs);
+      await config.secrets.close().catch((error: unknown) => {
+        log.warn({ code: errorCode(error) }, "the secret source could not be closed");
+      });
     } finally {
       clearInterval(keepAlive);
     }
     state = "closed";
-    if (wasStarted) logger.info({ endpoint }, "receiver closed");
+    if (wasStarted) log.info({ endpoint }, "receiver closed");
   }
 
   const receiver: Receiver = {
@@ -238,32 +207,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   return receiver;
 }
 
-const TROUBLE = new Map<RejectionCode, string>([
-  [
-    "body_unavailable",
-    "another parser consumed the body, so its signature cannot be checked: mount expressHandler(receiver) before " +
-      "express.json(), or use express.json({ verify: captureRawBody })",
-  ],
-  ["secret_unavailable", "no signing secret could be had from the secret source; the delivery got 503"],
-  ["store_unavailable", "the event could not be stored; the delivery got 503"],
-]);
-
 const BREAKER_LINES = {
   open: "the callback keeps failing: hand-offs are paused, events are kept",
   closed: "the callback works again: hand-offs go on",
 } as const;
 
 /** A stored event whose parsed form is not in memory any more. */
-function readBack({ body }: ClaimedEvent): unknown {
+function parseAgain({ body }: ClaimedEvent): unknown {
   const parsed = parseEvent(body);
   if (parsed.kind === "known") return parsed.event;
   throw new PermanentFailure("This release cannot read the stored event; a newer one may have accepted it.");
-}
-
-function codeOf(error: unknown): string {
-  return isSignalboxError(error) ? error.code : errorName(error);
-}
-
-function helpOf(error: unknown): string | undefined {
-  return isSignalboxError(error) ? error.message : undefined;
 }

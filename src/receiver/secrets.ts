@@ -1,60 +1,93 @@
 import { SignalboxError } from "../errors.js";
 import { assertSecret, isUsableSecret } from "../signature/secret.js";
-import { SECRET_FILE, type SecretFile } from "./secret-file.js";
+
+/** What a source finds: one secret, several, or none yet (`undefined`, `[]`, blank text). */
+export type SecretLookup = string | readonly string[] | undefined;
 
 /**
- * The signing secrets: one, several (rotation, or several registrations on one URL), or where to get them:
- * `secretFile(path)`, or a function of yours. A function is called for every delivery, so cache in it what is slow to
- * get.
+ * Where the receiver gets its signing secrets from. `secretFile(path)` is one; write another for a vault.
  *
- * `undefined`, as an environment variable that is not set, is refused like an empty secret at construction. From a
- * function it means that no secret is known yet, as `[]` and blank text do: the delivery waits up to `secretWaitMs` for
- * one, and gets 503 if none comes. A function that throws is not asked again for that delivery.
+ * A source that finds no secret does not fail: the delivery waits up to `secretWaitMs` for one, and gets 503 if none comes.
  */
-export type SecretSource =
-  | string
-  | readonly string[]
-  | undefined
-  | (() => string | readonly string[] | undefined | Promise<string | readonly string[] | undefined>);
+export interface SecretSource {
+  /**
+   * Called for every delivery: cache what is slow to get, and return without a promise where you can. When it throws, the
+   * delivery gets 503 at once.
+   */
+  lookUp(): SecretLookup | Promise<SecretLookup>;
+  /**
+   * Whether another secret is about to be stored. Then a delivery that no known secret signed waits for it.
+   *
+   * @default never
+   */
+  expectsMore?(): boolean;
+  /** Where the secrets are, for the log line that none was found: "the file signals.secret". */
+  readonly place?: string | undefined;
+  /** Called when the receiver closes. */
+  close?(): void | Promise<void>;
+}
 
-/** What a source gives: {@link SecretSource} without the function. */
-type SecretLookup = string | readonly string[] | undefined;
+/**
+ * The signing secrets: one, several (rotation, or several registrations on one URL), or where to get them: a
+ * {@link SecretSource}, or a function that does what its `lookUp` does.
+ *
+ * `undefined`, as an environment variable that is not set, is refused at construction like an empty secret.
+ */
+export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
 /** The secrets as the receiver asks for them. */
 export interface Secrets {
   /**
-   * Those that are known now; none if the source has none yet.
+   * The secrets that are known now; none if the source has none yet.
    *
-   * @throws SignalboxError `secret_invalid`, and whatever the source throws
+   * @throws SignalboxError `secret_invalid`, and what the source throws
    */
   lookUp(): readonly string[] | Promise<readonly string[]>;
-  /** Whether somebody said that another one is about to come. Constant for all sources but a file, which look up at once. */
+  /** null for a source that never announces secrets. */
   expectsMore: (() => boolean) | null;
-  /** What to say when none is known. */
+  /** The error to log when none is known. */
   missing(): SignalboxError;
+  close(): Promise<void>;
 }
 
 const NONE: readonly string[] = [];
 
-/** @throws SignalboxError `secret_invalid` for secrets, or the lack of them, that no later lookup could mend */
-export function createSecrets(source: SecretSource): Secrets {
-  if (typeof source !== "function") {
-    const secrets =
-      typeof source === "string" ? [source] : Array.isArray(source) ? [...(source as string[])] : [source];
-    if (secrets.length === 0) assertSecret(undefined);
-    secrets.forEach(assertSecret);
-    return { lookUp: () => secrets as string[], expectsMore: null, missing };
-  }
-  const file = SECRET_FILE in source ? (source as SecretFile)[SECRET_FILE] : null;
+/** @throws SignalboxError `secret_invalid` for secrets, or the lack of them, that no later lookup could fix */
+export function createSecrets(option: SecretsOption): Secrets {
+  const source = sourceOf(option);
   return {
     lookUp() {
-      const found = source();
+      const found = source.lookUp();
       // No `await` for a source that answers at once: it would cost every delivery a turn.
       return isThenable(found) ? Promise.resolve(found).then(checked) : checked(found);
     },
-    expectsMore: file?.expectsMore ?? null,
-    missing: () => (file === null ? missing() : missingIn(file.path)),
+    expectsMore: source.expectsMore === undefined ? null : () => source.expectsMore?.() === true,
+    missing: () =>
+      new SignalboxError(
+        "secret_invalid",
+        `There is no secret in ${source.place ?? "the secret source"}.`,
+        "Register the webhook with `signalbox register`, or store the secret that the service showed.",
+      ),
+    close: async () => source.close?.(),
   };
+}
+
+/** Whether two lists hold the same secrets in the same order. */
+export function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((secret, index) => secret === b[index]));
+}
+
+function sourceOf(option: SecretsOption): SecretSource {
+  if (typeof option === "function") return { lookUp: option };
+  if (isSource(option)) return option;
+  const secrets = Array.isArray(option) ? [...(option as readonly string[])] : [option as string];
+  if (secrets.length === 0) assertSecret(undefined);
+  secrets.forEach(assertSecret);
+  return { lookUp: () => secrets };
+}
+
+function isSource(option: unknown): option is SecretSource {
+  return typeof option === "object" && option !== null && typeof (option as SecretSource).lookUp === "function";
 }
 
 function isThenable(value: unknown): value is PromiseLike<SecretLookup> {
@@ -69,21 +102,5 @@ function checked(found: SecretLookup | null): readonly string[] {
     "secret_invalid",
     "The secret source gave a secret that is empty or no string.",
     "Return the secrets that the service showed when the webhooks were registered.",
-  );
-}
-
-function missing(): SignalboxError {
-  return new SignalboxError(
-    "secret_invalid",
-    "The secret source gave no secret.",
-    "Return the secrets that the service showed when the webhooks were registered.",
-  );
-}
-
-function missingIn(path: string): SignalboxError {
-  return new SignalboxError(
-    "secret_invalid",
-    `There is no secret in ${path}.`,
-    "Register the webhook with `signalbox register`, or write the secret that the service showed into this file.",
   );
 }

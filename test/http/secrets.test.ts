@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SecretSource } from "../../src/index.js";
+import type { SecretsOption } from "../../src/index.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { logLines } from "./log-lines.js";
@@ -77,7 +77,7 @@ const FAILING: { what: string; secrets: () => unknown }[] = [
 test.for(FAILING)("a source that $what gets 503, and a line in the log without what it said", async ({ secrets }) => {
   const { logger, lines } = logLines();
   let isBroken = true;
-  const source = (() => (isBroken ? secrets() : SECRET)) as SecretSource;
+  const source = (() => (isBroken ? secrets() : SECRET)) as SecretsOption;
   const { receiver, port } = await serve({ secrets: source, secretWaitMs: 0, logger });
   const event = signalEvent();
   expectRefused(await deliverSignedWith(port, SECRET, event), 503, "secret_unavailable");

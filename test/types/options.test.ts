@@ -6,7 +6,7 @@ import {
   type Handoff,
   secretFile,
   type ReceiverOptions,
-  type SecretSource,
+  type SecretsOption,
   type Signal,
   type StoredEvent,
 } from "../../src/index.js";
@@ -41,18 +41,18 @@ test("a callback that wants something else is refused", () => {
 });
 
 test("secrets come in every documented form", () => {
-  expectTypeOf<string>().toExtend<SecretSource>();
-  expectTypeOf<string[]>().toExtend<SecretSource>();
-  expectTypeOf<readonly string[]>().toExtend<SecretSource>();
-  expectTypeOf<() => string>().toExtend<SecretSource>();
-  expectTypeOf<() => readonly string[]>().toExtend<SecretSource>();
-  expectTypeOf<() => Promise<string>>().toExtend<SecretSource>();
-  expectTypeOf<() => Promise<string[]>>().toExtend<SecretSource>();
-  expectTypeOf(secretFile).returns.toExtend<SecretSource>();
+  expectTypeOf<string>().toExtend<SecretsOption>();
+  expectTypeOf<string[]>().toExtend<SecretsOption>();
+  expectTypeOf<readonly string[]>().toExtend<SecretsOption>();
+  expectTypeOf<() => string>().toExtend<SecretsOption>();
+  expectTypeOf<() => readonly string[]>().toExtend<SecretsOption>();
+  expectTypeOf<() => Promise<string>>().toExtend<SecretsOption>();
+  expectTypeOf<() => Promise<string[]>>().toExtend<SecretsOption>();
+  expectTypeOf(secretFile).returns.toExtend<SecretsOption>();
   // The quick start passes process.env.SIGNALS_SECRET as it is; what is not set is refused at construction.
-  expectTypeOf<string | undefined>().toExtend<SecretSource>();
-  expectTypeOf<number>().not.toExtend<SecretSource>();
-  expectTypeOf<() => number>().not.toExtend<SecretSource>();
+  expectTypeOf<string | undefined>().toExtend<SecretsOption>();
+  expectTypeOf<number>().not.toExtend<SecretsOption>();
+  expectTypeOf<() => number>().not.toExtend<SecretsOption>();
 });
 
 test("a misspelt option is refused, at every level", () => {

@@ -8,8 +8,8 @@ import { rejectionOf } from "../signalbox-error-of.js";
 import { inboxPath } from "../stores/sqlite/open-store.js";
 import { turns, until } from "../until.js";
 
-// A rejection that nobody handles fails the run by itself.
-test("a listener that rejects or throws disturbs nobody", async () => {
+// An unhandled rejection fails the run by itself.
+test("a listener that rejects or throws changes nothing", async () => {
   const rig = await startRig();
   rig.receiver.on("accepted", () => Promise.reject(new Error("mine")) as never);
   rig.receiver.on("accepted", () => {
@@ -18,6 +18,26 @@ test("a listener that rejects or throws disturbs nobody", async () => {
   expect((await rig.deliver()).status).toBe(200);
   await turns();
 });
+
+test.each([
+  ["throws", () => fault()],
+  ["rejects", () => Promise.reject(new Error("mine"))],
+])(
+  "a logger whose methods %s changes nothing: a failed event is settled and its slot is free",
+  async (_what, method) => {
+    const logger = { debug: method, info: method, warn: method, error: method, child: () => logger };
+    const rig = await startRig({ logger: logger as never, handoff: { concurrency: 1, maxAttempts: 1 } });
+    rig.receiver.on("handoffFailed", () => fault());
+    await rig.deliverMany(2);
+    for (const index of [0, 1]) {
+      await until(() => rig.calls.length > index);
+      rig.calls[index]?.reject();
+    }
+    await until(() => rig.namesSeen().filter((name) => name === "dead").length === 2);
+    expect((await rig.entries()).map(({ state }) => state)).toEqual(["dead", "dead"]);
+    expect(rig.receiver.health()).toMatchObject({ ok: true, running: 0 });
+  },
+);
 
 test.each([
   ["an error whose name throws", Object.defineProperty(new Error("x"), "name", { get: () => fault() })],

@@ -108,6 +108,17 @@ test("the headers that are worth keeping are kept with the event, and no other",
   });
 });
 
+test("a caller may use its buffer again at once: what was verified is stored", async () => {
+  const { receiver, sound, entries } = await rigWith();
+  const { body, ...request } = sound();
+  const buffer = Buffer.from(body);
+  const answer = receiver.handle({ ...request, body: buffer });
+  buffer.fill("x");
+  expect((await answer).status).toBe(200);
+  const [entry] = await entries();
+  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(Buffer.from(body));
+});
+
 test.each([
   ["text", (body: Uint8Array) => Buffer.from(body).toString()],
   ["parsed JSON", (body: Uint8Array) => JSON.parse(Buffer.from(body).toString()) as unknown],

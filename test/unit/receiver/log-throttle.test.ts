@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLogThrottle } from "../../../src/receiver/log-throttle.js";
+import { createLogThrottle } from "../../../src/receiver/receiver-log.js";
 import { createManualClock } from "../../../src/testing/index.js";
 
 test("one line a second for each key, with the count of those held back", async () => {

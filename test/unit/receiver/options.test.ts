@@ -172,6 +172,11 @@ test.each([
   expect(error.message).toContain(`"${path}"`);
 });
 
+test.each(["debug", "info", "warn", "error", "child"])("a logger without %s is refused", (method) => {
+  const logger = { debug() {}, info() {}, warn() {}, error() {}, child() {}, [method]: undefined };
+  expect(problem({ logger }).message).toContain('"logger"');
+});
+
 test("a queue that could not take the largest body is refused", () => {
   const error = problem({ bodyLimitBytes: 1_000_000, maxQueued: { bytes: 999_999 } });
   expect([error.code, error.message.includes('"maxQueued.bytes"')]).toEqual(["option_invalid", true]);

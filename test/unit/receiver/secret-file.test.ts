@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { SECRET_FILE, secretFile } from "../../../src/receiver/secret-file.js";
+import { secretFile } from "../../../src/receiver/secret-file.js";
 import { errorOf } from "../signalbox-error-of.js";
 import { tempFolder } from "../temp-folder.js";
 
@@ -47,64 +47,64 @@ test.each([
   ["no byte order mark", "\ufeffwhsec_a\n", ["whsec_a"]],
   ["UTF-8", "Zürich 🚉\n", ["Zürich 🚉"]],
 ])("the lines of the file are the secrets: %s", (_what, text, secrets) => {
-  expect(newFile(text).source()).toEqual(secrets);
+  expect(newFile(text).source.lookUp()).toEqual(secrets);
 });
 
 test("the file need not be there yet, nor hold anything", () => {
   const { path, source } = newFile();
-  expect(source()).toEqual([]);
+  expect(source.lookUp()).toEqual([]);
   writeFileSync(path, "");
-  expect(source()).toEqual([]);
+  expect(source.lookUp()).toEqual([]);
   writeFileSync(path, " \n\n");
-  expect(source()).toEqual([]);
+  expect(source.lookUp()).toEqual([]);
   writeFileSync(path, "whsec_a\n");
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
 });
 
 test("each change counts from the next look on, also one that keeps size and times", () => {
   const { path, source } = newFile("whsec_a\n");
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
   appendFileSync(path, "whsec_b\n");
-  expect(source()).toEqual(["whsec_a", "whsec_b"]);
+  expect(source.lookUp()).toEqual(["whsec_a", "whsec_b"]);
   for (let round = 0; round < 200; round++) {
     const secrets = [`whsec_${100 + round}`, "whsec_b"];
     writeFileSync(path, secrets.join("\n"));
-    expect(source()).toEqual(secrets);
+    expect(source.lookUp()).toEqual(secrets);
   }
   truncateSync(path);
-  expect(source()).toEqual([]);
+  expect(source.lookUp()).toEqual([]);
 });
 
 test("a file that another was renamed over is read anew, long after", () => {
   const { path, source } = newFile("whsec_a\n");
   longAgo(path);
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
   writeFileSync(`${path}.new`, "whsec_b\n");
   renameSync(`${path}.new`, path);
-  expect(source()).toEqual(["whsec_b"]);
+  expect(source.lookUp()).toEqual(["whsec_b"]);
 });
 
 test("a file is read again while it is too young to tell changes by its times, and then no more", () => {
   const { path, source } = newFile("whsec_a\n");
-  const early = source();
+  const early = source.lookUp();
   const lines = vi.spyOn(String.prototype, "split");
   onTestFinished(() => void vi.restoreAllMocks());
-  expect(source()).toBe(early);
+  expect(source.lookUp()).toBe(early);
   expect(lines).toHaveBeenCalledTimes(1);
   longAgo(path);
-  expect(source()).toBe(early);
+  expect(source.lookUp()).toBe(early);
   lines.mockClear();
-  expect(source()).toBe(early);
+  expect(source.lookUp()).toBe(early);
   expect(lines).not.toHaveBeenCalled();
 });
 
 test("a deleted file takes its secrets with it", () => {
   const { path, source } = newFile("whsec_a\n");
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
   rmSync(path);
-  expect(source()).toEqual([]);
+  expect(source.lookUp()).toEqual([]);
   writeFileSync(path, "whsec_a\n");
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
 });
 
 const UNREADABLE: readonly (readonly [what: string, why: string, make: (path: string) => void])[] = [
@@ -116,20 +116,20 @@ const UNREADABLE: readonly (readonly [what: string, why: string, make: (path: st
 
 test.each(UNREADABLE)("what cannot be read is an error, until it can: %s", (_what, why, make) => {
   const { path, source } = newFile("whsec_a\n");
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
   const open = () => readdirSync("/proc/self/fd").length;
   rmSync(path);
   make(path);
   const before = process.platform === "linux" ? open() : 0;
   for (let round = 0; round < 20; round++) {
-    const error = errorOf(() => source());
+    const error = errorOf(() => source.lookUp());
     expect(error.code).toBe("secret_invalid");
     expect(error.message).toContain(`${path} cannot be read (${why})`);
   }
   if (process.platform === "linux") expect(open()).toBe(before);
   rmSync(path, { recursive: true });
   writeFileSync(path, "whsec_b\n");
-  expect(source()).toEqual(["whsec_b"]);
+  expect(source.lookUp()).toEqual(["whsec_b"]);
 });
 
 test("a path that is no text is refused at once", () => {
@@ -146,7 +146,7 @@ test("a relative path is meant from where it was given", () => {
   process.chdir(join(path, ".."));
   const source = secretFile("signals.secret");
   process.chdir(folder);
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
 });
 
 test.skipIf(process.platform === "win32")("a file that everybody may use is told of, once", () => {
@@ -154,12 +154,12 @@ test.skipIf(process.platform === "win32")("a file that everybody may use is told
   onTestFinished(() => void vi.restoreAllMocks());
   const { path, source } = newFile("whsec_a\n");
   chmodSync(path, 0o640);
-  source();
+  source.lookUp();
   expect(warn).not.toHaveBeenCalled();
   chmodSync(path, 0o644);
-  expect([source(), source()]).toEqual([["whsec_a"], ["whsec_a"]]);
+  expect([source.lookUp(), source.lookUp()]).toEqual([["whsec_a"], ["whsec_a"]]);
   appendFileSync(path, "whsec_b\n");
-  source();
+  source.lookUp();
   expect(warn).toHaveBeenCalledTimes(1);
   expect(warn.mock.calls[0]).toEqual([
     expect.stringContaining(path),
@@ -170,17 +170,16 @@ test.skipIf(process.platform === "win32")("a file that everybody may use is told
 
 test("more is expected while there is a lock beside the file, for a minute", () => {
   const { path, source } = newFile("whsec_a\n");
-  const { expectsMore } = source[SECRET_FILE];
-  source();
-  expect(expectsMore()).toBe(false);
+  source.lookUp();
+  expect(source.expectsMore()).toBe(false);
   writeFileSync(`${path}.lock`, "");
-  expect(expectsMore()).toBe(true);
+  expect(source.expectsMore()).toBe(true);
   // Left behind by somebody who died.
   const aMinuteAgo = Date.now() / 1000 - 61;
   utimesSync(`${path}.lock`, aMinuteAgo, aMinuteAgo);
-  expect(expectsMore()).toBe(false);
+  expect(source.expectsMore()).toBe(false);
   rmSync(`${path}.lock`);
-  expect(expectsMore()).toBe(false);
+  expect(source.expectsMore()).toBe(false);
 });
 
 test("the lock is looked for beside the file that a link leads to", () => {
@@ -188,7 +187,7 @@ test("the lock is looked for beside the file that a link leads to", () => {
   const target = join(tempFolder(), "target");
   writeFileSync(target, "whsec_a\n");
   symlinkSync(target, path);
-  expect(source()).toEqual(["whsec_a"]);
+  expect(source.lookUp()).toEqual(["whsec_a"]);
   writeFileSync(`${target}.lock`, "");
-  expect(source[SECRET_FILE].expectsMore()).toBe(true);
+  expect(source.expectsMore()).toBe(true);
 });

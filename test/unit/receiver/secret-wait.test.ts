@@ -1,15 +1,9 @@
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  secretFile,
-  SignalboxError,
-  type DeliveryResponse,
-  type ReceiverOptions,
-  type Verification,
-} from "../../../src/index.js";
-import { createSecretWait, LOOK_EVERY_MS } from "../../../src/receiver/secret-wait.js";
-import { createManualClock, signalEvent, signedDelivery, verificationEvent } from "../../../src/testing/index.js";
+import { secretFile, type DeliveryResponse, type ReceiverOptions } from "../../../src/index.js";
+import { LOOKUP_EVERY_MS } from "../../../src/receiver/secret-wait.js";
+import { signalEvent, signedDelivery, verificationEvent } from "../../../src/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { tempFolder } from "../temp-folder.js";
 
@@ -17,9 +11,9 @@ const WAIT_MS = 2000;
 
 /** A receiver whose secrets are what `source.found` is, and how to deliver what a secret signed. */
 async function waitingRig(options: Partial<ReceiverOptions> = {}) {
-  const source = { found: undefined as unknown, looks: 0 };
+  const source = { found: undefined as unknown, lookups: 0 };
   const secrets = (() => {
-    source.looks += 1;
+    source.lookups += 1;
     if (source.found instanceof Error) throw source.found;
     return source.found;
   }) as ReceiverOptions["secrets"];
@@ -46,10 +40,10 @@ test.each([[undefined], [null], [""], [" \t"], [[]]])(
     source.found = none;
     const { challenge } = verificationEvent().data;
     const delivery = send("whsec_new", verificationEvent({ data: { challenge } }));
-    await clock.advance(WAIT_MS - 2 * LOOK_EVERY_MS);
+    await clock.advance(WAIT_MS - 2 * LOOKUP_EVERY_MS);
     expect(delivery.settled).toBeNull();
     source.found = "whsec_new";
-    await clock.advance(LOOK_EVERY_MS);
+    await clock.advance(LOOKUP_EVERY_MS);
     expect(delivery.settled).toMatchObject({ status: 200, body: JSON.stringify({ challenge }) });
     expect(clock.pendingTimers()).toBeLessThan(5);
   },
@@ -80,19 +74,19 @@ test("the wait is two thirds of the time for an answer unless told otherwise, an
   expect(codeOf(refused.settled)).toBe("secret_unavailable");
 });
 
-test("all that wait share one look at the source", async () => {
+test("all waiting deliveries share one lookup", async () => {
   const { source, send, clock } = await waitingRig();
   const deliveries = Array.from({ length: 50 }, () => send());
   await clock.advance(0);
-  expect(source.looks).toBe(50);
-  await clock.advance(10 * LOOK_EVERY_MS);
-  expect(source.looks).toBe(60);
+  expect(source.lookups).toBe(50);
+  await clock.advance(10 * LOOKUP_EVERY_MS);
+  expect(source.lookups).toBe(60);
   source.found = "whsec_new";
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(deliveries.map(({ settled }) => settled?.status)).toEqual(deliveries.map(() => 200));
-  // Nobody waits, nobody looks.
-  await clock.advance(10 * LOOK_EVERY_MS);
-  expect(source.looks).toBe(61);
+  // Nothing waits, so nothing is looked up.
+  await clock.advance(10 * LOOKUP_EVERY_MS);
+  expect(source.lookups).toBe(61);
 });
 
 test("each has its own time", async () => {
@@ -111,7 +105,7 @@ test("what another secret signed is refused as soon as there is one", async () =
   const forged = send("whsec_forged");
   await clock.advance(100);
   source.found = ["whsec_new"];
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(codeOf(forged.settled)).toBe("signature_mismatch");
 });
 
@@ -120,7 +114,7 @@ test("a source that throws is not 'not yet': 503 at once, for all that wait", as
   const deliveries = [send(), send()];
   await clock.advance(100);
   source.found = new Error("vault is down");
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(deliveries.map(({ settled }) => codeOf(settled))).toEqual(["secret_unavailable", "secret_unavailable"]);
   const late = send();
   await late.answer;
@@ -135,21 +129,21 @@ test("a secret that is empty among others is a mistake and not waited for", asyn
   expect(codeOf(delivery.settled)).toBe("secret_unavailable");
 });
 
-test("a source that takes its time is asked by one look at a time", async () => {
+test("a source that answers slowly is asked again only after its answer", async () => {
   let answers: ((secret: string | undefined) => void)[] = [];
   const { send, clock } = await waitingRig({ secrets: () => new Promise((resolve) => answers.push(resolve)) });
   const delivery = send();
   await clock.advance(0);
   answers[0]?.(undefined);
-  await clock.advance(10 * LOOK_EVERY_MS);
+  await clock.advance(10 * LOOKUP_EVERY_MS);
   expect(answers).toHaveLength(2);
   answers[1]?.(undefined);
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(answers).toHaveLength(3);
   answers[2]?.("whsec_new");
   await clock.advance(0);
   expect(delivery.settled?.status).toBe(200);
-  // One that never comes back keeps nobody.
+  // A lookup that never ends does not prolong the wait.
   answers = [];
   const other = send();
   await clock.advance(0);
@@ -172,7 +166,7 @@ test("a source that never answers gets 503 in the time for an answer, and holds 
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test("one look that never comes back ends nobody else's wait", async () => {
+test("a lookup that never ends does not keep later deliveries from their secret", async () => {
   const answers: ((secret: string | undefined) => void)[] = [];
   const { send, clock, receiver } = await waitingRig({
     secrets: () => new Promise((resolve) => answers.push(resolve)),
@@ -180,62 +174,38 @@ test("one look that never comes back ends nobody else's wait", async () => {
   send();
   await clock.advance(0);
   answers[0]?.(undefined);
-  // The look that hangs.
-  await clock.advance(LOOK_EVERY_MS);
+  // This lookup hangs.
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(answers).toHaveLength(2);
   await clock.advance(WAIT_MS);
   const other = send();
   await clock.advance(0);
   answers[2]?.(undefined);
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   answers[3]?.("whsec_new");
   await clock.advance(0);
   expect(other.settled?.status).toBe(200);
   send();
   await clock.advance(0);
   answers[4]?.(undefined);
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   await receiver.close({ graceMs: 0 });
+  await clock.advance(0);
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test("who comes while a slow source is asked waits for the next look, and starts none beside it", async () => {
-  const answers: ((secret: string | undefined) => void)[] = [];
-  const { send, clock } = await waitingRig({ secrets: () => new Promise((resolve) => answers.push(resolve)) });
-  send();
-  await clock.advance(0);
-  answers[0]?.(undefined);
-  await clock.advance(LOOK_EVERY_MS);
-  const late = send();
-  await clock.advance(0);
-  answers[2]?.(undefined);
-  await clock.advance(10 * LOOK_EVERY_MS);
-  expect(answers).toHaveLength(3);
-  answers[1]?.("whsec_new");
-  await clock.advance(0);
-  expect(late.settled).toBeNull();
-  await clock.advance(LOOK_EVERY_MS);
-  answers[3]?.("whsec_new");
-  await clock.advance(0);
-  expect(late.settled?.status).toBe(200);
-});
-
 test.each([1, 2, 3, 4])("a secret that is stored after call %i of the source is never missed", async (storedAfter) => {
-  // Whoever stores it stops to announce it in the same moment.
+  // The writer stores it and removes its announcement in the same moment.
   let calls = 0;
   const isStored = (): boolean => calls > storedAfter;
-  const expectsMore = () => (calls++, !isStored());
-  const lookUp = () => (calls++, isStored() ? ["whsec_old", "whsec_new"] : ["whsec_old"]);
-  const clock = createManualClock();
-  const missing = () => new SignalboxError("secret_invalid", "", "");
-  const wait = createSecretWait({ secrets: { expectsMore, lookUp, missing }, waitMs: WAIT_MS, clock });
-  const verify = (secrets: readonly string[]): Verification =>
-    secrets.includes("whsec_new")
-      ? { ok: true, timestamp: 0, secretIndex: 1 }
-      : { ok: false, reason: "signature_mismatch" };
-  const later = wait.verifyLater(lookUp(), verify);
-  await clock.advance(3 * LOOK_EVERY_MS);
-  expect("verification" in later ? await later.verification : later).toMatchObject({ ok: true });
+  const source = {
+    expectsMore: () => (calls++, !isStored()),
+    lookUp: () => (calls++, isStored() ? ["whsec_old", "whsec_new"] : ["whsec_old"]),
+  };
+  const { send, clock } = await waitingRig({ secrets: source });
+  const delivery = send();
+  await clock.advance(3 * LOOKUP_EVERY_MS);
+  expect(delivery.settled?.status).toBe(200);
 });
 
 test("closing ends the wait at once, and leaves no timer behind", async () => {
@@ -259,7 +229,7 @@ test("a body that comes to its end after the receiver closed does not wait", asy
   await receiver.close({ graceMs: 0 });
   read();
   expect(codeOf(await answer)).toBe("closing");
-  expect(source.looks).toBe(1);
+  expect(source.lookups).toBe(1);
   expect(send().settled).toBeNull();
 });
 
@@ -268,27 +238,27 @@ test("a signature's age is that at its arrival: waiting makes none stale, and no
   const seconds = (count: number): number => clock.now() + count * 1000;
   const old = send("whsec_new", signalEvent(), seconds(-300));
   const future = send("whsec_new", signalEvent(), seconds(301));
-  await clock.advance(WAIT_MS - 2 * LOOK_EVERY_MS);
+  await clock.advance(WAIT_MS - 2 * LOOKUP_EVERY_MS);
   source.found = "whsec_new";
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(codeOf(old.settled)).toBe('{"received":true}');
   expect(codeOf(future.settled)).toBe("timestamp_out_of_tolerance");
 });
 
-test("bodies that wait give way to those that come, as those that arrive do", async () => {
+test("a body that waits is evicted for a newer one", async () => {
   const { source, send, clock } = await waitingRig({ maxQueued: { events: 2 } });
   const deliveries = [send(), send(), send()];
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(deliveries.map(({ settled }) => codeOf(settled))).toEqual(["overloaded", undefined, undefined]);
   source.found = "whsec_new";
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(deliveries.map(({ settled }) => settled?.status)).toEqual([503, 200, 200]);
 });
 
-test("what has given way waits no more: nobody looks for its secret", async () => {
+test("after the last waiting body is evicted nothing is looked up", async () => {
   const { source, send, clock, receiver } = await waitingRig({ maxQueued: { events: 1 } });
   const delivery = send();
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   const { headers } = signedDelivery(signalEvent(), { secret: "whsec_new", now: clock.now() });
   const arriving = ({ holdPiece }: { holdPiece: (bytes: number, giveWay: () => void) => boolean }) => {
     holdPiece(10, () => undefined);
@@ -297,24 +267,9 @@ test("what has given way waits no more: nobody looks for its secret", async () =
   void receiver.handle({ method: "POST", headers, body: arriving });
   await delivery.answer;
   expect(codeOf(delivery.settled)).toBe("overloaded");
-  const { looks } = source;
-  await clock.advance(10 * LOOK_EVERY_MS);
-  expect(source.looks).toBe(looks);
-});
-
-test("whoever gives up is checked against no secret that comes later", async () => {
-  const clock = createManualClock();
-  let found: string[] = [];
-  let checks = 0;
-  const missing = () => new SignalboxError("secret_invalid", "", "");
-  const secrets = { expectsMore: null, lookUp: () => found, missing };
-  const wait = createSecretWait({ secrets, waitMs: WAIT_MS, clock });
-  const verify = (): Verification => (checks++, { ok: false, reason: "signature_mismatch" });
-  const waits = Array.from({ length: 3 }, () => wait.verifyLater([], verify));
-  for (const one of waits.slice(1)) if ("giveUp" in one) one.giveUp();
-  found = ["whsec_new"];
-  await clock.advance(LOOK_EVERY_MS);
-  expect(checks).toBe(1);
+  const { lookups } = source;
+  await clock.advance(10 * LOOKUP_EVERY_MS);
+  expect(source.lookups).toBe(lookups);
 });
 
 test.each([["whsec_old"], [["whsec_old", "whsec_older"]], [() => "whsec_old"], [async () => ["whsec_old"]]])(
@@ -330,7 +285,7 @@ test.each([["whsec_old"], [["whsec_old", "whsec_older"]], [() => "whsec_old"], [
   },
 );
 
-/** A receiver that knows the secret of a file, and somebody who may be about to add another. */
+/** A receiver that knows the secret of a file, and a writer that may add another. */
 async function fileRig(text?: string) {
   const path = join(tempFolder(), "signals.secret");
   const write = (content: string): void => writeFileSync(path, content, { mode: 0o600 });
@@ -347,7 +302,7 @@ test("a receiver starts without the file, and a delivery waits for it", async ()
   await clock.advance(100);
   expect(delivery.settled).toBeNull();
   write("whsec_new\n");
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(delivery.settled?.status).toBe(200);
   expect(receiver.health()).toMatchObject({ verified: true, verifiedAt: new Date(clock.now()) });
   expect(receiver.health().deliveries.verified).toBe(1);
@@ -357,14 +312,14 @@ test("while a second registration is under way what the first secret did not sig
   const { send, write, clock, lock, unlock } = await fileRig("whsec_old\n");
   lock();
   const delivery = send();
-  expect((await Promise.all([send("whsec_old")].map(async (old) => (await old.answer, old.settled))))[0]?.status).toBe(
-    200,
-  );
+  const old = send("whsec_old");
+  await old.answer;
+  expect(old.settled?.status).toBe(200);
   await clock.advance(100);
   expect(delivery.settled).toBeNull();
   write("whsec_old\nwhsec_new\n");
   unlock();
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(delivery.settled?.status).toBe(200);
 });
 
@@ -377,24 +332,24 @@ test("while a second registration is under way a forged delivery is refused, lat
   const beside = send("whsec_forged");
   await clock.advance(100);
   write("whsec_old\nwhsec_new\n");
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(beside.settled).toBeNull();
   unlock();
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(codeOf(beside.settled)).toBe("signature_mismatch");
 });
 
-test("a registration that came to nothing lets those go that waited", async () => {
+test("a registration that is given up ends the wait", async () => {
   const { send, clock, lock, unlock } = await fileRig("whsec_old\n");
   lock();
   const delivery = send();
   await clock.advance(100);
   unlock();
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(codeOf(delivery.settled)).toBe("signature_mismatch");
 });
 
-test("a lock that somebody left behind makes nobody wait", async () => {
+test("a lock that a dead process left behind makes nothing wait", async () => {
   const { send, lock, lockPath } = await fileRig("whsec_old\n");
   lock();
   const aMinuteAgo = Date.now() / 1000 - 61;
@@ -410,7 +365,7 @@ test("when the file goes, deliveries wait for it to come back", async () => {
   const back = send("whsec_old");
   await clock.advance(100);
   write("whsec_old\n");
-  await clock.advance(LOOK_EVERY_MS);
+  await clock.advance(LOOKUP_EVERY_MS);
   expect(back.settled?.status).toBe(200);
   rmSync(path);
   const gone = send("whsec_old");

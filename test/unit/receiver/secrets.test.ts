@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { SecretSource } from "../../../src/index.js";
+import type { SecretsOption, SecretSource } from "../../../src/index.js";
 import { createSecrets } from "../../../src/receiver/secrets.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 
-test.each<[string, SecretSource, string[]]>([
+test.each<[string, SecretsOption, string[]]>([
   ["a text", "one", ["one"]],
   ["several", ["one", "two"], ["one", "two"]],
   ["a function that gives a text", () => "one", ["one"]],
@@ -14,6 +14,27 @@ test.each<[string, SecretSource, string[]]>([
   ["a function that promises several", async () => ["one", "two"], ["one", "two"]],
 ])("secrets come from %s", async (_how, source, expected) => {
   expect(await createSecrets(source).lookUp()).toEqual(expected);
+});
+
+test("a source of the user's own is asked, announces secrets, and is closed with the receiver", async () => {
+  let found = ["whsec_old"];
+  let isClosed = false;
+  const source: SecretSource = {
+    place: "the vault",
+    lookUp: async () => found,
+    expectsMore: () => found.length === 1,
+    close: () => void (isClosed = true),
+  };
+  const rig = await startRig({ secrets: source });
+  const { headers, body } = signedDelivery(signalEvent(), { secret: "whsec_new", now: rig.clock.now() });
+  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  await rig.clock.advance(100);
+  found = ["whsec_old", "whsec_new"];
+  await rig.clock.advance(100);
+  expect((await answer).status).toBe(200);
+  await rig.receiver.close({ graceMs: 0 });
+  expect(isClosed).toBe(true);
+  expect(createSecrets(source).missing().message).toContain("the vault");
 });
 
 test("a function that answers at once is not waited for", () => {

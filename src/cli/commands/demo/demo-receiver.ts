@@ -9,7 +9,7 @@ import type { StateCounts } from "../../../inbox/store.js";
 import type { Signal, TestEvent } from "../../../events/envelope.js";
 import { expressHandler } from "../../../receiver/adapters/express-handler.js";
 import { createReceiver, type Receiver } from "../../../receiver/receiver.js";
-import type { SecretSource } from "../../../receiver/secrets.js";
+import type { SecretsOption } from "../../../receiver/secrets.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../options/exit.js";
 
@@ -44,7 +44,7 @@ export async function startDemoReceiver({
   secrets,
 }: {
   verbose: boolean;
-  secrets: (folder: string) => SecretSource;
+  secrets: (folder: string) => SecretsOption;
 }): Promise<DemoReceiver> {
   const { default: express } = await import("express").catch(() => {
     throw environmentError("the demo needs Express: run `npm install express`");

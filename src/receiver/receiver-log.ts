@@ -1,0 +1,91 @@
+import type { Logger } from "pino";
+import { errorName, isSignalboxError } from "../errors.js";
+import type { Clock } from "../time/clock.js";
+import type { ReceiverEvents } from "./receiver-events.js";
+import type { RejectionCode } from "./rejection.js";
+
+type Level = "debug" | "info" | "warn" | "error";
+
+/** The lines of the receiver in the user's logger. Writing one never throws. */
+export type ReceiverLog = Readonly<Record<Level, (fields: object, text: string) => void>>;
+
+/** What a logger must have: `child` is for `handoff.logger`. */
+export const LOGGER_METHODS = ["debug", "info", "warn", "error", "child"] as const;
+
+/** A logger that throws or rejects must not end a hand-off before its settlement, or the process. */
+export function createReceiverLog(logger: Logger): ReceiverLog {
+  const lineOf = (level: Level) => (fields: object, text: string) => {
+    try {
+      const written: unknown = logger[level](fields, text);
+      if (written instanceof Promise) written.catch(ignore);
+    } catch {
+      // There is no other place to report it.
+    }
+  };
+  return { debug: lineOf("debug"), info: lineOf("info"), warn: lineOf("warn"), error: lineOf("error") };
+}
+
+/** Logs what the receiver emits. */
+export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: LogThrottle): void {
+  events.on("accepted", (event) => log.debug(event, "accepted an event"));
+  events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
+  events.on("conflict", (event) => log.warn(event, "a known event id came with another body; the first body stays"));
+  events.on("quarantined", (event) => log.warn(event, "kept an authentic but unusable event in quarantine"));
+  events.on("verified", (event) => log.info(event, "answered the verification challenge"));
+  events.on("handedOff", (event) => log.debug(event, "handed an event off"));
+  events.on("dead", (event) => log.error(event, "gave an event up; it waits for replay or discard"));
+  events.on("rejected", ({ code, status, requestId }) => {
+    // `logTrouble` has a line for them.
+    if (status === 500 || status === 503) return;
+    const suppressed = throttle(code);
+    if (suppressed !== null) log.warn({ code, status, requestId, suppressed }, "refused a delivery");
+  });
+}
+
+const TROUBLE = new Map<RejectionCode, string>([
+  [
+    "body_unavailable",
+    "another parser consumed the body, so its signature cannot be checked: mount expressHandler(receiver) before " +
+      "express.json(), or use express.json({ verify: captureRawBody })",
+  ],
+  ["secret_unavailable", "the secret source gave no signing secret; the delivery got 503"],
+  ["store_unavailable", "the event could not be stored; the delivery got 503"],
+]);
+
+/** Logs a refusal that the user can fix. */
+export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
+  const suppressed = throttle(code);
+  if (suppressed === null) return;
+  const known = cause === null ? {} : { cause: errorCode(cause), help: errorHelp(cause) };
+  log.error({ code, suppressed, ...known }, TROUBLE.get(code) ?? "a delivery could not be taken");
+}
+
+export function errorCode(error: unknown): string {
+  return isSignalboxError(error) ? error.code : errorName(error);
+}
+
+export function errorHelp(error: unknown): string | undefined {
+  return isSignalboxError(error) ? error.message : undefined;
+}
+
+/** For a line that may be written: how many of its key were suppressed since the last one. Otherwise null. */
+export type LogThrottle = (key: string) => number | null;
+
+const WINDOW_MS = 1000;
+
+/** Lets one line a second pass for each key: a flood of forged deliveries must not become a flood of log lines. */
+export function createLogThrottle(clock: Clock): LogThrottle {
+  const windows = new Map<string, { endsAt: number; suppressed: number }>();
+  return (key) => {
+    const now = clock.elapsed();
+    const window = windows.get(key);
+    if (window !== undefined && now < window.endsAt) {
+      window.suppressed += 1;
+      return null;
+    }
+    windows.set(key, { endsAt: now + WINDOW_MS, suppressed: 0 });
+    return window?.suppressed ?? 0;
+  };
+}
+
+function ignore(): void {}
