@@ -55,14 +55,14 @@ const WRITTEN: readonly (readonly [heading: string, sentence: RegExp, actual: nu
   ["Secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
   ["Register it at the service", /takes at most (\d+), so all/, MOST_SIGNAL_TYPES],
   ["Register it at the service", /so all (\d+) are two/, SIGNAL_TYPES.length],
-  ["What it tells of itself", /of the last (\d+), each/, constantOf("src/inbox/durations.ts", "KEPT")],
+  ["What it tells of itself", /of the last (\d+), each/, constantOf("src/time/durations.ts", "KEPT")],
   ["The receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
   [
     "What an event must have",
     /string of 1 to (\d+) characters/,
     constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH"),
   ],
-  ["Testing your handler", /after `timeoutMs` \((\d+)\)/, constantOf("src/inbox/wait-for.ts", "DEFAULT_TIMEOUT_MS")],
+  ["Testing your handler", /after `timeoutMs` \((\d+)\)/, constantOf("src/testing/wait-for-event.ts", "DEFAULT_TIMEOUT_MS")],
   ["Testing your handler", /due within (\d+) s/, firstDelaySeconds],
 ];
 

@@ -182,7 +182,7 @@ test("the README lists what health and stats tell, field by field", async () => 
     return [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] ?? "");
   };
   const says = new Map(documented);
-  expect(wordsIn(says.get("state") ?? "")).toEqual(unionOf("src/receiver/receiver.ts", "ReceiverState"));
+  expect(wordsIn(says.get("state") ?? "")).toEqual(unionOf("src/receiver/health.ts", "ReceiverState"));
   expect(wordsIn(says.get("breaker") ?? "")).toEqual(unionOf("src/inbox/inbox.ts", "breaker"));
   expect(says.get("medium.durability")).toContain(`\`${at("medium.durability", health) as string}\``);
 
