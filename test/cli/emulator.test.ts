@@ -177,7 +177,7 @@ test.skipIf(process.platform !== "linux")("where no folder can be made it says s
 });
 
 test("its clock begins where it is told to, and assumptions hold", async () => {
-  const { told, stop } = await start("--now", "2026-03-04", "--assume", "wrongMethodStatus=405");
+  const { told, stop } = await start("--now", "2026-03-04", "--assume", "unknownNames=empty");
   expect(told.now.slice(0, 16)).toBe("2026-03-04T00:00");
   expect((await fetch(`${told.baseUrl}/research/rankings`, { method: "POST" })).status).toBe(405);
   await stop();
@@ -307,11 +307,11 @@ test.each([
   ["--now=2026-13-01", "there is no 2026-13-01"],
   ["--now=2026-02-28T24:00:00Z", "2026-11-01"],
   ["--now=2026-02-28T10:00:00+24:00", "2026-11-01"],
-  ["--assume=rateWindow", "name=value"],
-  ["--assume=rateWindw=fixed", 'emulator: --assume knows no "rateWindw". Did you mean "rateWindow"?'],
+  ["--assume=unknownNames", "name=value"],
+  ["--assume=unknwnNames=empty", 'emulator: --assume knows no "unknwnNames". Did you mean "unknownNames"?'],
   ["--assume=constructor=1", '--assume knows no "constructor"'],
-  ["--assume=rateWindow=sliding", "emulator: --assume rateWindow: expected one of rolling, fixed"],
-  ["--assume=gatedRankingSorts=ai,payd", 'Did you mean "paid"?'],
+  ["--assume=unknownNames=none", "emulator: --assume unknownNames: expected one of not_found, empty"],
+  ["--assume=unknownNames=emty", 'Did you mean "empty"?'],
   ["--assume=retrySeconds=10;60", "seconds from 0 to 86400, with commas between them"],
   ["--allow-loopback-http --assume=allowLoopbackHttp=false", "give one of them"],
   ["--seed=-1", "seed"],

@@ -229,13 +229,6 @@ async function anySlug(): Promise<string> {
   return (body["items"] as { slug: string }[])[0]?.slug ?? "";
 }
 
-test("with the assumption refusedCallsCount what is refused takes a unit too", async () => {
-  const own = await startEmulator({ assumptions: { refusedCallsCount: true } });
-  const { key } = await own.account("developer");
-  const { headers } = await own.ask("/research/rankings?limit=0", { key });
-  expect(headers.get("x-quota-remaining")).toBe("49");
-});
-
 test("quota headers are for Developer Access alone [errors/quota-headers-for-limited-only]", async () => {
   for (const tier of ["pro", "enterprise"] as const) {
     const { key } = await running.account(tier);

@@ -34,11 +34,6 @@ const NOWHERE = "http://127.0.0.1:9/";
 interface Row {
   [name: string]: unknown;
   slug: string;
-  primary_category_slug: string;
-  brand_type: string;
-  growth_rate: number;
-  comparison_status: string;
-  traffic_distribution: { products: unknown[]; cr3: number; product_count: number; concentration: string };
 }
 
 const get = ({ ask, key }: World, path: string): Promise<Told> => ask(path, { key });
@@ -63,36 +58,6 @@ async function taskAfter(world: World, seconds: number): Promise<string> {
   await world.emulator.control.advance({ seconds });
   const { status, stage } = (await get(world, `${TASKS}/${String(body["task_id"])}`)).body;
   return `${String(status)} ${String(stage)}`;
-}
-
-async function hasBrandType(world: World, type: string, brandType: string): Promise<boolean> {
-  for (let page = 1; page <= 20; page++) {
-    const found = await rows(world, `${DEMAND}?type=${type}&limit=50&page=${page}`);
-    if (found.some((row) => row.brand_type === brandType)) return true;
-  }
-  return false;
-}
-
-/** How keywords are called whose three largest products have so much of the traffic. */
-async function concentrations(world: World, least: number, below: number): Promise<string[]> {
-  const pages = await Promise.all(
-    ["traffic", "products"].map((sort) => rows(world, `${DEMAND}?limit=50&type=all&sort=${sort}`)),
-  );
-  const found = pages.flat().map((row) => row.traffic_distribution);
-  const fitting = found.filter(({ cr3, product_count }) => product_count > 1 && cr3 >= least && cr3 < below);
-  return [...new Set(fitting.map(({ concentration }) => concentration))];
-}
-
-/** Of the keyword that most products receive traffic from. */
-async function detail(world: World): Promise<Record<string, unknown[]>> {
-  const [top] = await rows(world, `${DEMAND}?limit=1&sort=products`);
-  const told = await get(world, `${DEMAND}?keyword_id=${String(top?.["keyword_id"])}`);
-  return told.body["keyword"] as Record<string, unknown[]>;
-}
-
-async function callsOf({ emulator }: World): Promise<number | undefined> {
-  const { items } = await emulator.control.listAccounts();
-  return items.find(({ tier }) => tier === "developer")?.calls_this_month;
 }
 
 async function register(world: World, url: string): Promise<Told> {
@@ -172,113 +137,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     switched: [200, 200, 200],
   },
   {
-    name: "zeroThresholdsFilter",
-    to: true,
-    look: async (world) => ((await rows(world, `${RANKINGS}?order=asc&limit=1`))[0]?.growth_rate ?? 0) < 0,
-    byDefault: true,
-    switched: false,
-  },
-  {
-    name: "categoryIncludesSecondary",
-    to: false,
-    async look(world) {
-      const category = (await rows(world, `${RANKINGS}?limit=1`))[0]?.primary_category_slug;
-      const found = await rows(world, `${RANKINGS}?category=${category}&limit=50&min_traffic=0&sort=traffic`);
-      return found.some((row) => row.primary_category_slug !== category);
-    },
-    byDefault: true,
-    switched: false,
-  },
-  {
-    name: "rankingsMethodologyVersion",
-    to: "2031-07",
-    async look(world) {
-      const { dataset } = (await get(world, `${RANKINGS}?limit=1`)).body as { dataset?: Record<string, unknown> };
-      return dataset?.["methodology_version"];
-    },
-    byDefault: "2026-01",
-    switched: "2031-07",
-  },
-  {
-    name: "trafficDataSource",
-    to: "another_panel",
-    async look(world) {
-      const { dataset, summary } = (await get(world, `${DEMAND}?limit=1`)).body as Record<string, { source: string }>;
-      return [dataset?.source, summary?.source];
-    },
-    byDefault: ["emulated_traffic_panel", "emulated_traffic_panel"],
-    switched: ["another_panel", "another_panel"],
-  },
-  {
-    name: "mixedKeywordsAre",
-    to: "non_brand",
-    look: async (world) => [
-      await hasBrandType(world, "brand", "mixed"),
-      await hasBrandType(world, "non_brand", "mixed"),
-    ],
-    byDefault: [true, false],
-    switched: [false, true],
-  },
-  {
-    name: "unknownKeywordsAre",
-    to: "brand",
-    look: async (world) => [
-      await hasBrandType(world, "brand", "unknown"),
-      await hasBrandType(world, "non_brand", "unknown"),
-    ],
-    byDefault: [false, true],
-    switched: [true, false],
-  },
-  {
-    name: "concentratedFromCr3",
-    to: 1,
-    look: (world) => concentrations(world, 0.9, 1),
-    byDefault: ["concentrated"],
-    switched: ["balanced"],
-  },
-  {
-    name: "balancedFromCr3",
-    to: 0.1,
-    look: (world) => concentrations(world, 0.1, 0.7),
-    byDefault: ["distributed"],
-    switched: ["balanced"],
-  },
-  {
-    name: "comparisonBaselineTraffic",
-    to: 1e9,
-    look: async (world) =>
-      (await rows(world, `${DEMAND}?limit=50`)).some((row) => row.comparison_status === "comparable"),
-    byDefault: true,
-    switched: false,
-  },
-  {
-    name: "distributionProducts",
-    to: 2,
-    async look(world) {
-      const found = await rows(world, `${DEMAND}?limit=10&sort=products`);
-      return Math.max(...found.map((row) => row.traffic_distribution.products.length));
-    },
-    byDefault: 5,
-    switched: 2,
-  },
-  {
-    name: "detailRows",
-    to: 1,
-    async look(world) {
-      const { products, related_observed: related } = await detail(world);
-      return [(products?.length ?? 0) > 1, (related?.length ?? 0) > 1];
-    },
-    byDefault: [true, true],
-    switched: [false, false],
-  },
-  {
-    name: "keywordHistoryMonths",
-    to: 3,
-    look: async (world) => (await detail(world))["history"]?.length,
-    byDefault: 12,
-    switched: 3,
-  },
-  {
     name: "queuedSeconds",
     to: 5,
     look: (world) => taskAfter(world, 19),
@@ -326,29 +184,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     switched: [ACCEPTED, { status: 429, code: "PRO_API_QUOTA_EXHAUSTED" }, ACCEPTED, ACCEPTED],
   },
   {
-    name: "accessForEveryOperation",
-    to: false,
-    async look({ ask, account }) {
-      const { key } = await account("pro", { entitlements: [] });
-      return [await statusOf(ask(NO_TASK, { key })), await statusOf(ask("/alerts/webhooks", { key, body: {} }))];
-    },
-    byDefault: [403, 403],
-    switched: [404, 400],
-  },
-  {
-    name: "gatedRankingSorts",
-    to: "traffic,gain",
-    async look({ ask, account }) {
-      const entitlements = ["api.access", "market.rankings", "market.advanced_filters"] as const;
-      const { key } = await account("pro", { entitlements });
-      const sorts = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"];
-      const statuses = await Promise.all(sorts.map((sort) => statusOf(ask(`${RANKINGS}?sort=${sort}`, { key }))));
-      return sorts.filter((_sort, index) => statuses[index] === 403);
-    },
-    byDefault: ["dr_growth", "organic", "ai", "paid"],
-    switched: ["gain", "traffic"],
-  },
-  {
     name: "quotaHeadersOnEveryAnswer",
     to: false,
     async look({ ask, developerKey: key }) {
@@ -360,28 +195,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     },
     byDefault: ["50", "50"],
     switched: [null, "50"],
-  },
-  {
-    name: "refusedCallsCount",
-    to: true,
-    async look(world) {
-      await world.ask(`${RANKINGS}?limit=0`, { key: world.developerKey });
-      return callsOf(world);
-    },
-    byDefault: 0,
-    switched: 1,
-  },
-  {
-    name: "repeatedStartCounts",
-    to: true,
-    async look(world) {
-      const slug = await anySlug(world);
-      await start(world, world.developerKey, slug);
-      await start(world, world.developerKey, slug);
-      return callsOf(world);
-    },
-    byDefault: 1,
-    switched: 2,
   },
   {
     name: "developerTotals",
@@ -403,25 +216,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     ],
   },
   {
-    name: "profileLocale",
-    to: false,
-    look: async (world) => (await world.ask(`/tools/${await anySlug(world)}?locale=zh-CN`)).body["requested_locale"],
-    byDefault: "zh-CN",
-    switched: "en",
-  },
-  {
-    name: "rateWindow",
-    to: "fixed",
-    async look(world) {
-      await world.emulator.control.advance({ seconds: 50 });
-      await Promise.all(Array.from({ length: 120 }, () => get(world, NO_TASK)));
-      await world.emulator.control.advance({ seconds: 10 });
-      return statusOf(get(world, NO_TASK));
-    },
-    byDefault: 429,
-    switched: 404,
-  },
-  {
     name: "rateLimitRetryAfter",
     to: false,
     async look(world) {
@@ -431,24 +225,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     },
     byDefault: [429, "60"],
     switched: [429, null],
-  },
-  {
-    name: "sessionScopes",
-    to: "webhooks:manage",
-    async look(world) {
-      const { accountId } = await world.account("pro");
-      const { token } = await world.emulator.control.createSession({ account_id: accountId });
-      return statusOf(world.ask(`${RANKINGS}?limit=1`, { key: token }));
-    },
-    byDefault: 200,
-    switched: 403,
-  },
-  {
-    name: "wrongMethodStatus",
-    to: 405,
-    look: ({ ask }) => statusOf(ask(RANKINGS, { method: "DELETE" })),
-    byDefault: 404,
-    switched: 405,
   },
   {
     name: "allowLoopbackHttp",
@@ -469,19 +245,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     switched: 2,
   },
   { name: "deliveriesInFlight", to: 1, also: LOOPBACK, look: mostAtOnce, byDefault: true, switched: false },
-  {
-    name: "deliveryUserAgent",
-    to: "Hooks/2.0 (+https://service.example)",
-    also: LOOPBACK,
-    async look(world) {
-      const { control, signals, publish } = await subscribed(world);
-      await publish();
-      await control.settle();
-      return signals.map(({ headers }) => headers["user-agent"]);
-    },
-    byDefault: ["signalbox-emulator"],
-    switched: ["Hooks/2.0 (+https://service.example)"],
-  },
   {
     name: "pauseAfterFailures",
     to: 1,
@@ -513,36 +276,6 @@ export const ASSUMPTION_ROWS: readonly AssumptionRow[] = [
     },
     byDefault: ["pending", "pending"],
     switched: ["pending", "deleted"],
-  },
-  {
-    name: "testEventsGoTo",
-    to: "active_or_pending",
-    also: LOOPBACK,
-    async look(world) {
-      const { control } = world.emulator;
-      const { body } = await register(world, NOWHERE);
-      const registration_id = String(body["id"]);
-      await control.settle();
-      await control.sendTestEvent({ registration_id }).catch(() => undefined);
-      await control.settle();
-      const { items } = await control.listDeliveries({ registration_id });
-      return items.map(({ event_type, attempts }) => `${event_type} ${attempts.length}`).sort();
-    },
-    byDefault: ["webhook.verification 1"],
-    switched: ["webhook.test 1", "webhook.verification 1"],
-  },
-  {
-    name: "registrationDay",
-    to: "rolling",
-    also: LOOPBACK,
-    async look(world) {
-      for (let count = 0; count < 10; count++) await register(world, NOWHERE);
-      // Over midnight, and less than a day.
-      await world.emulator.control.advance({ hours: 5 });
-      return refusal(await register(world, NOWHERE));
-    },
-    byDefault: { status: 201, code: undefined },
-    switched: { status: 429, code: "REGISTRATIONS_EXCEEDED" },
   },
   {
     name: "longestRetryAfterSeconds",

@@ -45,7 +45,6 @@ const NO_BODIES: readonly (string | Uint8Array)[] = [
   "{'slug':'acme'}",
   '{"slug":"acme",}',
   `\uFEFF${JSON.stringify(right)}`,
-  JSON.stringify(right).replace("}", ',"slug":"other"}'),
   JSON.stringify(right).replace("}", ',"__proto__":{"confirm_usage":true}}'),
   `${'{"a":'.repeat(100)}1${"}".repeat(100)}`,
   "[".repeat(60_000),
@@ -122,10 +121,6 @@ const QUERIES = [
   "locale=xxxxxxxxxxxxxxxxxxxxx",
   "min_traffic=-1",
   "min_traffic=x",
-  "q=%",
-  "q=%c0%80",
-  "q=%00",
-  "%",
   "__proto__=1",
   "constructor=1",
   "a[b]=1",
@@ -171,7 +166,7 @@ test("bad input by the hundred gets 400 with the envelope, and changes nothing [
   expect({ ...after, api_key: 0 }).toEqual({ ...before, api_key: 0 });
 }, 120_000);
 
-test("a name that there is not gets the one that may be meant, and a key that comes twice is named", async () => {
+test("an unknown name gets the one that may be meant", async () => {
   const detailsOf = async (path: string, body?: string): Promise<unknown> => {
     const told = await running.ask(path, { key, ...(body !== undefined && { body }) });
     return (told.body["error"] as { details: unknown }).details;
@@ -181,12 +176,6 @@ test("a name that there is not gets the one that may be meant, and a key that co
   ]);
   expect(await detailsOf(WEBHOOKS, JSON.stringify({ ...hook, ulr: "" }))).toEqual([
     { parameter: "ulr", problem: "is not known (did you mean url?)" },
-  ]);
-  expect(await detailsOf(START, '{"slug":"a","locale":"en","slug":"b"}')).toEqual([
-    { parameter: "slug", problem: "is given more than once" },
-  ]);
-  expect(await detailsOf(START, '{"list":[{"x":1},{"a b":1,"a b":2}]}')).toEqual([
-    { parameter: expect.stringMatching(/^list\.1\.\(a name/), problem: "is given more than once" },
   ]);
 });
 

@@ -38,6 +38,19 @@ test("the keys of a ranking's dataset, filters and category, and of a profile's 
   expect(FIXED_ASSUMPTIONS.categoryItems.is.split(";")[0]).toBe(keysOf(categories[0]));
 });
 
+test("the source of the data, the locale of a profile and the User-Agent of deliveries are as documented", async () => {
+  const { dataset } = (await running.ask("/research/search-demand?limit=1", { key })).body as { dataset: Json };
+  expect(FIXED_ASSUMPTIONS.trafficDataSource.is).toBe(`${String(dataset["source"])}.`);
+  const profile = await running.ask(`/tools/${slug}?locale=zh-CN&other=1`);
+  expect(profile.body).toMatchObject({ requested_locale: "zh-CN", resolved_locale: "zh-CN" });
+  const { url, requests } = await serveEndpoint();
+  const { body } = await running.ask("/alerts/webhooks", { key, body: { url, signal_types: ["new_model"] } });
+  const sendTest = () => running.emulator.control.sendTestEvent({ registration_id: String(body["id"]) });
+  await expect(sendTest()).rejects.toMatchObject({ code: "STATE_CONFLICT" });
+  await running.emulator.control.settle();
+  expect(requests.map(({ headers }) => headers["user-agent"])).toEqual(["signalbox-emulator"]);
+});
+
 const wordsOf = (name: "pricingModels" | "stalenessStatuses" | "changeDirections" | "changeUnits"): string[] =>
   FIXED_ASSUMPTIONS[name].is.replace(/\.$/, "").split(", ");
 

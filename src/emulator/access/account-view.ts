@@ -12,6 +12,6 @@ export interface AccountView {
   accountId: number;
   tier: Tier;
   entitlements: ReadonlySet<AccountFeature>;
-  /** Developer Access: fewer rows, and a quota. */
-  isLimited: boolean;
+  /** Whether it has a monthly quota, and fewer rows in each answer: Developer Access. */
+  hasQuota: boolean;
 }

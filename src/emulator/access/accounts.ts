@@ -100,7 +100,7 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
         accountId,
         tier: row.tier,
         entitlements: new Set(granted.all(accountId)),
-        isLimited: row.tier === "developer",
+        hasQuota: row.tier === "developer",
       };
     },
   };

@@ -4,11 +4,14 @@ import type { AccountView } from "./account-view.js";
 import type { Access } from "./create-access.js";
 import { isSessionToken } from "./sessions.js";
 
-/** Who calls, and with what. */
+/** The scopes of a session token: the two operations that accept one require no other. */
+const SESSION_SCOPES: ReadonlySet<Scope> = new Set<Scope>(["research:read"]);
+
+/** The account that calls, with the scopes of its key or session. */
 export interface Caller {
   account: AccountView;
   scopes: ReadonlySet<Scope>;
-  /** Whose requests are counted for the rate. */
+  /** The key or session whose requests are counted for the rate. */
   rateHolder: string;
 }
 
@@ -16,14 +19,14 @@ export interface Caller {
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /**
- * Finds out who calls (service document, Authentication).
+ * Finds the caller of a request (service document, Authentication).
  *
  * @param authorization each `Authorization` header of the request
  * @throws ServiceError 401
  */
 export function authenticate(
   authorization: readonly string[],
-  { keys, sessions, accounts, sessionScopes }: Access,
+  { keys, sessions, accounts }: Access,
   { acceptsSession }: { acceptsSession: boolean },
 ): Caller {
   const [header, ...others] = authorization;
@@ -39,7 +42,7 @@ export function authenticate(
     const account = session === null ? null : accounts.view(session.accountId);
     if (session === null || account === null)
       throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
-    return { account, scopes: sessionScopes, rateHolder: session.sessionId };
+    return { account, scopes: SESSION_SCOPES, rateHolder: session.sessionId };
   }
   const key = keys.find(token);
   const account = key === null ? null : accounts.view(key.accountId);

@@ -1,7 +1,6 @@
+import type { RankingSort } from "../../api/rankings.js";
 import type { OperationName } from "../../api/operations.js";
 import type { Entitlement, Scope } from "../../api/access.js";
-import { itemsOf } from "../instance/allowed-values.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { AccountFeature, AccountView } from "./account-view.js";
 import type { Caller } from "./authenticate.js";
@@ -16,32 +15,21 @@ const RESEARCH_ENTITLEMENTS = new Map<OperationName, readonly Entitlement[]>([
  * @param scope what the operation requires of a key
  * @throws ServiceError 403
  */
-export function authorize(
-  operation: OperationName,
-  scope: Scope,
-  { account, scopes }: Caller,
-  { accessForEveryOperation }: Pick<Assumptions, "accessForEveryOperation">,
-): void {
+export function authorize(operation: OperationName, scope: Scope, { account, scopes }: Caller): void {
   if (!scopes.has(scope)) {
     throw new ServiceError("SCOPE_INSUFFICIENT", `The key has not the scope ${scope}.`);
   }
-  const research = RESEARCH_ENTITLEMENTS.get(operation);
-  if (research !== undefined || accessForEveryOperation) requireFeature(account, "api.access");
-  if (research === undefined || account.tier === "developer") return;
-  for (const entitlement of research) requireFeature(account, entitlement);
+  requireFeature(account, "api.access");
+  if (account.tier === "developer") return;
+  for (const entitlement of RESEARCH_ENTITLEMENTS.get(operation) ?? []) requireFeature(account, entitlement);
 }
 
-/**
- * The extra dimensions of the rankings require a feature each (service document, Authentication 5).
- *
- * @throws ServiceError 403
- */
-export function authorizeRankingSort(
-  account: AccountView,
-  sort: string,
-  { gatedRankingSorts }: Pick<Assumptions, "gatedRankingSorts">,
-): void {
-  if (itemsOf(gatedRankingSorts).includes(sort)) requireFeature(account, `market.sort.${sort}` as AccountFeature);
+/** The extra dimensions of the rankings: each requires a feature (service document, Authentication 5). */
+export const GATED_RANKING_SORTS: readonly RankingSort[] = ["dr_growth", "organic", "ai", "paid"];
+
+/** @throws ServiceError 403 */
+export function authorizeRankingSort(account: AccountView, sort: RankingSort): void {
+  if (GATED_RANKING_SORTS.includes(sort)) requireFeature(account, `market.sort.${sort}`);
 }
 
 function requireFeature({ entitlements }: AccountView, feature: AccountFeature): void {

@@ -34,8 +34,8 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
 
   return {
     used,
-    take({ accountId, isLimited }) {
-      if (!isLimited) return EXEMPT;
+    take({ accountId, hasQuota }) {
+      if (!hasQuota) return EXEMPT;
       const month = monthOf(clock.now());
       if (remaining(accountId) === 0) {
         throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's calls of this month are used up.", {
@@ -46,8 +46,8 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
       // Into the month that it was taken from, which may be over by now.
       return { refund: () => void add.run(accountId, month, -1) };
     },
-    headers({ accountId, isLimited }) {
-      if (!isLimited) return {};
+    headers({ accountId, hasQuota }) {
+      if (!hasQuota) return {};
       return {
         "X-Quota-Limit": String(limit),
         "X-Quota-Remaining": String(remaining(accountId)),

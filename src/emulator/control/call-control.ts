@@ -1,20 +1,14 @@
 import type { IncomingMessage } from "node:http";
-import { z } from "zod";
-import { parameterError } from "../operations/parameter-problem.js";
-import { readBody } from "../http/read-body.js";
-import { readJsonObject } from "../http/read-json-body.js";
-import { queryOf } from "../http/read-parameters.js";
-import { queryInput } from "../http/read-query.js";
-import { schemaProblems } from "../operations/schema-problems.js";
-import { textValue } from "../http/text-value.js";
-import { ServiceError } from "../operations/service-error.js";
+import { jsonObject, readBody } from "../http/read-body.js";
+import { queryOf, readQuery, repeatedError, typedValue } from "../http/read-query.js";
+import { parseInput, shapeOf } from "../operations/parse-input.js";
 import type { ControlOperation } from "./control-operation.js";
 
-/** A snapshot is the largest body. */
-const BODY_LIMIT_BYTES = 1024 * 1024 * 1024;
+const JSON_LIMIT_BYTES = 1024 * 1024;
+const SNAPSHOT_LIMIT_BYTES = 1024 * 1024 * 1024;
 
 /**
- * A control operation over HTTP. Its input is what the path, the query and the body say together.
+ * Runs a control operation for an HTTP request. Its input is the path, the query and the body together.
  *
  * @throws ServiceError
  */
@@ -24,44 +18,31 @@ export async function callControl(
   path: Record<string, string>,
 ): Promise<object> {
   const shape = shapeOf(operation.input);
-  const { input, problems } = queryInput(queryOf(request), shape);
-  for (const [name, text] of Object.entries(path)) {
-    const read = textValue(text, shape[name] ?? z.string());
-    if (Object.hasOwn(input, name)) problems.push({ parameter: name, problem: "is given more than once" });
-    if ("problem" in read) problems.push({ parameter: name, problem: read.problem });
-    else input[name] = read.value;
-  }
-  const body = operation.method === "GET" ? {} : await readInputBody(request);
-  for (const name of Object.keys(body)) {
-    if (Object.hasOwn(input, name)) problems.push({ parameter: name, problem: "is given more than once" });
-  }
-  if (problems.length > 0) throw parameterError("INVALID_PARAMETERS", problems);
-  return runControl(operation, { ...input, ...body });
+  const typedPath = Object.fromEntries(
+    Object.entries(path).map(([name, text]) => [name, typedValue(text, shape[name])]),
+  );
+  const query = readQuery(queryOf(request), shape);
+  const body = await readInputBody(operation, request);
+  const repeated = [
+    ...Object.keys(query).filter((name) => Object.hasOwn(path, name)),
+    ...Object.keys(body).filter((name) => Object.hasOwn(path, name) || Object.hasOwn(query, name)),
+  ];
+  if (repeated.length > 0) throw repeatedError(repeated);
+  return runControl(operation, { ...typedPath, ...query, ...body });
 }
 
-/** A control operation with the input of whoever calls it. @throws ServiceError */
+/** Runs a control operation. @throws ServiceError */
 export async function runControl(operation: ControlOperation, input: unknown): Promise<object> {
-  const parsed = operation.input.safeParse(input);
-  if (!parsed.success)
-    throw parameterError(
-      "INVALID_PARAMETERS",
-      schemaProblems(parsed.error, input, Object.keys(shapeOf(operation.input))),
-    );
-  // What the schema gives is what `run` takes: they stand in one entry.
-  const result = await (operation.run as (given: unknown) => unknown)(parsed.data);
+  const parsed = parseInput(operation.input, input, "INVALID_PARAMETERS");
+  // `run` takes what the schema beside it gives.
+  const result = await (operation.run as (given: unknown) => unknown)(parsed);
   return typeof result === "object" && result !== null ? result : {};
 }
 
-/** The parameters of an input, by name; of one of several kinds, those of all of them. */
-function shapeOf(input: z.core.$ZodType): z.core.$ZodShape {
-  if (input instanceof z.ZodObject) return input.shape;
-  return input instanceof z.ZodUnion ? Object.assign({}, ...input.options.map(shapeOf)) : {};
-}
-
-async function readInputBody(request: IncomingMessage): Promise<object> {
-  const bytes = await readBody(request, BODY_LIMIT_BYTES);
-  if (bytes === null) throw new ServiceError("INVALID_BODY", "The body ended early.");
+async function readInputBody({ method }: ControlOperation, request: IncomingMessage): Promise<object> {
+  if (method === "GET") return {};
+  const isSnapshot = request.headers["content-type"] === "application/octet-stream";
+  const bytes = await readBody(request, isSnapshot ? SNAPSHOT_LIMIT_BYTES : JSON_LIMIT_BYTES);
   if (bytes.length === 0) return {};
-  if (request.headers["content-type"] === "application/octet-stream") return { bytes };
-  return readJsonObject(request.headers, bytes);
+  return isSnapshot ? { bytes } : jsonObject(bytes, request);
 }

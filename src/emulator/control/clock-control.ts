@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../instance/core.js";
-import { parameterError } from "../operations/parameter-problem.js";
+import { parameterError } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
 import { addMonths } from "../time/add-months.js";
 import type { OpenSendingSpan, SendingSummary } from "../webhooks/deliveries/sending-span.js";
 import { controlOperation } from "./control-operation.js";
-import { timeTold, type TimeTold } from "./service-time.js";
 
 const amount = z.int().min(0);
 const spanSchema = {
@@ -26,8 +25,17 @@ const advanceSchema = z.strictObject({
   ...spanSchema,
 });
 
-/** What moving the clock came to. */
-export interface ClockMove extends TimeTold, SendingSummary {}
+/** The service's time as the control API gives it. */
+export interface ServiceTime {
+  /** A date-time. */
+  now: string;
+}
+
+/** @param nowMs milliseconds since 1970 */
+export const serviceTime = (nowMs: number): ServiceTime => ({ now: new Date(nowMs).toISOString() });
+
+/** The new time, and what was sent on the way. */
+export interface ClockMove extends ServiceTime, SendingSummary {}
 
 /**
  * The service's time.
@@ -39,14 +47,14 @@ export function clockControl(
   openSendingSpan: OpenSendingSpan,
   onMoved: (move: ClockMove) => void,
 ) {
-  const told = (): TimeTold => timeTold(clock.now());
+  const timeNow = (): ServiceTime => serviceTime(clock.now());
   return {
     now: controlOperation({
       method: "GET",
       path: "/clock",
       about: "Tells the service's time.",
       input: z.strictObject({}),
-      run: told,
+      run: timeNow,
     }),
     advance: controlOperation({
       method: "POST",
@@ -65,7 +73,7 @@ export function clockControl(
         if (clock.now() < target) {
           throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed before the clock got there.");
         }
-        const move = { ...told(), ...closeSpan() };
+        const move = { ...timeNow(), ...closeSpan() };
         onMoved(move);
         return move;
       },
@@ -77,7 +85,7 @@ export function clockControl(
       input: z.strictObject({}),
       async run() {
         await scheduler.idle();
-        return told();
+        return timeNow();
       },
     }),
   };

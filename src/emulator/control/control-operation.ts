@@ -1,4 +1,7 @@
-import type { z } from "zod";
+import { z } from "zod";
+
+/** The path of the control API. */
+export const CONTROL_PREFIX = "/_emulator";
 
 /** One operation of the control API: below `/_emulator`, and a method of `emulator.control`. */
 export interface ControlOperation {
@@ -31,3 +34,17 @@ export type ControlMethods<Table extends ControlTable> = {
       : [input: z.input<Table[Name]["input"]>]
   ) => Promise<Awaited<ReturnType<Table[Name]["run"]>>>;
 };
+
+/** The control operations as data, for `GET /_emulator`. */
+export function describeControl(table: ControlTable): object {
+  return {
+    operations: Object.entries(table).map(([name, { method, path, about, input }]) => ({
+      name,
+      method,
+      path: `${CONTROL_PREFIX}${path}`,
+      about,
+      // Bytes and other values without a JSON schema are described as anything.
+      input: z.toJSONSchema(input, { io: "input", unrepresentable: "any" }),
+    })),
+  };
+}

@@ -1,6 +1,9 @@
 import type { ServerResponse } from "node:http";
+import type { ErrorEnvelope } from "../../api/error-envelope.js";
+import type { ReportEvent } from "../instance/events.js";
+import { ServiceError } from "../operations/service-error.js";
 
-/** What a request is answered with. */
+/** The answer to a request. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -21,9 +24,31 @@ export function sendAnswer(
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestId,
-    // By the service's clock, like the times that it tells: a client measures those against it.
+    // By the service's clock: clients compare the times in answers with this header.
     Date: new Date(nowMs).toUTCString(),
     ...headers,
   });
   response.end(hasBody ? bytes : undefined);
+}
+
+/** Errors of SQLite that come from the disk or from another process, and may be gone at a retry. */
+const PASSING = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
+
+/** The error envelope for anything that was thrown (service document, Error envelope). */
+export function errorAnswer(error: unknown, requestId: string, report: ReportEvent): Answer {
+  if (error instanceof ServiceError) {
+    const { status, headers, code, message, details } = error;
+    return { status, headers, body: envelope(code, message, requestId, details) };
+  }
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  report({ event: "failed", about: "a call failed", error, request_id: requestId });
+  if (PASSING.test(code)) {
+    return { status: 503, headers: {}, body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId) };
+  }
+  // A bug of ours. Its text goes only to the log.
+  return { status: 500, headers: {}, body: envelope("INTERNAL_ERROR", "The emulator failed; see its log.", requestId) };
+}
+
+export function envelope(code: string, message: string, requestId: string, details?: unknown): ErrorEnvelope {
+  return { error: { code, message, ...(details !== undefined && { details }) }, request_id: requestId };
 }

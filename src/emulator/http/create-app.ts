@@ -3,19 +3,22 @@ import express from "express";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
-import type { ControlOperation, ControlTable } from "../control/control-operation.js";
-import { CONTROL_PREFIX, describeControl } from "../control/describe-control.js";
+import {
+  CONTROL_PREFIX,
+  describeControl,
+  type ControlOperation,
+  type ControlTable,
+} from "../control/control-operation.js";
 import { randomUuid, type RandomSource } from "../instance/random-source.js";
+import type { ReportEvent } from "../instance/events.js";
+import type { OperationServices } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
-import { sendAnswer, type Answer } from "./answer.js";
-import { callOperation, type CallServices } from "./call-operation.js";
-import { errorAnswer } from "./error-answer.js";
-import type { OperationBindings } from "../operations/operation-binding.js";
+import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
+import { callOperation } from "./call-operation.js";
 
 /** What the app answers with. */
 export interface AppParts {
-  services: CallServices;
-  bindings: OperationBindings;
+  services: OperationServices & { report: ReportEvent };
   control: ControlTable;
   controlGuard: ControlGuard;
   random: RandomSource;
@@ -73,15 +76,15 @@ export function createApp(parts: AppParts): RequestListener {
 
 const VERBS = { GET: "get", POST: "post", PATCH: "patch", DELETE: "delete" } as const;
 
-function serviceRoutes({ services, bindings }: AppParts): Route[] {
+function serviceRoutes({ services }: AppParts): Route[] {
   return (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
-    const operation: Operation = OPERATIONS[name];
+    const { method, path }: Operation = OPERATIONS[name];
     return {
-      method: operation.method,
-      path: `${API_PREFIX}${operation.path}`,
-      respond: (request, requestId) => {
-        const path = request.params as Record<string, string>;
-        return callOperation({ name, operation, binding: bindings[name], request, path, requestId }, services);
+      method,
+      path: `${API_PREFIX}${path}`,
+      respond(request, requestId) {
+        const values = request.params as Record<string, string>;
+        return callOperation({ name, request, path: values, requestId }, services);
       },
     };
   });
@@ -129,13 +132,12 @@ const notFound: Respond = () => {
   throw new ServiceError("RESOURCE_NOT_FOUND", "There is nothing at this path.");
 };
 
-/** The control API is ours: what it answers is not for the assumption about the service to say. */
-function wrongMethod(path: string, routes: readonly Route[], { services, controlGuard }: AppParts): Respond {
-  const isControl = path.startsWith(CONTROL_PREFIX);
-  if (services.assumptions.wrongMethodStatus === 404 && !isControl) return notFound;
+/** 404 for the service, as its document has no 405; 405 for the control API, which is ours. */
+function wrongMethod(path: string, routes: readonly Route[], { controlGuard }: AppParts): Respond {
+  if (!path.startsWith(CONTROL_PREFIX)) return notFound;
   const headers = { Allow: routes.map(({ method }) => method).join(", ") };
   return (request) => {
-    if (isControl) controlGuard(request);
+    controlGuard(request);
     throw new ServiceError("METHOD_NOT_ALLOWED", "This path has not this method.", { headers });
   };
 }

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { SignalboxError } from "../../errors.js";
 import { randomUuid, type RandomSource } from "../instance/random-source.js";
 import type { RequestListener } from "./create-app.js";
-import { envelope } from "./error-answer.js";
+import { envelope } from "./answer.js";
 
 export interface Listening {
   port: number;

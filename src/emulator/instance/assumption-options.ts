@@ -2,18 +2,17 @@ import { invalidOption } from "../../options/option-error.js";
 import { SignalboxError } from "../../errors.js";
 import { nearMiss } from "../../options/near-miss.js";
 import { itemsOf } from "./allowed-values.js";
-import type { Assumption } from "./assumption.js";
-import { ASSUMPTIONS, type Assumptions } from "./assumptions.js";
+import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js";
 
-/** Assumptions that are to be other than their defaults. */
+/** The assumptions that a user switches. */
 export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };
 
 const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(ASSUMPTIONS));
 
 /**
- * Every assumption, with what a user chose.
+ * Every assumption: the value that the user chose, or its default.
  *
- * @param factory whose texts an error has
+ * @param factory the function or command that an error names
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function resolveAssumptions(chosen: AssumptionOptions, factory: string): Assumptions {
@@ -29,7 +28,7 @@ export function resolveAssumptions(chosen: AssumptionOptions, factory: string): 
 }
 
 /**
- * A value as somebody types it, by the type of the assumption's default.
+ * The value of a text from the command line, by the type of the assumption's default.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
@@ -39,7 +38,7 @@ export function parseAssumption(name: string, text: string, factory: string): st
   return value;
 }
 
-/** A text that is no number or switch stays one, and is refused as that. */
+/** A text that has not the type stays a text, and the schema refuses it. */
 function typed(text: string, type: string): string | number | boolean {
   if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;

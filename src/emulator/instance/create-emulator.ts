@@ -2,15 +2,15 @@ import { pino } from "pino";
 import { API_PREFIX } from "../../api/operations.js";
 import { runControl } from "../control/call-control.js";
 import type { ControlMethods, ControlTable } from "../control/control-operation.js";
-import type { worldControl } from "../control/state-control.js";
+import type { stateControl } from "../control/state-control.js";
 import { createReport } from "./events.js";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
 import { listen, type Listening } from "../http/listen.js";
-import type { World } from "./open-instance.js";
-import { createWorldHolder, notRunning } from "./instance-holder.js";
+import { createInstanceHolder, notRunning } from "./instance-holder.js";
+import type { Instance } from "./open-instance.js";
 
 /** The operations of the control API, by the names of their methods. */
-export type EmulatorControlTable = World["control"] & ReturnType<typeof worldControl>;
+export type EmulatorControlTable = Instance["control"] & ReturnType<typeof stateControl>;
 
 /** The control API as methods: what `GET /_emulator` lists, by the same names and with the same input. */
 export type EmulatorControl = ControlMethods<EmulatorControlTable>;
@@ -19,7 +19,7 @@ export type EmulatorControl = ControlMethods<EmulatorControlTable>;
 export interface Emulator {
   /** Resolves when it listens. Idempotent. @throws SignalboxError */
   start(): Promise<void>;
-  /** Lets running calls end, and leaves no handle. Idempotent; it cannot be started again. */
+  /** Waits for running calls, and leaves no handle open. Idempotent; the emulator cannot be started again. */
   close(): Promise<void>;
   /** Where it listens, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
   readonly url: string;
@@ -45,7 +45,7 @@ export interface Emulator {
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const config = resolveEmulatorOptions(options);
   const logger = config.logger === false ? pino({ enabled: false }) : config.logger;
-  const holder = createWorldHolder(config, createReport(config.onEvent, logger));
+  const holder = createInstanceHolder(config, createReport(config.onEvent, logger));
   let listening: Listening | null = null;
   let starting: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
@@ -92,7 +92,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
-/** A method for each operation. They stay good when the world is replaced. */
+/** A method for each operation. They stay valid when the instance is replaced. */
 function methodsOf(table: () => ControlTable): EmulatorControl {
   const methods = Object.keys(table()).map((name) => [
     name,

@@ -1,6 +1,6 @@
-import type { Database } from "../database/database.js";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
-import { worldControl } from "../control/state-control.js";
+import { stateControl } from "../control/state-control.js";
+import type { Database } from "../database/database.js";
 import {
   openDatabase,
   openSnapshot,
@@ -8,77 +8,77 @@ import {
   replaceDatabase,
   writeDatabase,
 } from "../database/open-database.js";
-import type { ReportEvent } from "./events.js";
-import type { EmulatorConfig } from "./options.js";
-import { answerWithoutWorld, withoutWorld } from "../http/answer-without-instance.js";
+import { envelope, sendAnswer } from "../http/answer.js";
 import type { RequestListener } from "../http/create-app.js";
-import { openWorld, type World, type WorldParts } from "./open-instance.js";
-import { firstAccounts } from "./instance-origin.js";
 import { ServiceError } from "../operations/service-error.js";
+import type { ReportEvent } from "./events.js";
+import { firstAccounts } from "./instance-origin.js";
+import { openInstance, type Instance, type InstanceParts } from "./open-instance.js";
+import type { EmulatorConfig } from "./options.js";
+import { randomUuid } from "./random-source.js";
 
-/** Keeps the one world there is, and replaces it. */
-export interface WorldHolder {
+/** Holds the one instance of the service, and replaces it at a reset or when a snapshot is loaded. */
+export interface InstanceHolder {
   open(): void;
   /** @throws SignalboxError `emulator_not_running` */
-  current(): World;
-  /** Answers by the current world, and when there is none says so. */
+  current(): Instance;
+  /** Answers by the current instance, or with 503 when there is none. */
   listener: RequestListener;
-  control: ReturnType<typeof worldControl>;
+  control: ReturnType<typeof stateControl>;
   close(): Promise<void>;
 }
 
-/** How the world of a database begins, or goes on. */
-type Beginning = Pick<WorldParts, "seed" | "startAtMs" | "accounts" | "resumption">;
+/** How the state of a database starts, or continues. */
+type Start = Pick<InstanceParts, "seed" | "startAtMs" | "accounts" | "resumption">;
 
-/** As a snapshot. */
-const WHERE_IT_STOOD: Beginning = { seed: undefined, startAtMs: null, accounts: [], resumption: "stood_still" };
-/** A file that was made, or left, a moment ago: the old world may have taken long to end since. */
-const AS_TIME_WENT_ON: Beginning = { ...WHERE_IT_STOOD, resumption: "gone_on" };
+/** Continues at the moment at which a snapshot was taken. */
+const RESUME_FROZEN: Start = { seed: undefined, startAtMs: null, accounts: [], resumption: "frozen" };
+/** Continues at the present: closing the old instance may have taken long. */
+const RESUME_AT_PRESENT: Start = { ...RESUME_FROZEN, resumption: "at_present" };
 
-/** @throws SignalboxError from `open`, when the database is none of ours */
-export function createWorldHolder(config: EmulatorConfig, report: ReportEvent): WorldHolder {
+/** @throws SignalboxError from `open`, when the database cannot be used */
+export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent): InstanceHolder {
   const { db } = config;
-  let world: World | null = null;
+  let instance: Instance | null = null;
   let changing: Promise<unknown> = Promise.resolve();
 
-  function current(): World {
-    if (world === null) throw notRunning();
-    return world;
+  function current(): Instance {
+    if (instance === null) throw notRunning();
+    return instance;
   }
 
-  const hostNow = (): number | null => world?.now() ?? null;
-
-  function worldOf(database: Database, beginning: Beginning): World {
+  function instanceOf(database: Database, start: Start): Instance {
     try {
-      return openWorld({ database, ...beginning, config, report, hostControl: control, hostNow });
+      const hostNow = (): number | null => instance?.now() ?? null;
+      return openInstance({ database, ...start, config, report, hostControl: control, hostNow });
     } catch (error) {
       database.close();
       throw error;
     }
   }
 
-  /** What an old world cannot write down any more is of no use to the new one. */
-  async function end(old: World): Promise<void> {
+  /** The new state does not depend on what the old instance fails to write. */
+  async function end(old: Instance): Promise<void> {
     await old
       .close()
-      .catch((error: unknown) => report({ event: "failed", about: "the old state did not close well", error }));
+      .catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
   }
 
-  /** The new world is there before the old one goes, and no request sees none. */
-  async function replaceInMemory(make: () => Database, beginning: Beginning): Promise<void> {
+  /** The new instance is open before the old one closes, so every request finds one. */
+  async function replaceInMemory(make: () => Database, start: Start): Promise<void> {
     const old = current();
-    world = worldOf(make(), beginning);
+    instance = instanceOf(make(), start);
     await end(old);
   }
 
-  /** The new world is made in a file beside the old one's, and takes its place when nothing can go wrong with it any more. */
-  async function replaceFile(path: string, make: (path: string) => Database, beginning: Beginning): Promise<void> {
+  /** The new state is written to a second file, which takes the place of the first one once it is complete. */
+  async function replaceFile(path: string, make: (path: string) => Database, start: Start): Promise<void> {
     const old = current();
     const beside = `${path}.loading`;
     try {
       removeDatabase(beside);
-      // Closed in the turn in which it was opened: nothing that is due begins yet.
-      await worldOf(make(beside), beginning).close();
+      // Closed in the turn in which it was opened, so no work that is due starts.
+      await instanceOf(make(beside), start).close();
       await end(old);
       try {
         replaceDatabase(path, beside);
@@ -91,23 +91,23 @@ export function createWorldHolder(config: EmulatorConfig, report: ReportEvent): 
     }
   }
 
-  /** @throws ServiceError DATA_UNAVAILABLE, and then there is no world any more: the old one is closed */
+  /** @throws ServiceError DATA_UNAVAILABLE, and then there is no instance: the old one is closed */
   function reopen(path: string): void {
-    world = null;
+    instance = null;
     try {
-      world = worldOf(openDatabase(path), AS_TIME_WENT_ON);
+      instance = instanceOf(openDatabase(path), RESUME_AT_PRESENT);
     } catch (error) {
       report({ event: "failed", about: "the file could not be opened again", error });
-      throw withoutWorld();
+      throw withoutInstance();
     }
   }
 
-  /** One after the other. */
-  function replace(make: (path: string | null) => Database, beginning: (old: World) => Beginning): Promise<number> {
+  /** Changes run one after the other. @returns the time at which the new state continues */
+  function replace(make: (path: string | null) => Database, startOf: (old: Instance) => Start): Promise<number> {
     const change = changing.then(async () => {
-      const how = beginning(current());
+      const start = startOf(current());
       try {
-        await (db === null ? replaceInMemory(() => make(null), how) : replaceFile(db, make, how));
+        await (db === null ? replaceInMemory(() => make(null), start) : replaceFile(db, make, start));
       } catch (error) {
         throw changeError(error);
       }
@@ -117,54 +117,66 @@ export function createWorldHolder(config: EmulatorConfig, report: ReportEvent): 
     return change;
   }
 
-  const control = worldControl({
+  const control = stateControl({
     snapshot: () => current().snapshot(),
     load(bytes) {
       const snapshot = readSnapshot(bytes);
       if (db !== null) snapshot.close();
       const make = (path: string | null): Database => (path === null ? snapshot : writtenDatabase(path, bytes));
-      return replace(make, () => WHERE_IT_STOOD);
+      return replace(make, () => RESUME_FROZEN);
     },
-    // What the options leave out is as the world that ends was made.
+    // Where the options say nothing, the new state starts as the old one did.
     reset: () =>
       replace(openDatabase, ({ origin }) => ({
         seed: config.seed ?? origin.seed,
         startAtMs: config.startAtMs ?? origin.startAtMs,
         accounts: config.accounts.length > 0 ? firstAccounts(config) : origin.accounts,
-        resumption: "gone_on",
+        resumption: "at_present",
       })),
   });
 
-  const noWorld = answerWithoutWorld(config);
+  /** Answers every request with 503. */
+  const unavailable: RequestListener = (request, response) => {
+    const requestId = `req_${randomUuid(config.random)}`;
+    const { status, headers, code, message } = withoutInstance();
+    const answer = { status, headers, body: envelope(code, message, requestId) };
+    sendAnswer(response, answer, { requestId, hasBody: request.method !== "HEAD", nowMs: config.clock.now() });
+  };
 
   return {
     current,
     control,
-    listener: (request, response) => (world?.listener ?? noWorld)(request, response),
+    listener: (request, response) => (instance?.listener ?? unavailable)(request, response),
     open() {
       const { seed, startAtMs } = config;
-      world = worldOf(openDatabase(db), {
+      instance = instanceOf(openDatabase(db), {
         seed: seed ?? undefined,
         startAtMs,
         accounts: firstAccounts(config),
-        resumption: "gone_on",
+        resumption: "at_present",
       });
     },
     async close() {
       await changing;
-      const last = world;
-      world = null;
+      const last = instance;
+      instance = null;
       await last?.close();
     },
   };
 }
+
+const withoutInstance = (): ServiceError =>
+  new ServiceError(
+    "DATA_UNAVAILABLE",
+    "The emulator's file could not be opened again; check the disk, and start the emulator anew.",
+  );
 
 function writtenDatabase(path: string, bytes: Uint8Array): Database {
   writeDatabase(path, bytes);
   return openDatabase(path);
 }
 
-/** What went wrong before tells more than what stands in the way of removing it. */
+/** An error that came before says more than one about the removal. */
 function removeQuietly(path: string): void {
   try {
     removeDatabase(path);
@@ -173,18 +185,18 @@ function removeQuietly(path: string): void {
   }
 }
 
-/** What the disk says is told; all else is a bug of ours. */
+/** Errors of the disk are answered as such; other errors are bugs of ours. */
 function changeError(error: unknown): unknown {
   if (isSignalboxError(error)) return new ServiceError("DATA_UNAVAILABLE", `${error.message} Nothing changed.`);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!/^(E[A-Z]+|ERR_FS_\w+|SQLITE_\w+)$/.test(code)) return error;
   return new ServiceError(
     "DATA_UNAVAILABLE",
-    `The new state could not be written (${code}); see to the disk. Nothing changed.`,
+    `The new state could not be written (${code}); check the disk. Nothing changed.`,
   );
 }
 
-/** Looked at before anything is given up. */
+/** Checked before the old state is given up. @throws ServiceError INVALID_BODY */
 function readSnapshot(bytes: Uint8Array): Database {
   try {
     return openSnapshot(bytes);

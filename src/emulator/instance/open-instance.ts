@@ -1,53 +1,52 @@
-import type { Database } from "../database/database.js";
 import { createAccess } from "../access/create-access.js";
-import { createMarket } from "../market/create-market.js";
-import { createControlGuard } from "../control/control-guard.js";
 import { accessControl } from "../control/access-control.js";
 import { clockControl, type ClockMove } from "../control/clock-control.js";
+import { createControlGuard } from "../control/control-guard.js";
 import type { ControlTable } from "../control/control-operation.js";
-import { gatedControl } from "../control/gated-control.js";
-import { createOperationFaults } from "../operations/operation-faults.js";
 import { operationFaultsControl } from "../control/operation-faults-control.js";
+import type { Database } from "../database/database.js";
 import { snapshotOf } from "../database/open-database.js";
-import type { EmulatorCore } from "./core.js";
-import type { ReportEvent } from "./events.js";
-import type { EmulatorConfig } from "./options.js";
-import { bindOperations } from "../operations/bind-operations.js";
 import { createApp, type RequestListener } from "../http/create-app.js";
-import { createGate } from "../operations/shutdown-gate.js";
 import { createInvestigations } from "../investigations/create-investigations.js";
 import { investigationsControl } from "../investigations/investigations-control.js";
-import { DEFAULT_SEED, readOrigin, seedWorld, type WorldOrigin } from "./instance-origin.js";
+import { createMarket } from "../market/create-market.js";
+import { bindOperations } from "../operations/bind-operations.js";
+import { createOperationFaults } from "../operations/operation-faults.js";
+import { createShutdownGate, type ShutdownGate } from "../operations/shutdown-gate.js";
 import { createScheduler } from "../time/scheduler.js";
+import { openStoredClock, type ClockResumption } from "../time/stored-clock.js";
 import { deliveriesControl } from "../webhooks/control/deliveries-control.js";
 import { webhooksControl } from "../webhooks/control/webhooks-control.js";
-import { createOpenSendingSpan } from "../webhooks/deliveries/sending-span.js";
 import { createWebhooks } from "../webhooks/create-webhooks.js";
-import { openStoredClock, type ClockResumption } from "../time/stored-clock.js";
+import { createOpenSendingSpan } from "../webhooks/deliveries/sending-span.js";
+import type { EmulatorCore } from "./core.js";
+import type { ReportEvent } from "./events.js";
+import { readOrigin, storeOrigin, type InstanceOrigin } from "./instance-origin.js";
+import type { EmulatorConfig } from "./options.js";
 
-/** What a database is opened with. */
-export interface WorldParts {
+/** What an instance is opened with. */
+export interface InstanceParts {
   database: Database;
   config: EmulatorConfig;
-  /** Of the data of a new database, and what one that goes on must have. */
+  /** Of the data of a new database; a used one must have been made with it. */
   seed: number | undefined;
-  /** Where the clock of a new database begins, and the least for one that goes on; null: now. */
+  /** Where the clock of a new database starts, and the earliest time for a used one; null: now. */
   startAtMs: number | null;
   /** Of a new database. */
-  accounts: WorldOrigin["accounts"];
+  accounts: InstanceOrigin["accounts"];
   resumption: ClockResumption;
   report: ReportEvent;
-  /** The control operations that replace the world itself. */
+  /** The control operations that replace the instance itself. */
   hostControl: ControlTable;
-  /** The time of the world that there is when an answer is sent: a reset ends the one that was asked. Null: there is none. */
+  /** The time of the instance that is current when an answer is sent: a reset replaces the one that was asked. */
   hostNow: () => number | null;
 }
 
-/** The whole service over one database. Another database is another world. */
-export type World = ReturnType<typeof openWorld>;
+/** The whole service over one database. */
+export type Instance = ReturnType<typeof openInstance>;
 
-export function openWorld({ database, config, report, hostControl, hostNow, ...beginning }: WorldParts) {
-  const { seed, startAtMs, accounts, resumption } = beginning;
+export function openInstance({ database, config, report, hostControl, hostNow, ...start }: InstanceParts) {
+  const { seed, startAtMs, accounts, resumption } = start;
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
   const onFailure = (error: unknown): void => report({ event: "failed", about: "work that was due failed", error });
@@ -57,7 +56,7 @@ export function openWorld({ database, config, report, hostControl, hostNow, ...b
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  seedWorld(database, access, { seed: seed ?? DEFAULT_SEED, startAtMs, accounts });
+  storeOrigin(database, access, { seed, startAtMs, accounts });
   const origin = readOrigin(database, seed ?? null);
 
   const market = createMarket(core, { seed: origin.seed });
@@ -66,7 +65,7 @@ export function openWorld({ database, config, report, hostControl, hostNow, ...b
   market.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
   scheduler.add(market.work);
 
-  const gate = createGate();
+  const gate = createShutdownGate();
   const control = gatedControl(
     {
       ...accessControl(access),
@@ -78,9 +77,9 @@ export function openWorld({ database, config, report, hostControl, hostNow, ...b
     },
     gate,
   );
+  const bindings = bindOperations({ database, assumptions, investigations, webhooks });
   const listener: RequestListener = createApp({
-    services: { access, assumptions, faults, gate, report },
-    bindings: bindOperations({ database, assumptions, investigations, webhooks }),
+    services: { access, assumptions, bindings, faults, gate, report },
     control: { ...control, ...hostControl },
     controlGuard: createControlGuard(config.controlToken ?? null),
     random,
@@ -96,9 +95,9 @@ export function openWorld({ database, config, report, hostControl, hostNow, ...b
       clock.save();
       return snapshotOf(database);
     },
-    /** Lets no call in any more, and resolves when what runs is done and the database is closed. */
+    /** Refuses new calls. Resolves when the calls that run are done and the database is closed. */
     async close(): Promise<void> {
-      // At once, so that an advance of the clock that waits for slow endpoints does not hold it up.
+      // Together, so that an advance of the clock that waits for slow endpoints does not delay it.
       await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
       try {
         clock.save();
@@ -107,4 +106,14 @@ export function openWorld({ database, config, report, hostControl, hostNow, ...b
       }
     },
   };
+}
+
+/** The same operations. The gate closes only after those that run. */
+function gatedControl<Table extends ControlTable>(table: Table, gate: ShutdownGate): Table {
+  const entries = Object.entries(table).map(([name, operation]) => {
+    const run = operation.run as (input: unknown) => unknown;
+    return [name, { ...operation, run: (input: unknown) => gate.run(() => run(input)) }];
+  });
+  // Each operation returns a promise now, as it does over HTTP.
+  return Object.fromEntries(entries) as Table;
 }

@@ -1,29 +1,65 @@
-import type { Database } from "../database/database.js";
+import type { z } from "zod";
+import type { OPERATIONS, OperationName } from "../../api/operations.js";
+import type { AccountView } from "../access/account-view.js";
 import { authorizeRankingSort } from "../access/authorize.js";
+import type { Database } from "../database/database.js";
 import type { Assumptions } from "../instance/assumptions.js";
-import { readProductProfile } from "../market/read-product-profile.js";
 import type { Investigations } from "../investigations/create-investigations.js";
+import { readProductProfile } from "../market/read-product-profile.js";
 import { readRankings } from "../research/read-rankings.js";
 import { readSearchDemand } from "../research/read-search-demand.js";
-import { ServiceError } from "./service-error.js";
 import type { Webhooks } from "../webhooks/create-webhooks.js";
-import type { OperationBindings } from "./operation-binding.js";
+import { ServiceError } from "./service-error.js";
 
-/** The parts that answer operations. */
-export interface BoundParts {
+/** A call that passed authentication, scope, rate limit and validation. */
+export interface ServiceCall<Parameters = Record<string, unknown>> {
+  /** Null for a public operation. */
+  account: AccountView | null;
+  /** The query or the body, with every default in its place. */
+  parameters: Parameters;
+  /** The path's parameters, decoded. */
+  path: Readonly<Record<string, string>>;
+}
+
+interface AccountCall<Parameters> extends ServiceCall<Parameters> {
+  account: AccountView;
+}
+
+/** What answers an operation. */
+export interface OperationBinding<Call extends ServiceCall> {
+  /** @returns the body of the operation's success status. @throws ServiceError */
+  handle(call: Call): object;
+  /** True for a call that takes no unit of the quota, such as a retry that recovers what it started. */
+  isFree?(call: Call): boolean;
+}
+
+type ParametersOf<Name extends OperationName> = (typeof OPERATIONS)[Name] extends {
+  readonly [kind in "query"]: infer Query extends z.ZodObject;
+}
+  ? z.output<Query>
+  : (typeof OPERATIONS)[Name] extends { readonly [kind in "body"]: infer Body extends z.ZodObject }
+    ? z.output<Body>
+    : Record<string, unknown>;
+
+type CallOf<Name extends OperationName> = Name extends "productProfile"
+  ? ServiceCall<{ locale: string }>
+  : AccountCall<ParametersOf<Name>>;
+
+export type OperationBindings = { [Name in OperationName]: OperationBinding<CallOf<Name>> };
+
+interface BoundParts {
   database: Database;
   assumptions: Assumptions;
   investigations: Investigations;
   webhooks: Webhooks;
 }
 
-/** Which part answers which operation. */
+/** Binds each operation to the part that answers it. */
 export function bindOperations({ database, assumptions, investigations, webhooks }: BoundParts): OperationBindings {
   return {
     startInvestigation: {
       handle: ({ account, parameters }) => investigations.start(account.accountId, parameters),
-      isFree: ({ account, parameters }) =>
-        !assumptions.repeatedStartCounts && investigations.isRepeat(account.accountId, parameters),
+      isFree: ({ account, parameters }) => investigations.isRepeat(account.accountId, parameters),
     },
     readInvestigation: {
       handle: ({ account, path }) => investigations.read(account.accountId, path["task_id"] ?? ""),
@@ -39,13 +75,15 @@ export function bindOperations({ database, assumptions, investigations, webhooks
       },
     },
     searchDemand: {
-      handle: ({ account, parameters }) => readSearchDemand(database, parameters, account, assumptions),
+      handle: ({ account, parameters }) => readSearchDemand(database, parameters, viewOf(account), assumptions),
     },
     rankings: {
       handle({ account, parameters }) {
-        authorizeRankingSort(account, parameters.sort, assumptions);
-        return readRankings(database, parameters, account, assumptions);
+        authorizeRankingSort(account, parameters.sort);
+        return readRankings(database, parameters, viewOf(account), assumptions);
       },
     },
   };
 }
+
+const viewOf = ({ hasQuota }: AccountView): { isLimited: boolean } => ({ isLimited: hasQuota });

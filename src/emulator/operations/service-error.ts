@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ServiceErrorCode } from "../../api/error-envelope.js";
 
-/** What a refused call is answered with. The message is ours: it names parameters, and repeats no value of a request. */
+/** Refuses a call. The message is ours: it names parameters, and repeats no value of a request. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   readonly status: number;

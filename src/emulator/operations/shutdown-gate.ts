@@ -1,16 +1,16 @@
 import { ServiceError } from "./service-error.js";
 
-/** Lets calls in until it is closed, so that nothing works on a database that goes away. */
-export interface Gate {
+/** Runs calls until it is closed, so that no call works on a database that is being closed. */
+export interface ShutdownGate {
   /** @throws ServiceError DATA_UNAVAILABLE once it is closed */
   run<Result>(work: () => Result | Promise<Result>): Promise<Result>;
   readonly isClosed: boolean;
-  /** Resolves when the last call that was let in is done. */
+  /** Resolves when every call that runs is done. */
   close(): Promise<void>;
 }
 
-export function createGate(): Gate {
-  const inside = new Set<Promise<unknown>>();
+export function createShutdownGate(): ShutdownGate {
+  const running = new Set<Promise<unknown>>();
   let isClosed = false;
   return {
     get isClosed() {
@@ -18,17 +18,17 @@ export function createGate(): Gate {
     },
     async run(work) {
       if (isClosed) throw new ServiceError("DATA_UNAVAILABLE", "The emulator is being reset or closed.");
-      const running = Promise.resolve().then(work);
-      inside.add(running);
+      const call = Promise.resolve().then(work);
+      running.add(call);
       try {
-        return await running;
+        return await call;
       } finally {
-        inside.delete(running);
+        running.delete(call);
       }
     },
     async close() {
       isClosed = true;
-      await Promise.allSettled(inside);
+      await Promise.allSettled(running);
     },
   };
 }

@@ -5,11 +5,16 @@ import type { KeywordContext } from "./keyword-rows.js";
 import { nestedRows } from "./page-window.js";
 import { receivingProducts, type ReceivingProduct } from "./receiving-products.js";
 
+/** The most rows of a list in a keyword's detail: as many as the largest page has. */
+export const DETAIL_ROWS = 50;
+/** The months of history: a year shows the season. */
+export const HISTORY_MONTHS = 12;
+
 /** What a keyword's detail has beside its row (service document, Search demand response). */
 export function keywordDetail(row: KeywordRow, context: KeywordContext): KeywordDetail {
-  const { database, month, locale, view, assumptions } = context;
+  const { database, month, locale, view } = context;
   const products = receivingProducts(database, month, locale)(row.keyword_id);
-  const most = nestedRows(view, assumptions.detailRows);
+  const most = nestedRows(view, DETAIL_ROWS);
   return {
     ...row,
     history: readHistory(row.keyword_id, context),
@@ -22,11 +27,8 @@ export function keywordDetail(row: KeywordRow, context: KeywordContext): Keyword
 }
 
 /** The oldest month first. */
-function readHistory(
-  keywordId: number,
-  { database, month, view, assumptions }: KeywordContext,
-): KeywordDetail["history"] {
-  const months = view.isLimited ? LIMITS.developerHistoryMonths : assumptions.keywordHistoryMonths;
+function readHistory(keywordId: number, { database, month, view }: KeywordContext): KeywordDetail["history"] {
+  const months = view.isLimited ? LIMITS.developerHistoryMonths : HISTORY_MONTHS;
   return database
     .prepare<[number, number, number], { month: number; products: number; traffic: number; volume: number }>(
       `SELECT m.month, m.observed_products AS products, m.observed_traffic AS traffic, m.search_volume AS volume

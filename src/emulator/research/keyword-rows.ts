@@ -18,6 +18,11 @@ export interface KeywordContext {
   assumptions: Assumptions;
 }
 
+/** The products that a row's distribution lists before it sums up the others. */
+export const LISTED_PRODUCTS = 5;
+/** The traffic that a keyword must have had in the month before for a comparison. */
+export const BASELINE_TRAFFIC = 50;
+
 interface Observed {
   keyword: string;
   keyword_id: number;
@@ -41,7 +46,7 @@ interface Observed {
 
 /** Reads the row of a keyword; undefined for one that was not observed in this month. */
 export function keywordRows(context: KeywordContext): (keywordId: number) => KeywordRow | undefined {
-  const { database, month, locale, view, assumptions } = context;
+  const { database, month, locale, view } = context;
   const statement = database.prepare<[{ month: number; keywordId: number }], Observed>(
     `SELECT k.keyword, k.keyword_id, k.brand_type, c.cluster_id, c.${localised("name", locale)} AS cluster_name,
        s.sector_id AS market_id, s.${localised("name", locale)} AS market_name, s.slug AS market_slug,
@@ -60,7 +65,7 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
      WHERE m.month = @month AND m.keyword_id = @keywordId`,
   );
   const productsOf = receivingProducts(database, month, locale);
-  const shown = nestedRows(view, assumptions.distributionProducts);
+  const shown = nestedRows(view, LISTED_PRODUCTS);
   return (keywordId) => {
     const row = statement.get({ month, keywordId });
     if (row === undefined) return undefined;
@@ -80,19 +85,16 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
       search_volume: row.search_volume,
       product_change1m: row.previous_products === null ? null : row.observed_products - row.previous_products,
       traffic_change1m: row.previous_traffic === null ? null : row.observed_traffic - row.previous_traffic,
-      comparison_status: comparisonStatus(row, assumptions),
-      traffic_distribution: trafficDistribution(products, shown, assumptions),
+      comparison_status: comparisonStatus(row),
+      traffic_distribution: trafficDistribution(products, shown),
     };
   };
 }
 
 /** Whether this month's sample may be compared with the one before, and if not, the first reason against it. */
-function comparisonStatus(
-  row: Observed,
-  { comparisonBaselineTraffic }: Assumptions,
-): (typeof COMPARISON_STATUSES)[number] {
+function comparisonStatus(row: Observed): (typeof COMPARISON_STATUSES)[number] {
   if (row.previous_traffic === null) return row.was_observed_before === 1 ? "missing_history" : "new_observation";
   if (row.sample_version !== row.previous_version) return "sample_changed";
   if (row.is_verified === 0 || row.previous_verified === 0) return "unverified";
-  return row.previous_traffic < comparisonBaselineTraffic ? "insufficient_baseline" : "comparable";
+  return row.previous_traffic < BASELINE_TRAFFIC ? "insufficient_baseline" : "comparable";
 }

@@ -1,5 +1,4 @@
-import type { SearchDemandParameters } from "../../api/search-demand.js";
-import type { Assumptions } from "../instance/assumptions.js";
+import type { BRAND_TYPES, SearchDemandParameters } from "../../api/search-demand.js";
 import type { MonthIndex } from "../time/month.js";
 import type { Sector } from "./find-sector.js";
 import { searched } from "./searched.js";
@@ -18,11 +17,16 @@ const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
   products: "m.observed_products",
 };
 
+/** `mixed` and `unknown` are neither brand nor not (the assumption `brandTypes`). */
+const BRAND_TYPES_OF: Record<"brand" | "non_brand", readonly (typeof BRAND_TYPES)[number][]> = {
+  brand: ["brand_navigational", "brand_commercial", "mixed"],
+  non_brand: ["generic", "unknown"],
+};
+
 export function keywordSelection(
   parameters: SearchDemandParameters,
   market: Sector | null,
   month: MonthIndex,
-  assumptions: Assumptions,
 ): KeywordSelection {
   const values: Record<string, string | number> = { month };
   const where = ["m.month = @month"];
@@ -34,7 +38,7 @@ export function keywordSelection(
   atLeast("minProducts", "observed_products", parameters.min_products);
   atLeast("minTraffic", "observed_traffic", parameters.min_traffic);
   atLeast("minVolume", "search_volume", parameters.min_volume);
-  if (parameters.type !== "all") where.push(`k.brand_type IN (${quoted(brandTypes(parameters.type, assumptions))})`);
+  if (parameters.type !== "all") where.push(`k.brand_type IN (${quoted(BRAND_TYPES_OF[parameters.type])})`);
   if (market !== null) {
     values["market"] = market.id;
     where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
@@ -48,15 +52,6 @@ export function keywordSelection(
       ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
     values,
   };
-}
-
-/** `mixed` and `unknown` are neither brand nor not: where they belong is assumed. */
-function brandTypes(type: "brand" | "non_brand", assumptions: Assumptions): string[] {
-  const brand = ["brand_navigational", "brand_commercial"];
-  const other = ["generic"];
-  (assumptions.mixedKeywordsAre === "brand" ? brand : other).push("mixed");
-  (assumptions.unknownKeywordsAre === "brand" ? brand : other).push("unknown");
-  return type === "brand" ? brand : other;
 }
 
 function quoted(texts: readonly string[]): string {

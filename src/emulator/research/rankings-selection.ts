@@ -1,6 +1,5 @@
 import type { ServiceLocale } from "../../api/locale.js";
 import type { RankingsParameters, RankingSort } from "../../api/rankings.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import type { MonthIndex } from "../time/month.js";
 import { localised, type Sector } from "./find-sector.js";
 import { searched } from "./searched.js";
@@ -27,13 +26,11 @@ export function rankingsSelection({
   category,
   month,
   locale,
-  assumptions,
 }: {
   parameters: RankingsParameters;
   category: Sector | null;
   month: MonthIndex;
   locale: ServiceLocale;
-  assumptions: Assumptions;
 }): RankingsSelection {
   const values: Record<string, string | number> = { month };
   const scope: string[] = [];
@@ -41,12 +38,10 @@ export function rankingsSelection({
   if (category !== null) {
     values["sector"] = category.id;
     scope.push(
-      assumptions.categoryIncludesSecondary
-        ? "(p.sector_id = @sector OR EXISTS (SELECT 1 FROM product_sector ps WHERE ps.tool_id = p.tool_id AND ps.sector_id = @sector))"
-        : "p.sector_id = @sector",
+      "(p.sector_id = @sector OR EXISTS (SELECT 1 FROM product_sector ps WHERE ps.tool_id = p.tool_id AND ps.sector_id = @sector))",
     );
   }
-  const chosen = filters(parameters, values, assumptions);
+  const chosen = filters(parameters, values);
   const eligibleSql = `WITH eligible AS MATERIALIZED (${eligibleProducts(parameters.country !== undefined, scope, locale)})`;
   const where = chosen.length === 0 ? "" : `WHERE ${chosen.join(" AND ")}`;
   return {
@@ -86,11 +81,10 @@ function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale
 function filters(
   { q, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months }: RankingsParameters,
   values: Record<string, string | number>,
-  { zeroThresholdsFilter }: Assumptions,
 ): string[] {
   const found: string[] = [];
   const threshold = (name: string, value: number, condition: string): void => {
-    if (value === 0 && !zeroThresholdsFilter) return;
+    if (value === 0) return;
     values[name] = value;
     found.push(condition);
   };

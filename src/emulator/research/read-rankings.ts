@@ -14,6 +14,9 @@ import { pageFacts, pageWindow } from "./page-window.js";
 import { rankingsSelection } from "./rankings-selection.js";
 import type { ResearchView } from "./research-view.js";
 
+/** The document names the key, and no value. */
+const METHODOLOGY_VERSION = "2026-01";
+
 interface Row {
   tool_id: number;
   name: string;
@@ -49,7 +52,7 @@ export function readRankings(
   const category = findSector(database, parameters.category, { parameter: "category", locale, assumptions });
   const { month, capturedAt } = readLatestMonth(database);
   const window = pageWindow(parameters, view, LAST_RANKINGS_PAGE);
-  const selection = rankingsSelection({ parameters, category, month, locale, assumptions });
+  const selection = rankingsSelection({ parameters, category, month, locale });
 
   const counts = database
     .prepare<[object], { eligible: number; chosen: number }>(selection.countSql)
@@ -61,7 +64,7 @@ export function readRankings(
   const facts = pageFacts(window, counts.chosen, view, assumptions);
   return {
     dataset: {
-      methodology_version: assumptions.rankingsMethodologyVersion,
+      methodology_version: METHODOLOGY_VERSION,
       latest_month: formatMonth(month),
       previous_month: formatMonth(month - 1),
       captured_at: capturedAt,

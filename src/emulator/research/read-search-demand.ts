@@ -20,6 +20,9 @@ import { pageFacts, pageWindow } from "./page-window.js";
 import type { ResearchView } from "./research-view.js";
 import { readSampleSummary } from "./sample-summary.js";
 
+/** The document does not name the provider of the traffic data. */
+export const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
+
 /**
  * Keywords and the tracked products that receive their traffic (service document, operation 5), in the latest month.
  *
@@ -36,14 +39,14 @@ export function readSearchDemand(
   const { month, capturedAt } = readLatestMonth(database);
   const context: KeywordContext = { database, month, locale, view, assumptions };
   const window = pageWindow(parameters, view, LAST_DEMAND_PAGE);
-  const selection = keywordSelection(parameters, market, month, assumptions);
+  const selection = keywordSelection(parameters, market, month);
   const found = database.prepare<[object], { found: number }>(selection.countSql).get(selection.values)?.found ?? 0;
   const ids = database
     .prepare<[object], { id: number }>(selection.idsSql)
     .all({ ...selection.values, limit: window.limit, offset: window.offset });
   const rowOf = keywordRows(context);
   const summary = readSampleSummary(database, month);
-  const sample = { sample_type: "top_search_keywords", source: assumptions.trafficDataSource } as const;
+  const sample = { sample_type: "top_search_keywords", source: TRAFFIC_DATA_SOURCE } as const;
 
   return {
     dataset: { captured_at: capturedAt, observed_month: formatMonth(month), exhaustive: false, ...sample },

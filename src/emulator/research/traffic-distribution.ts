@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { CONCENTRATIONS, trafficDistributionSchema } from "../../api/search-demand.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import type { ReceivingProduct } from "./receiving-products.js";
 
 type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
@@ -11,11 +10,7 @@ type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
  * @param products all of them, the largest first
  * @param shown how many are listed; the others are `other_products`
  */
-export function trafficDistribution(
-  products: readonly ReceivingProduct[],
-  shown: number,
-  assumptions: Assumptions,
-): TrafficDistribution {
+export function trafficDistribution(products: readonly ReceivingProduct[], shown: number): TrafficDistribution {
   const total = sum(products);
   const listed = products.slice(0, shown);
   const others = products.slice(shown);
@@ -30,19 +25,19 @@ export function trafficDistribution(
     other_traffic: sum(others),
     other_products: others.length,
     cr3,
-    concentration: concentrationOf(cr3, products.length, assumptions),
+    concentration: concentrationOf(cr3, products.length),
   };
 }
 
-function concentrationOf(
-  cr3: number | null,
-  productCount: number,
-  { concentratedFromCr3, balancedFromCr3 }: Assumptions,
-): (typeof CONCENTRATIONS)[number] {
+/** From these CR3 on a keyword's traffic is called concentrated, and balanced; below it is distributed. */
+export const CONCENTRATED_FROM_CR3 = 0.9;
+export const BALANCED_FROM_CR3 = 0.7;
+
+function concentrationOf(cr3: number | null, productCount: number): (typeof CONCENTRATIONS)[number] {
   if (cr3 === null) return "unknown";
   if (productCount === 1) return "single";
-  if (cr3 >= concentratedFromCr3) return "concentrated";
-  return cr3 >= balancedFromCr3 ? "balanced" : "distributed";
+  if (cr3 >= CONCENTRATED_FROM_CR3) return "concentrated";
+  return cr3 >= BALANCED_FROM_CR3 ? "balanced" : "distributed";
 }
 
 function sum(products: readonly ReceivingProduct[]): number {

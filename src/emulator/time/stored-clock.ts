@@ -1,40 +1,38 @@
-import type { Database } from "../database/database.js";
 import type { Clock } from "../../time/clock.js";
+import type { Database } from "../database/database.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 import { createEmulatorClock, type EmulatorClock } from "./emulator-clock.js";
 
-/** A clock that a database remembers. */
+/** A clock whose time is kept in a database. */
 export interface StoredClock extends EmulatorClock {
-  /** Writes down what time it is. */
+  /** Stores the present time. */
   save(): void;
 }
 
-/** How the clock of a database that was used before goes on. */
+/** Where the clock of a used database continues. */
 export type ClockResumption =
-  /** As if it had gone on meanwhile, like the service itself; never before the moment at which it was left. */
-  | "gone_on"
-  /** At the moment at which it was left. */
-  | "stood_still";
+  /** At the present, as if it had gone on meanwhile; never before the moment at which the database was closed. */
+  | "at_present"
+  /** At the moment at which the database was closed. */
+  | "frozen";
 
 const AHEAD = "clock_ahead_ms";
 const LEFT_AT = "clock_left_at_ms";
 
-/** @param startAtMs where a new one begins, and the least for one that goes on; null: the time of `base` */
+/** @param startAtMs where a new clock starts, and the earliest time for one that continues; null: the time of `base` */
 export function openStoredClock(
   database: Database,
   base: Pick<Clock, "now">,
   { startAtMs, resumption }: { startAtMs: number | null; resumption: ClockResumption },
 ): StoredClock {
-  const ahead = Number(readSetting(database, AHEAD) ?? 0);
-  const leftAt = Number(readSetting(database, LEFT_AT) ?? 0);
-  const isNew = leftAt === 0;
-  const goneOn = Math.max(base.now() + ahead, leftAt);
-  const begin = isNew
-    ? (startAtMs ?? base.now())
-    : resumption === "gone_on"
-      ? Math.max(goneOn, startAtMs ?? 0)
-      : leftAt;
-  const clock = createEmulatorClock(base, begin);
+  const clock = createEmulatorClock(base, startTime());
+
+  function startTime(): number {
+    const ahead = Number(readSetting(database, AHEAD) ?? 0);
+    const leftAt = Number(readSetting(database, LEFT_AT) ?? 0);
+    if (leftAt === 0) return startAtMs ?? base.now();
+    return resumption === "frozen" ? leftAt : Math.max(base.now() + ahead, leftAt, startAtMs ?? 0);
+  }
 
   function save(): void {
     const now = clock.now();

@@ -37,7 +37,7 @@ export async function readAssumptions(
   const known = Object.keys(ASSUMPTIONS);
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");
-    if (equals === -1) throw usageError("--assume wants name=value, such as --assume rateWindow=fixed");
+    if (equals === -1) throw usageError("--assume wants name=value, such as --assume unknownNames=empty");
     const name = text.slice(0, equals);
     if (!known.includes(name)) throw usageError(unknownName(name, known));
     return [name, ofTheFlag(name, () => parseAssumption(name, text.slice(equals + 1), "signalbox emulator"))] as const;

@@ -140,8 +140,7 @@ export function createDeliveryDispatcher(
         if (secret === undefined) return null;
         const isImpatient = scheduler.isAdvancing && hung.has(registrationId);
         const timeoutMs = isImpatient ? Math.min(IMPATIENT_MS, assumptions.deliveryTimeoutMs) : undefined;
-        const { deliveryUserAgent } = assumptions;
-        const request = { ...signedRequest(delivery, secret, signingTime(), deliveryUserAgent), timeoutMs };
+        const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
         return { request, startedAt: clock.now() };
       },
       async yieldSlot(whileHeld) {
@@ -204,14 +203,14 @@ export function createDeliveryDispatcher(
 }
 
 /** A fresh t for each attempt, over the same bytes (service document, Events, rules 1 to 3). */
-function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number, userAgent: string): WebhookRequest {
+function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
   return {
     url,
     body,
     headers: {
       "Content-Type": "application/json",
       "Content-Length": String(body.byteLength),
-      "User-Agent": userAgent,
+      "User-Agent": "signalbox-emulator",
       [SIGNATURE_HEADER]: signBody({ body, secret, timestamp: Math.floor(nowMs / 1000) }),
     },
   };

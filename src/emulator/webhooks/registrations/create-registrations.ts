@@ -78,8 +78,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     refuseEndpoint(body.url, assumptions);
     const now = clock.now();
     const midnight = now - (now % DAY_MS);
-    const since = assumptions.registrationDay === "utc_day" ? midnight : now - DAY_MS;
-    if ((countSince.get(accountId, since)?.made ?? 0) >= LIMITS.registrationsPerDay) {
+    if ((countSince.get(accountId, midnight)?.made ?? 0) >= LIMITS.registrationsPerDay) {
       throw new ServiceError(
         "REGISTRATIONS_EXCEEDED",
         `The account has registered ${LIMITS.registrationsPerDay} webhooks today; go on tomorrow.`,
@@ -152,10 +151,8 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
       return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
     },
     sendTest(registrationId, message) {
-      const { testEventsGoTo } = assumptions;
       const row = livingRowOf(registrationId);
-      const getsTests = row.status === "active" || (row.status === "pending" && testEventsGoTo === "active_or_pending");
-      if (!getsTests) {
+      if (row.status !== "active") {
         throw new ServiceError("STATE_CONFLICT", `A registration that is ${row.status} gets no test event.`);
       }
       const eventId = `evt_${randomUuid(random)}`;

@@ -93,18 +93,6 @@ test("ten registrations a day, the eleventh is refused until midnight [limits/we
   webhooks.register(ACCOUNT, BODY);
 });
 
-test("with the assumption of a rolling day it is 24 hours after the first", async () => {
-  const { webhooks, scheduler } = openWebhooks({
-    send: () => Promise.resolve({ failure: "unreachable" }),
-    assumptions: { registrationDay: "rolling" },
-  });
-  for (let made = 0; made < 10; made++) webhooks.register(ACCOUNT, BODY);
-  await scheduler.advanceTo(START + 24 * HOUR_MS);
-  expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }));
-  await scheduler.advanceTo(START + 24 * HOUR_MS + 1);
-  webhooks.register(ACCOUNT, BODY);
-});
-
 test("pending, active, paused, active, deleted: nothing else", async () => {
   const world = openWebhooks();
   const { webhooks } = world;

@@ -1,0 +1,87 @@
+import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
+import type { AccountView } from "../access/account-view.js";
+import type { Caller } from "../access/authenticate.js";
+import { authorize } from "../access/authorize.js";
+import type { Access } from "../access/create-access.js";
+import type { Assumptions } from "../instance/assumptions.js";
+import type { OperationBinding, OperationBindings, ServiceCall } from "./bind-operations.js";
+import type { OperationFaults } from "./operation-faults.js";
+import { ServiceError } from "./service-error.js";
+import type { ShutdownGate } from "./shutdown-gate.js";
+
+/** What every call needs. */
+export interface OperationServices {
+  access: Access;
+  assumptions: Assumptions;
+  bindings: OperationBindings;
+  faults: OperationFaults;
+  gate: ShutdownGate;
+}
+
+/** A call of an operation, however it came. */
+export interface OperationCall {
+  name: OperationName;
+  /** Null for a public operation. */
+  caller: Caller | null;
+  /** Reads and checks the parameters. @throws ServiceError 400 */
+  read: () => Promise<Record<string, unknown>>;
+  path: Readonly<Record<string, string>>;
+}
+
+/** The body of the success status, or the error; with the headers of the quota in either case. */
+export type OperationOutcome = { headers: Record<string, string> } & ({ body: object } | { error: unknown });
+
+/**
+ * Runs an operation for a caller that is known. It checks in this order: the rate (429), scope and entitlements (403), whether
+ * a fault is set (503), the parameters (400), the quota of the month (429).
+ */
+export async function runOperation(
+  { name, caller, read, path }: OperationCall,
+  services: OperationServices,
+): Promise<OperationOutcome> {
+  const { access, faults, gate } = services;
+  const operation: Operation = OPERATIONS[name];
+  const account = caller?.account ?? null;
+  try {
+    if (caller !== null) {
+      access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
+      if (operation.scope !== null) authorize(name, operation.scope, caller);
+    }
+    faults.assertUsable(name);
+    const parameters = await read();
+    const body = await gate.run(() => perform(name, { account, parameters, path }, services));
+    return { body, headers: quotaHeaders(account, null, services) };
+  } catch (error) {
+    return { error, headers: quotaHeaders(account, error, services) };
+  }
+}
+
+/** Takes a unit of the quota, and gives it back if the operation refuses the call. */
+async function perform(
+  name: OperationName,
+  call: ServiceCall,
+  { access, bindings }: OperationServices,
+): Promise<object> {
+  // Each binding takes the kind of call that its operation makes: with an account unless the operation is public.
+  const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
+  const { account } = call;
+  const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
+  const unit = isCounted ? access.quota.take(account) : null;
+  try {
+    return await binding.handle(call);
+  } catch (error) {
+    unit?.refund();
+    throw error;
+  }
+}
+
+function quotaHeaders(
+  account: AccountView | null,
+  error: unknown,
+  { access, assumptions, gate }: OperationServices,
+): Record<string, string> {
+  // Behind a closed gate the database may be closed already.
+  if (account === null || gate.isClosed) return {};
+  const isExhausted = error instanceof ServiceError && error.code === "PRO_API_QUOTA_EXHAUSTED";
+  return isExhausted || assumptions.quotaHeadersOnEveryAnswer ? access.quota.headers(account) : {};
+}
