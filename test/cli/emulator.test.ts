@@ -16,6 +16,7 @@ interface Started {
   pid: number;
   url: string;
   baseUrl: string;
+  controlUrl: string;
   now: string;
   accounts: { name: string; tier: string; key: string }[];
 }
@@ -40,6 +41,19 @@ async function start(
       return outcome;
     },
   };
+}
+
+/** What a terminal shows of a start. */
+async function callStart(...args: string[]): Promise<string> {
+  const child = startCli(["emulator", "--port", "0", ...args]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const outcome = outcomeOf(child);
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    if (String(chunk).includes("clock/advance")) break;
+  }
+  child.stdout?.resume();
+  child.kill("SIGINT");
+  return (await outcome).stdout;
 }
 
 const ask = (url: string, key: string): Promise<Response> =>
@@ -153,19 +167,8 @@ test("registrations in a file that get nothing without the switch they were made
 
 test("a file that was not there is said to be made", async () => {
   const db = join(tempFiles(), "new", "emulator.db");
-  const shown = async (): Promise<string> => {
-    const child = startCli(["emulator", "--port", "0", "--db", db]);
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const outcome = outcomeOf(child);
-    for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
-      if (String(chunk).includes("clock/advance")) break;
-    }
-    child.stdout?.resume();
-    child.kill("SIGINT");
-    return (await outcome).stdout;
-  };
-  expect(await shown()).toContain(`${db} (made now)`);
-  expect(await shown()).not.toContain("made now");
+  expect(await callStart("--db", db)).toContain(`${db} (made now)`);
+  expect(await callStart("--db", db)).not.toContain("made now");
 });
 
 test.skipIf(process.platform !== "linux")("where no folder can be made it says so, and comes to an end", async () => {
@@ -252,13 +255,20 @@ test("to a person the same is said in words, with what to type", async () => {
   child.stdout?.resume();
   const url = /Control +(\S+)\/_emulator/.exec(seen)?.[1] ?? "";
   const key = /KEY=(\S+)/.exec(seen)?.[1] ?? "";
-  const id = await pauseOne({ url, baseUrl: `${url}/v1`, now: "", pid: 0, accounts: [{ name: "", tier: "", key }] });
+  const id = await pauseOne({
+    url,
+    baseUrl: `${url}/v1`,
+    controlUrl: "",
+    now: "",
+    pid: 0,
+    accounts: [{ name: "", tier: "", key }],
+  });
   await post(`${url}/_emulator/clock/advance?seconds=1`);
   child.kill("SIGINT");
   const { stdout, stderr } = await outcome;
   expect(stderr).toMatch(
     new RegExp(
-      `^warning: ${id} .* is paused at a failure count of 1, the last: 500\\. Mend its receiver, then: curl .*${id}/resume\n$`,
+      `^warning: ${id} .* is paused at a failure count of 1, the last: 500\\. Fix its receiver, then: curl .*${id}/resume\n$`,
     ),
   );
   expect(stdout).toMatch(/^\S+Z {2}0 signals published, 0 delivered, 0 failed, 1 waiting$/m);
@@ -271,6 +281,33 @@ test("it goes on when nobody reads its output any more, and Ctrl-C ends it", asy
     expect(await post(`${told.url}/_emulator/clock/advance?seconds=1`)).toHaveProperty("now");
   }
   expect(await stop()).toMatchObject({ exitCode: 130, stderr: "" });
+});
+
+const TOKEN = "token_of_this_test";
+
+test("on all addresses, what it prints leads to this machine by a name of loopback", async () => {
+  const { told, stop } = await start("--host", "0.0.0.0");
+  expect([told.url, told.baseUrl, told.controlUrl].map((url) => new URL(url).hostname)).toEqual(
+    Array.from({ length: 3 }, () => "127.0.0.1"),
+  );
+  expect((await fetch(told.controlUrl)).status).toBe(200);
+  await stop();
+});
+
+test("with a control token the control API is closed to callers without it, and the token is in no output", async () => {
+  const { told, stop } = await start("--control-token", TOKEN);
+  expect((await fetch(`${told.controlUrl}/snapshot`)).status).toBe(401);
+  expect((await ask(`${told.controlUrl}/snapshot`, TOKEN)).status).toBe(200);
+  expect((await stop()).stdout).not.toContain(TOKEN);
+});
+
+test("the start says who can read the signing secrets, and the commands carry the token", async () => {
+  const open = await callStart();
+  expect(open).toMatch(/every user of this machine can call it.*--control-token/);
+  const closed = await callStart("--control-token", TOKEN);
+  expect(closed).not.toContain("every user");
+  expect(closed).toContain(`TOKEN=${TOKEN}\n`);
+  expect(closed).toMatch(/curl -H "Authorization: Bearer \$TOKEN" -X POST \S+clock\/advance/);
 });
 
 test("what somebody may not have meant is said at the start: a time that receivers refuse, an open address", async () => {
@@ -314,6 +351,7 @@ test.each([
   ["--assume=unknownNames=emty", 'Did you mean "empty"?'],
   ["--assume=retrySeconds=10;60", "seconds from 0 to 86400, with commas between them"],
   ["--allow-loopback-http --assume=allowLoopbackHttp=false", "give one of them"],
+  ["--control-token=short", "emulator: --control-token: expected 16 to 200"],
   ["--seed=-1", "seed"],
   ["--dbb=x", "--dbb"],
 ])("wrong usage says what to type: %s", async (arg, words) => {

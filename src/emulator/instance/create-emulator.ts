@@ -21,7 +21,7 @@ export interface Emulator {
   start(): Promise<void>;
   /** Waits for running calls, and leaves no handle open. Idempotent; the emulator cannot be started again. */
   close(): Promise<void>;
-  /** Where it listens, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
+  /** Where callers on this machine reach it, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
   readonly url: string;
   /** The base address of the REST API, such as `http://127.0.0.1:4010/v1`. @throws SignalboxError */
   readonly baseUrl: string;
@@ -69,7 +69,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   const url = (): string => {
     if (listening === null) throw notRunning();
-    const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+    const name = WILDCARDS.get(config.host) ?? config.host;
+    const host = name.includes(":") ? `[${name}]` : name;
     return `http://${host}:${listening.port}`;
   };
   const close = (): Promise<void> => (closing ??= end());
@@ -91,6 +92,12 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** All addresses, and the one that callers on this machine use. A client cannot connect to a wildcard everywhere. */
+const WILDCARDS: ReadonlyMap<string, string> = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+]);
 
 /** A method for each operation. They stay valid when the instance is replaced. */
 function methodsOf(table: () => ControlTable): EmulatorControl {

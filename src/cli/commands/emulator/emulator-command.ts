@@ -1,18 +1,21 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import type { Emulator } from "../../../emulator/instance/create-emulator.js";
+import type { EmulatorEvent } from "../../../emulator/instance/events.js";
+import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { environmentError, EXIT, type ExitCode } from "../../options/exit.js";
 import { toUsageError } from "../../options/to-usage-error.js";
 import { isTermination } from "../../console/interruption.js";
 import { collect, notBlank, wholeNumber } from "../../options/parse-option.js";
-import { demoAccounts } from "./demo-accounts.js";
-import { emulatorLogger } from "./emulator-logger.js";
 import { isoTime, readAssumptions } from "./emulator-settings.js";
-import { reportStart } from "./report-start.js";
+import { reportEvent } from "./report-event.js";
+import { demoAccounts, reportStart } from "./report-start.js";
 
 interface EmulatorCommandOptions {
   port: number;
   host: string;
+  controlToken?: string;
   db?: string;
   seed?: number;
   now?: string;
@@ -30,6 +33,12 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     )
     .option("--port <n>", "where it listens; 0 takes a free one", wholeNumber(0, 65_535), 4010)
     .option("--host <address>", "the address to listen on", notBlank, "127.0.0.1")
+    .option(
+      "--control-token <token>",
+      "the control API answers callers with this token, from any machine, and no others. Without it every user of this " +
+        "machine can read all signing secrets from its snapshot. Others see it in the process list (default: SIGNALS_CONTROL_TOKEN)",
+      notBlank,
+    )
     .option("--db <file>", "keep everything in a file, and go on from it the next time", notBlank)
     .option("--seed <n>", "other data; the same number gives the same", wholeNumber(0))
     .option("--now <time>", "where its clock begins, such as 2026-11-01", isoTime)
@@ -42,7 +51,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     ["signalbox emulator --db emulator.db --allow-loopback-http", "Kept, and sending to a receiver on this machine"],
     [
       "signalbox emulator --port 0 --json > emulator.ndjson &",
-      "For a script: the first line tells all, and the pid to end it by",
+      "For a script: the first line has the addresses, the keys and the pid",
     ],
     ["signalbox emulator --openapi > openapi.json", "The OpenAPI document"],
   ]);
@@ -52,30 +61,27 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   if (options.openapi) {
-    // Here as below: other commands start faster without it.
+    // Imported here: other commands start faster without it.
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return EXIT.ok;
   }
   assertFolder();
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
-  const { createEmulator } = await loadEmulator();
   const { port, host, db, seed, now: startAt } = options;
   const isNew = db === undefined || !existsSync(db);
-  // A file has accounts whose keys were shown when it was made, and a reset of it goes by those.
+  // The accounts of a file are in it, and their keys were shown when it was made.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
-  let url: string | null = null;
-  const logger = await emulatorLogger(terminal, { isJson, url: () => url });
-  const emulator = createEmulator({ port, host, db, seed, startAt, accounts, assumptions, logger });
+  const controlToken = options.controlToken ?? (cli.env["SIGNALS_CONTROL_TOKEN"] || undefined);
+  const start = { host, assumptions, accounts, db, isNew, isJson, controlToken };
+  let controlUrl: string | null = null;
+  const reporting = { isJson, controlUrl: () => controlUrl, needsToken: controlToken !== undefined };
+  const onEvent = (event: EmulatorEvent): void => reportEvent(event, terminal, reporting);
+  const emulator = await open({ port, host, db, seed, startAt, accounts, assumptions, controlToken, onEvent });
   try {
-    await emulator.start().catch((error: unknown) => {
-      throw toUsageError(error, { seed: "--seed" });
-    });
-    ({ url } = emulator);
-    await reportStart(emulator, { accounts, db, isNew, isJson }, terminal);
-    const { startNotes } = await import("./start-notes.js");
-    for (const line of await startNotes(emulator, { host, assumptions })) terminal.note(line);
+    controlUrl = `${emulator.url}/_emulator`;
+    await reportStart(emulator, start, terminal);
     await untilAborted(signal);
   } finally {
     await emulator.close();
@@ -85,7 +91,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   return EXIT.interrupted;
 }
 
-/** What Express loads asks for the folder, and ends the process with a stack when that was deleted. @throws CliError */
+/** A module of Express reads the folder, and ends the process with a stack if it was deleted. @throws CliError */
 function assertFolder(): void {
   try {
     process.cwd();
@@ -94,13 +100,17 @@ function assertFolder(): void {
   }
 }
 
-/** No other command needs it, and all start faster without. */
-async function loadEmulator() {
+/** @throws CliError when Express is missing, or when an option is wrong */
+async function open(options: EmulatorOptions): Promise<Emulator> {
   try {
-    return await import("../../../emulator/instance/create-emulator.js");
+    const { createEmulator } = await import("../../../emulator/instance/create-emulator.js");
+    const emulator = createEmulator(options);
+    await emulator.start();
+    return emulator;
   } catch (error) {
-    if (!String(error).includes("'express'")) throw error;
-    throw environmentError("the emulator needs Express: run `npm install express`");
+    if (String(error).includes("'express'"))
+      throw environmentError("the emulator needs Express: run `npm install express`");
+    throw toUsageError(error, { seed: "--seed", controlToken: "--control-token" });
   }
 }
 

@@ -1,12 +1,38 @@
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import type { Tier } from "../../../api/access.js";
+import { isLoopbackHost } from "../../../addresses/address-kind.js";
+import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
-import { shellQuote } from "../../console/shell-quote.js";
+import { unreachableRegistrations } from "../../../emulator/webhooks/registrations/unreachable-registrations.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
+import { systemClock } from "../../../time/clock.js";
 import { formatTable } from "../../console/table.js";
 import type { Terminal } from "../../console/terminal.js";
-import type { DemoAccount } from "./demo-accounts.js";
+import { clockHelp, postCommand } from "./report-event.js";
+
+/** An account of a new database. */
+interface DemoAccount {
+  name: string;
+  tier: Tier;
+  key: string;
+}
+
+/** One without limits, and one with those of Developer Access. Their keys are new each time. */
+export function demoAccounts(): DemoAccount[] {
+  return [
+    { name: "Pro", tier: "pro", key: newKey() },
+    { name: "Developer Access", tier: "developer", key: newKey() },
+  ];
+}
+
+const newKey = (): string => `sbk_${randomBytes(32).toString("base64url")}`;
 
 interface Start {
-  /** Those of a new database; one that goes on has its own. */
+  host: string;
+  assumptions: AssumptionOptions;
+  controlToken: string | undefined;
+  /** Those of a new database. An older one has its own. */
   accounts: readonly DemoAccount[];
   db: string | undefined;
   /** There was no file before. */
@@ -14,14 +40,19 @@ interface Start {
   isJson: boolean;
 }
 
-/** Says where it listens, with which keys, and what to type next. */
+/** Prints where it listens, the keys, what to type next, and what the user may not have meant. */
 export async function reportStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
+  await printStart(emulator, start, terminal);
+  for (const note of await startNotes(emulator, start)) terminal.note(note);
+}
+
+async function printStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
   const { url, baseUrl } = emulator;
   const { now } = await emulator.control.now();
   const accounts = await usableAccounts(emulator, start.accounts);
   const controlUrl = `${url}/_emulator`;
   if (start.isJson) {
-    // Whoever started it by npx knows the pid of that alone, and it does not hand signals on.
+    // A script that starts it by npx knows only the pid of npx, which does not pass signals on.
     terminal.printJson({ url, baseUrl, controlUrl, now, pid: process.pid, accounts });
     return;
   }
@@ -29,6 +60,7 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
   const rows = [
     ["REST API", baseUrl],
     ["Control", controlUrl],
+    ...(start.controlToken === undefined ? [["", OPEN_CONTROL]] : []),
     ["OpenAPI", `${url}/openapi.json`],
     ["Clock", now],
     ["Data", dataWords(start)],
@@ -38,22 +70,28 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
   const table = rows.map(([name = "", value = ""]) => [{ text: `  ${name}`, paint: dim }, { text: value }]);
   for (const line of formatTable(table, [WIDTH])) terminal.print(line);
   terminal.print("");
-  for (const line of keyLines(accounts, url, terminal)) terminal.print(line);
+  for (const line of keyLines(accounts, controlUrl, start, terminal)) terminal.print(line);
   terminal.print("");
   terminal.print(bold("Try"));
-  for (const line of commands(baseUrl, controlUrl, accounts[0]?.key)) terminal.print(`  ${line}`);
+  for (const line of commands(baseUrl, controlUrl, accounts[0]?.key, start)) terminal.print(`  ${line}`);
 }
 
 const WIDTH = 18;
+const OPEN_CONTROL = "every user of this machine can call it, and read all signing secrets (--control-token)";
 
 function dataWords({ db, isNew }: Start): string {
   if (db === undefined) return "in memory: gone at the end (--db FILE keeps it)";
   return isNew ? `${resolve(db)} (made now)` : resolve(db);
 }
 
-function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Terminal): string[] {
+function keyLines(
+  accounts: readonly DemoAccount[],
+  controlUrl: string,
+  { controlToken }: Start,
+  { paint }: Terminal,
+): string[] {
   if (accounts.length === 0) {
-    const command = `curl -X POST ${shellQuote(`${url}/_emulator/accounts/1/keys`)}`;
+    const command = postCommand(`${controlUrl}/accounts/1/keys`, controlToken !== undefined);
     return [`${paint.bold("Keys")}  were shown when this file was made. Another one:`, `  ${command}`];
   }
   const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
@@ -61,13 +99,14 @@ function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Term
   return [`${paint.bold("Keys")}  ${hint}`, ...formatTable(rows, [WIDTH])];
 }
 
-function commands(baseUrl: string, controlUrl: string, key: string | undefined): string[] {
+function commands(baseUrl: string, controlUrl: string, key: string | undefined, { controlToken }: Start): string[] {
   const authorised = (path: string): string => `curl -H "Authorization: Bearer $KEY" '${baseUrl}${path}'`;
   return [
     `KEY=${key ?? "…"}`,
     authorised("/research/rankings?sort=growth&limit=3"),
     authorised("/research/search-demand?q=voice&limit=3"),
-    `curl -X POST '${controlUrl}/clock/advance?months=1'`,
+    ...(controlToken === undefined ? [] : [`TOKEN=${controlToken}`]),
+    postCommand(`${controlUrl}/clock/advance?months=1`, controlToken !== undefined),
   ];
 }
 
@@ -85,4 +124,39 @@ async function usableAccounts(
     }),
   );
   return found.flat();
+}
+
+/** What the user may not have meant, and what to do about it. */
+async function startNotes({ control }: Pick<Emulator, "control">, start: Start): Promise<string[]> {
+  const { now } = await control.now();
+  const { items } = await control.listRegistrations({});
+  const notes = [timeNote(now, start), networkNote(start), unreachableNote(items, start)];
+  return notes.filter((note) => note !== null);
+}
+
+function timeNote(now: string, { assumptions }: Start): string | null {
+  const aheadSeconds = Math.round((Date.parse(now) - systemClock.now()) / 1000);
+  if (assumptions.signatureClock === "machine" || Math.abs(aheadSeconds) <= DEFAULT_TOLERANCE_SECONDS) return null;
+  return `note: ${clockHelp(aheadSeconds)}`;
+}
+
+function networkNote({ host, controlToken }: Start): string | null {
+  if (isLoopbackHost(host)) return null;
+  return (
+    `note: others on the network can reach ${host}: the REST API with a key, the product profile without; ` +
+    (controlToken === undefined
+      ? "the control API answers only this machine (a proxy or tunnel on this machine counts as that)"
+      : "the control API with the control token")
+  );
+}
+
+/** Registrations in the file that get nothing without the option they were made with. */
+function unreachableNote(
+  registrations: Parameters<typeof unreachableRegistrations>[0],
+  { assumptions: { allowLoopbackHttp = false } }: Start,
+): string | null {
+  const [first, ...others] = unreachableRegistrations(registrations, { allowLoopbackHttp });
+  if (first === undefined) return null;
+  const subject = others.length === 0 ? `${first} gets` : `${first} and ${others.length} more get`;
+  return `warning: ${subject} nothing: the address is on this machine; start with --allow-loopback-http`;
 }

@@ -1,0 +1,78 @@
+import type { EmulatorEvent } from "../../../emulator/instance/events.js";
+import { printable } from "../../console/printable.js";
+import { shellQuote } from "../../console/shell-quote.js";
+import type { Terminal } from "../../console/terminal.js";
+
+export interface Reporting {
+  isJson: boolean;
+  /** The address of the control API. `null` while the emulator does not listen: it may send before that. */
+  controlUrl: () => string | null;
+  needsToken: boolean;
+}
+
+/** Prints what needs a user, and what the user's own calls did: one line each, in words or as NDJSON. */
+export function reportEvent(event: EmulatorEvent, terminal: Terminal, reporting: Reporting): void {
+  const { notePaint } = terminal;
+  switch (event.event) {
+    case "failed": {
+      const reason = event.error instanceof Error ? event.error.message : String(event.error);
+      terminal.note(`${notePaint.red("error")}: ${printable(`${event.about}: ${reason}`)}`);
+      break;
+    }
+    case "clock_moved":
+      if (reporting.isJson) terminal.printJson(event);
+      else terminal.print(moveWords(event, terminal));
+      break;
+    case "registration_paused":
+    case "registration_time_refused": {
+      const help = helpFor(event, reporting);
+      if (reporting.isJson) terminal.printJson({ ...event, help });
+      else terminal.note(`${notePaint.yellow("warning")}: ${printable(`${troubleWords(event)}. ${help}`)}`);
+      break;
+    }
+    default:
+      // The control API lists registrations, signals and deliveries.
+      break;
+  }
+}
+
+type Of<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
+type Trouble = Of<"registration_paused"> | Of<"registration_time_refused">;
+
+function moveWords(event: Of<"clock_moved">, { paint }: Terminal): string {
+  const { now, signals_published: signals, deliveries, registrations_paused: paused } = event;
+  const { delivered, failed, expired, waiting } = deliveries;
+  const numbers = [`${signals} signals published`, `${delivered} delivered`, `${failed} failed`, `${waiting} waiting`];
+  if (expired > 0) numbers.push(`${expired} expired`);
+  if (paused.length > 0) numbers.push(`paused ${paused.join(" ")}`);
+  return `${paint.dim(now)}  ${numbers.join(", ")}`;
+}
+
+function troubleWords({ event, registration_id, endpoint, failure_count, last }: Trouble): string {
+  const registration = `${registration_id} (${endpoint})`;
+  return event === "registration_paused"
+    ? `${registration} is paused at a failure count of ${failure_count}, the last: ${last}`
+    : `${registration} answered ${last} to a signature of another time than this machine's`;
+}
+
+function helpFor({ event, registration_id, ahead_seconds }: Trouble, { controlUrl, needsToken }: Reporting): string {
+  if (event === "registration_time_refused") return clockHelp(ahead_seconds);
+  const path = `/registrations/${registration_id}/resume`;
+  const base = controlUrl();
+  return `Fix its receiver, then: ${base === null ? `POST /_emulator${path}` : postCommand(`${base}${path}`, needsToken)}`;
+}
+
+/** A command that posts to the control API. */
+export function postCommand(url: string, needsToken: boolean): string {
+  const header = needsToken ? '-H "Authorization: Bearer $TOKEN" ' : "";
+  return `curl ${header}-X POST ${shellQuote(url)}`;
+}
+
+/** What to do about signatures of another time than the machine's. */
+export function clockHelp(aheadSeconds: number): string {
+  const side = aheadSeconds > 0 ? "ahead of" : "behind";
+  return (
+    `The clock is ${Math.abs(aheadSeconds)} s ${side} this machine's, and a receiver refuses what was signed 300 s off its own: ` +
+    "start with --assume signatureClock=machine, or let the receiver's clock go with this one"
+  );
+}
