@@ -49,31 +49,6 @@ interface ClaimedRow {
 /** A clock set back under a large backlog: no claim blocks the event loop for all of it. */
 const MOVED_AT_ONCE = 500;
 
-/** A range holds a lease that is not current any more. */
-const SOME_ARE_STALE = new Error("a lease was lost");
-
-/** @returns the index behind the last of those that one statement can settle */
-function endOfRange(settlements: readonly Settlement[], from: number): number {
-  const first = settlements[from] as Settlement;
-  let to = from + 1;
-  if (first.state !== "done" || first.lastError !== null) return to;
-  for (let next = settlements[to]; next !== undefined && isAlike(first, next, to - from); next = settlements[to])
-    to += 1;
-  return to;
-}
-
-function isAlike(first: Settlement, next: Settlement, distance: number): boolean {
-  return (
-    next.seq === first.seq + distance &&
-    next.state === first.state &&
-    next.token === first.token &&
-    next.dueAt === first.dueAt &&
-    next.attempts === first.attempts &&
-    next.possiblyRepeated === first.possiblyRepeated &&
-    next.lastError === first.lastError
-  );
-}
-
 export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
@@ -86,11 +61,6 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
     WHERE seq = ? AND token = ? AND state = 'leased'`);
-
-  const settleRange = db.prepare(`
-    UPDATE inbox SET state = 'done', due_at = ?, ready_since = 0, attempts = ?, possibly_repeated = ?
-    WHERE seq BETWEEN ? AND ? AND token = ? AND state = 'leased'`);
-
   const findDue = db
     .prepare<[string, number, number], number>(
       "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT ?",
@@ -151,31 +121,6 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return settleOne.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, seq, token).changes === 1;
   }
 
-  /** Under load most settlements are of neighbours that ended alike: they cost one statement. */
-  function settleInRanges(settlements: readonly Settlement[]): boolean[] {
-    const applied: boolean[] = [];
-    while (applied.length < settlements.length) {
-      const from = applied.length;
-      const to = endOfRange(settlements, from);
-      const first = settlements[from] as Settlement;
-      if (to - from === 1) {
-        applied.push(settle(first));
-        continue;
-      }
-      const { seq, token, dueAt, attempts, possiblyRepeated } = first;
-      const { changes } = settleRange.run(dueAt, attempts, possiblyRepeated ? 1 : 0, seq, seq + to - from - 1, token);
-      if (changes !== to - from) throw SOME_ARE_STALE;
-      while (applied.length < to) applied.push(true);
-    }
-    return applied;
-  }
-
-  function look({ endpoint, now }: ClaimRequest): Omit<ClaimResult, "events" | "dead"> {
-    return {
-      nextDueAt: nextDue.get(endpoint, now) ?? null,
-    };
-  }
-
   /** Ends leases whose holder died, and tells which events that was the end of. */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const rows = seqs.map((seq) => freeCrashed.get(now, now, seq) as CrashedRow);
@@ -210,26 +155,14 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         body: payload?.body ?? new Uint8Array(),
       };
     });
-    return { events, dead, ...look(request) };
+    return { events, dead, nextDueAt: nextDue.get(endpoint, now) ?? null };
   }
 
-  const apply = db.transaction(
-    (batch: Batch, settleAll: (settlements: readonly Settlement[]) => boolean[]): BatchResult => ({
-      settlements: settleAll(batch.settlements),
-      accepts: batch.accepts.map(accept),
-      claim: batch.claim === null ? null : claim(batch.claim),
-    }),
-  ).immediate;
-
-  function commit(batch: Batch): BatchResult {
-    try {
-      return apply(batch, settleInRanges);
-    } catch (error) {
-      if (error !== SOME_ARE_STALE) throw error;
-      // Nothing was applied. One by one, it is seen which.
-      return apply(batch, (settlements) => settlements.map(settle));
-    }
-  }
+  const commit = db.transaction((batch: Batch): BatchResult => ({
+    settlements: batch.settlements.map(settle),
+    accepts: batch.accepts.map(accept),
+    claim: batch.claim === null ? null : claim(batch.claim),
+  })).immediate;
 
   const takeOver = db.transaction(
     (endpoint: string, now: number, held: TakeOverRequest["held"] | null, crashed: boolean): TakeOverResult => {
@@ -250,7 +183,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         findDue.get(endpoint, now, 1) !== undefined ||
         (shared && expired(request).length > 0) ||
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
-      return isDue ? null : { events: [], dead: [], ...look(request) };
+      return isDue ? null : { events: [], dead: [], nextDueAt: nextDue.get(endpoint, now) ?? null };
     },
     takeOver: ({ endpoint, now, held, crashed }) => takeOver(endpoint, now, held, crashed),
   };
