@@ -259,7 +259,7 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  * - **G8** `takeOver` makes every lease of a dead predecessor `ready` at once, counts a crash for each and marks
  *   it possibly repeated; the fifth makes it `dead`, for the reason `crash_loop`. With `shared: true` an expired lease gets
  *   the same in `claim`, unless the claimer holds it itself, and `takeOver` does nothing.
- * - **G9** `prune` never touches an event that is not `done`.
+ * - **G9** `prune` never touches an event that is not `done`, and the `seq` of a forgotten event is not used again.
  * - **G10** `replay` takes `done`, `dead` and `quarantined` events that have their payload and nothing else;
  *   `discard` drops the payload of a `dead` or `quarantined` event and keeps its key.
  * - **G11** A closed store rejects every call; opening it again finds everything.

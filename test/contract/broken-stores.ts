@@ -70,6 +70,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     caught: "prune does no more at once than it is told",
     bend: (store) => ({ ...store, prune: (request) => store.prune({ ...request, limit: 1e9 }) }),
   },
+  {
+    mistake: "numbers anew after a prune",
+    caught: "the number of a forgotten event is not used again",
+    bend: numberAnew,
+  },
 ];
 
 function checkThenInsert(store: InboxStore): InboxStore {
@@ -183,6 +188,22 @@ function pruneAll(store: InboxStore): InboxStore {
         total.keys += keys;
       }
       return total;
+    },
+  };
+}
+
+function numberAnew(store: InboxStore): InboxStore {
+  let forgotten = 0;
+  return {
+    ...store,
+    async prune(request) {
+      const pruned = await store.prune(request);
+      forgotten += pruned.keys;
+      return pruned;
+    },
+    async commit(batch) {
+      const result = await store.commit(batch);
+      return { ...result, accepts: result.accepts.map((each) => ({ ...each, seq: each.seq - forgotten })) };
     },
   };
 }

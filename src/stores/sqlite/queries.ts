@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
 import {
   EVENT_STATES,
   type EventState,
@@ -49,11 +49,8 @@ export function createQueries(db: Database): Queries {
     `SELECT ${ENTRY} FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
   const payloads = preparePayloads(db);
-  const findAll = db.prepare<Record<string, unknown>, EntryRow>(`
-    SELECT ${ENTRY} FROM inbox
-    WHERE seq > @afterSeq AND (@endpoint IS NULL OR endpoint = @endpoint)
-      AND (@state IS NULL OR state = @state) AND (@type IS NULL OR type = @type)
-    ORDER BY seq LIMIT @limit`);
+  /** By their SQL: what a listing is to exclude decides which index it can use. */
+  const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
   // One count for each partial index: the table itself, with its rows many times as wide, is not read.
   const counts = db.prepare<{ endpoint: string }, StateCounts>(`
     SELECT
@@ -73,17 +70,37 @@ export function createQueries(db: Database): Queries {
   const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
   const dropPayload = db.prepare("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
   const dropKey = db.prepare<[number]>("DELETE FROM inbox WHERE seq = ?");
-  const findOld = (hasPayload: 0 | 1) =>
-    db
-      .prepare<[string, number, number], number>(
-        `SELECT seq FROM inbox WHERE endpoint = ? AND state = 'done' AND has_payload = ${hasPayload} AND due_at < ?
-         LIMIT ?`,
-      )
-      .pluck();
-  const findOldPayloads = findOld(1);
-  const findOldKeys = findOld(0);
+  const old = "FROM inbox WHERE endpoint = ? AND state = 'done' AND due_at < ?";
+  const findOldPayloads = db
+    .prepare<[string, number, number], number>(`SELECT seq ${old} AND has_payload = 1 LIMIT ?`)
+    .pluck();
+  // The last number stays, or SQLite would give it out again: a reader that kept it as `afterSeq` would skip an event.
+  const findOldKeys = db
+    .prepare<[string, number, number], number>(
+      `SELECT seq ${old} AND has_payload = 0 AND seq < (SELECT max(seq) FROM inbox) LIMIT ?`,
+    )
+    .pluck();
 
   const oldestReadyAt = (endpoint: string): number | null => oldestReady.get(endpoint) ?? null;
+
+  function list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): InboxEntry[] {
+    const wanted = ["seq > @afterSeq"];
+    if (endpoint !== undefined) wanted.push("endpoint = @endpoint");
+    if (type !== undefined) wanted.push("type = @type");
+    // By an index of the endpoint SQLite would read and sort all its events for one page.
+    let from = "inbox NOT INDEXED";
+    if (state !== undefined) {
+      // A partial index needs the state in the SQL itself, so it must be one of ours.
+      if (!EVENT_STATES.includes(state)) return [];
+      wanted.push(`state = '${state}'`);
+      // Of done events, which are nearly all, the table itself is in the right order.
+      if (state !== "done") from = `inbox INDEXED BY inbox_${state}`;
+    }
+    const sql = `SELECT ${ENTRY} FROM ${from} WHERE ${wanted.join(" AND ")} ORDER BY seq LIMIT @limit`;
+    const listing = listings.get(sql) ?? db.prepare<Record<string, unknown>, EntryRow>(sql);
+    listings.set(sql, listing);
+    return listing.all({ endpoint, type, afterSeq, limit }).map(entryOf);
+  }
 
   function replayOne({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
     const row = findOne.get(endpoint, eventId);
@@ -127,8 +144,7 @@ export function createQueries(db: Database): Queries {
   }).immediate;
 
   return {
-    list: ({ endpoint = null, state = null, type = null, afterSeq = 0, limit = 100 }: ListFilter) =>
-      findAll.all({ endpoint, state, type, afterSeq, limit }).map(entryOf),
+    list,
     get(endpoint, eventId) {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
@@ -147,8 +163,6 @@ export function createQueries(db: Database): Queries {
     prune,
   };
 }
-
-type ListFilter = { [Key in keyof ListQuery]?: ListQuery[Key] | null | undefined };
 
 function entryOf(row: EntryRow): InboxEntry {
   return {

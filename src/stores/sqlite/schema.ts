@@ -44,18 +44,22 @@ const READY_SINCE = `
   CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
 `;
 
-// Only the name changes: a rewrite of all payloads would double the file. payloads.ts reads what older releases wrote.
-const RECEIVED = "ALTER TABLE inbox_body RENAME COLUMN headers TO received;";
-
-// One index of what is ready, whatever its crashes.
-const READY = `
+// `received` holds more than the headers from now on; payloads.ts reads what was there before, since a rewrite of all
+// payloads would double the file. What is ready needs no index of its own for suspects. What waits for a person is listed
+// by `seq`, which an index holds behind its columns.
+const LISTED_BY_SEQ = `
+  ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;
   DROP INDEX inbox_suspect;
+  DROP INDEX inbox_dead;
+  DROP INDEX inbox_quarantined;
   CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';
+  CREATE INDEX inbox_dead ON inbox (endpoint) WHERE state = 'dead';
+  CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
 `;
 
 /** Append only: a file carries in `user_version` how many of these it has seen. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, RECEIVED, READY];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ];
 
 /** "sgbx": tells our files from other people's. */
 const APPLICATION_ID = 0x73676278;

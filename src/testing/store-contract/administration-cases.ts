@@ -64,6 +64,15 @@ export const ADMINISTRATION_CASES: readonly Promised[] = [
     },
   ],
   [
+    "G9",
+    "the number of a forgotten event is not used again",
+    async ({ store }) => {
+      const seq = await bring(store, "evt_1", "done");
+      await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0 + 1, limit: 500 });
+      ok((await accept(store, "evt_2")) > seq);
+    },
+  ],
+  [
     "G10",
     "replay takes done, dead and quarantined events with a payload, and nothing else",
     async ({ store }) => {
