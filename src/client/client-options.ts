@@ -125,16 +125,19 @@ function keyReader(source: unknown): ClientConfig["readApiKey"] {
 
 /** The base address without a slash at its end. Plain HTTP is only for loopback: elsewhere the network could read the key. */
 function parseBaseUrl(text: string): string {
-  const refused = (problem: string): Error => invalidOption(KNOWN.of, "baseUrl", problem);
-  if (!URL.canParse(text)) throw refused("expected an address such as https://api.example/v1");
+  if (!URL.canParse(text)) throw refusedBaseUrl("expected an address such as https://api.example/v1");
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw refused("expected https");
-  if (url.username !== "" || url.password !== "") throw refused("expected no name and no password in it");
-  if (url.search !== "" || url.hash !== "") throw refused("expected no query and no fragment in it");
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw refusedBaseUrl("expected https");
+  if (url.username !== "" || url.password !== "") throw refusedBaseUrl("expected no name and no password in it");
+  if (url.search !== "" || url.hash !== "") throw refusedBaseUrl("expected no query and no fragment in it");
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    throw refused("expected https; http would show the API key to the network, and is only for loopback");
+    throw refusedBaseUrl("expected https; http would show the API key to the network, and is only for loopback");
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function refusedBaseUrl(problem: string): Error {
+  return invalidOption(KNOWN.of, "baseUrl", problem);
 }
 
 /**

@@ -2,11 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { parseOptions } from "./options.js";
 import { startProcess } from "./processes/start-process.js";
-import { withBenchTables } from "./report/readme.js";
-import { renderTerminal } from "./report/render-terminal.js";
-import { tablesOf } from "./report/tables-of.js";
-import type { BenchResult } from "./result.js";
-import { runParts } from "./run-parts.js";
+import { renderTables, withBenchTables } from "./report/readme.js";
+import { runParts, tablesOf, type BenchResult } from "./run-parts.js";
 
 // From the compiled bench to what it was compiled from.
 const BENCH = join(import.meta.dirname, "..");
@@ -25,10 +22,8 @@ const generator = startProcess("load/generator.js");
 try {
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
   const result = await runParts({ options, generator, under, progress });
-  const text = JSON.stringify(result, null, 2);
-  process.stdout.write(
-    options.json === true ? `${text}\n` : `\n${renderTerminal(tablesOf(result), process.stdout.isTTY)}`,
-  );
+  const text = options.json === true ? JSON.stringify(result, null, 2) : `\n${await renderTables(tablesOf(result))}`;
+  process.stdout.write(`${text}\n`);
   if (options.readme === true) await keep(result);
 } catch (error) {
   process.stderr.write(`\nThe run failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -42,6 +37,6 @@ try {
 async function keep(result: BenchResult): Promise<void> {
   const before = existsSync(RESULT) ? (JSON.parse(readFileSync(RESULT, "utf8")) as BenchResult) : {};
   const all = { ...before, ...result };
-  writeFileSync(README, await withBenchTables(readFileSync(README, "utf8"), all));
+  writeFileSync(README, await withBenchTables(readFileSync(README, "utf8"), tablesOf(all)));
   writeFileSync(RESULT, `${JSON.stringify(all, null, 2)}\n`);
 }

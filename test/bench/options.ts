@@ -27,10 +27,7 @@ export interface BenchOptions {
   rounds: number;
   seconds: number;
   connections: number;
-  /** Absent: half of what the slowest takes. */
-  rate?: number;
   events: number;
-  memoryEvents: number;
   dir?: string;
   json?: boolean;
   readme?: boolean;
@@ -41,7 +38,6 @@ Examples:
   npm run bench                                        the usual parts, about nine minutes
   npm run bench -- --rounds 1 --seconds 1              a quick look
   npm run bench -- --only throughput --servers signalbox-express5,express-nothing
-  npm run bench -- --only latency --rate 2000
   npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
   npm run bench -- --readme                            keeps the result and writes its tables into README.md
@@ -66,9 +62,7 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
     .option("--rounds <n>", "rounds; their order of servers changes", toCount, 5)
     .option("--seconds <s>", "seconds for each server in each round", toPositive, 3)
     .option("--connections <n>", "connections, kept alive", toCount, 64)
-    .option("--rate <n>", "requests per second for latency (default: half of what the slowest takes)", toPositive)
     .option("--events <n>", "events in the inbox for scale-events", toCount, 5_000_000)
-    .option("--memory-events <n>", "events in all for scale-memory", toCount, 1_000_000)
     .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
     .option("--json", "print the result as JSON")
     .option("--readme", "keep the result in test/bench/result.json and write its tables into README.md")

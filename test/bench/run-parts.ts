@@ -1,18 +1,44 @@
 import { describeMachine } from "./machine.js";
 import type { BenchOptions } from "./options.js";
-import { chooseRate, measureLatency } from "./parts/latency.js";
+import { chooseRate, latencyTable, measureLatency, type LatencyResult } from "./parts/latency.js";
 import type { PartContext } from "./parts/part-context.js";
-import { measureSlowDisk } from "./parts/slow-disk.js";
-import { measureThroughput } from "./parts/throughput.js";
-import { measureVerification } from "./parts/verification.js";
+import { measureScaleBodies, scaleBodiesTable, type ScaleBodiesResult } from "./parts/scale-bodies.js";
+import { measureScaleEvents, scaleEventsTable, type ScaleEventsResult } from "./parts/scale-events.js";
+import { measureScaleMemory, scaleMemoryTable, type ScaleMemoryResult } from "./parts/scale-memory.js";
+import { measureSlowDisk, slowDiskTable, type SlowDiskResult } from "./parts/slow-disk.js";
+import { measureThroughput, throughputTables, type ThroughputResult } from "./parts/throughput.js";
+import { measureVerification, verificationTable, type VerificationResult } from "./parts/verification.js";
 import type { BenchProcess } from "./processes/start-process.js";
-import type { BenchResult, Measured } from "./result.js";
-import { measureScaleBodies } from "./scale/scale-bodies.js";
-import { measureScaleEvents } from "./scale/scale-events.js";
-import { measureScaleMemory } from "./scale/scale-memory.js";
-import { SERVERS, findServer, type Server } from "./servers/catalogue.js";
+import type { Measured } from "./report/format.js";
+import type { BenchTable } from "./report/readme.js";
+import { SERVERS, findServer } from "./servers/catalogue.js";
 
-/** What a part compares when nobody says otherwise. */
+/** The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is left out. */
+export interface BenchResult {
+  throughput?: Measured<ThroughputResult>;
+  latency?: Measured<LatencyResult>;
+  verification?: Measured<VerificationResult>;
+  slowDisk?: Measured<SlowDiskResult>;
+  scaleEvents?: Measured<ScaleEventsResult>;
+  scaleBodies?: Measured<ScaleBodiesResult>;
+  scaleMemory?: Measured<ScaleMemoryResult>;
+}
+
+/** The tables of a result, in the order in which they are read. */
+export function tablesOf(result: BenchResult): BenchTable[] {
+  const { throughput, latency, slowDisk, verification, scaleEvents, scaleBodies, scaleMemory } = result;
+  return [
+    ...(throughput ? throughputTables(throughput) : []),
+    ...(latency ? [latencyTable(latency)] : []),
+    ...(slowDisk ? [slowDiskTable(slowDisk)] : []),
+    ...(verification ? [verificationTable(verification)] : []),
+    ...(scaleEvents ? [scaleEventsTable(scaleEvents)] : []),
+    ...(scaleBodies ? [scaleBodiesTable(scaleBodies)] : []),
+    ...(scaleMemory ? [scaleMemoryTable(scaleMemory)] : []),
+  ];
+}
+
+/** The servers that a part compares by default. */
 const ON_SLOW_DISK = ["express-nothing", "signalbox-express5", "signalbox-node", "express-insert"];
 const AT_SCALE = ["signalbox-express5", "signalbox-node"];
 const OVER_TIME = "signalbox-express5";
@@ -24,14 +50,14 @@ export interface RunOptions {
   progress: (text: string) => void;
 }
 
-/** Runs the parts that are wanted, one after the other. */
+/** Runs the wanted parts, one after the other. */
 export async function runParts({ options, generator, under, progress }: RunOptions): Promise<BenchResult> {
   const { only, rounds, seconds, connections } = options;
   const machine = describeMachine(under);
-  const measured = <Value extends object>(value: Value): Measured & Value => ({
+  const measured = <Result extends object>(result: Result): Measured<Result> => ({
     at: new Date().toISOString(),
     machine,
-    ...value,
+    ...result,
   });
   const context = (usual: readonly string[]): PartContext => ({
     generator,
@@ -42,48 +68,43 @@ export async function runParts({ options, generator, under, progress }: RunOptio
     under,
     progress,
   });
-  const everyone = context(SERVERS.map(({ name }) => name));
-  // The tails of many short rounds say less than those of a few.
+  const all = context(SERVERS.map(({ name }) => name));
+  // Few long rounds show the slowest answers better than many short ones.
   const fewer = { rounds: Math.ceil(rounds / 2) };
   const result: BenchResult = {};
 
   for (const part of only) {
     switch (part) {
       case "throughput":
-        result.throughput = measured(await measureThroughput(everyone));
+        result.throughput = measured(await measureThroughput(all));
         break;
       case "latency": {
-        const rate = options.rate ?? (await chooseRate(everyone, result.throughput?.rows));
-        result.latency = measured(await measureLatency({ ...everyone, ...fewer }, rate));
+        const rate = await chooseRate(all, result.throughput?.rows);
+        result.latency = measured(await measureLatency({ ...all, ...fewer }, rate));
         break;
       }
       case "slow-disk":
         result.slowDisk = measured(await measureSlowDisk({ ...context(ON_SLOW_DISK), ...fewer }));
         break;
       case "verify":
-        result.verification = measured(await measureVerification(everyone));
+        result.verification = measured(await measureVerification(all));
         break;
-      case "scale-events":
-        result.scaleEvents = measured(await measureScaleEvents(oursAlone(context(AT_SCALE)), options.events));
+      case "scale-events": {
+        // The other servers have no inbox to fill.
+        const servers = context(AT_SCALE).servers.filter(({ isOurs }) => isOurs);
+        if (servers.length === 0) throw new Error("scale-events needs a server of signalbox");
+        result.scaleEvents = measured(await measureScaleEvents({ ...all, servers }, options.events));
         break;
+      }
       case "scale-bodies":
         result.scaleBodies = measured(await measureScaleBodies(context(AT_SCALE)));
         break;
       case "scale-memory": {
-        const server = context([OVER_TIME]).servers[0];
-        if (server !== undefined) {
-          result.scaleMemory = measured(await measureScaleMemory(everyone, server, options.memoryEvents));
-        }
+        const [server] = context([OVER_TIME]).servers;
+        if (server !== undefined) result.scaleMemory = measured(await measureScaleMemory(all, server));
         break;
       }
     }
   }
   return result;
-}
-
-/** The others have no inbox that could be filled. */
-function oursAlone(context: PartContext): PartContext {
-  const servers: readonly Server[] = context.servers.filter(({ isOurs }) => isOurs);
-  if (servers.length === 0) throw new Error("scale-events needs a server of signalbox");
-  return { ...context, servers };
 }

@@ -57,3 +57,15 @@ export function waitQuantile(gaps: readonly number[], idle: number, percent: num
   }
   return 0;
 }
+
+/** The spread of each figure over the rounds. */
+export function spreads<Round, Name extends string>(
+  rounds: readonly Round[],
+  figures: Record<Name, (round: Round, index: number) => number>,
+): Record<Name, Spread> {
+  const named = Object.entries<(round: Round, index: number) => number>(figures);
+  return Object.fromEntries(named.map(([name, valueOf]) => [name, spread(rounds.map(valueOf))])) as Record<
+    Name,
+    Spread
+  >;
+}

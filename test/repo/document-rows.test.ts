@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -38,11 +37,4 @@ test("names are read from the ends of texts, and from nowhere else", () => {
   ]);
   expect(rowsNamedIn(`// "${id("page")}"\n * "${id("page")}"\n`)).toEqual([]);
   expect(rowsNamedIn(`test("${id("page")} begins it", f); const a = map${id("page")};`)).toEqual([]);
-});
-
-test("npm run rows lists the rows without a test, and ends with 1 when there are any", () => {
-  const { stdout, status } = spawnSync(process.execPath, [`${TESTS}repo/rows.mjs`], { encoding: "utf8" });
-  const missing = rowsWithoutTest(ALL_NAMED);
-  expect(stdout.split("\n").filter((line) => line !== "")).toEqual(missing);
-  expect(status).toBe(missing.length === 0 ? 0 : 1);
 });

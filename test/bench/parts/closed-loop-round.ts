@@ -3,10 +3,16 @@ import type { LoadReport } from "../load/generator.js";
 import type { RequestSpec } from "../load/signed-requests.js";
 import type { Server } from "../servers/catalogue.js";
 import type { PartContext } from "./part-context.js";
-import { runServer, type LoadOutcome, type RunServerOptions, type ServerRun } from "./run-server.js";
-import { WARM_UP_REQUESTS, warmUp } from "./warm-up.js";
+import {
+  runServer,
+  WARM_UP_REQUESTS,
+  warmUp,
+  type LoadOutcome,
+  type RunServerOptions,
+  type ServerRun,
+} from "./run-server.js";
 
-/** More than any server here answers in a second: who gets through them sooner has a shorter round. */
+/** More than any server here answers in a second. A server that answers them sooner has a shorter round. */
 const REQUESTS_PER_SECOND = 40_000;
 const MOST_REQUESTS = 250_000;
 const MOST_BYTES = 512 * 2 ** 20;

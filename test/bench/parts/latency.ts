@@ -1,61 +1,57 @@
 import type { LoadReport } from "../load/generator.js";
 import type { OpenLoop } from "../load/open-loop.js";
-import type { LatencyResult, LatencyRow } from "../result.js";
-import type { Server } from "../servers/catalogue.js";
-import { spread, type Spread } from "../statistics.js";
+import { describeMeasured, formatMedian, formatRounds, formatSpread, type Measured } from "../report/format.js";
+import type { BenchTable } from "../report/readme.js";
+import { findServer } from "../servers/catalogue.js";
+import { spreads, type Spread } from "../statistics.js";
 import { runClosedLoopRound } from "./closed-loop-round.js";
-import { rotated, type PartContext } from "./part-context.js";
-import { runServer, type LoadOutcome } from "./run-server.js";
-import { WARM_UP_REQUESTS, warmUp } from "./warm-up.js";
+import { inRounds, type PartContext } from "./part-context.js";
+import { runServer, WARM_UP_REQUESTS, warmUp } from "./run-server.js";
 
-/** What the rest of the time is for: a queue that a server never gets rid of would say nothing of it. */
+/** Near its limit a server only grows its queue, and the times say little about the server. */
 const SHARE_OF_SLOWEST = 0.5;
 
-/** How long an answer takes when requests come at a fixed rate that every server can bear. */
-export async function measureLatency(context: PartContext, requestsPerSecond: number): Promise<LatencyResult> {
-  const { generator, servers, rounds, seconds, connections, under, progress } = context;
-  const measured = new Map<string, LoadOutcome[]>(servers.map(({ name }) => [name, []]));
-  const count = Math.ceil(requestsPerSecond * seconds) + WARM_UP_REQUESTS;
-  for (let round = 0; round < rounds; round++) {
-    for (const server of rotated(servers, round)) {
-      await generator.ask("prepare", { count });
-      const { value } = await runServer(server, { under }, async (running) => {
-        await warmUp(running, context);
-        return running.measure((port): Promise<LoadReport> => {
-          const loop: OpenLoop = { port, connections, seconds, requestsPerSecond };
-          return generator.ask("open loop", loop);
-        });
-      });
-      measured.get(server.name)?.push(value);
-      const { p50, p99, p999 } = value.load.latency;
-      progress(
-        `latency ${round + 1}  ${server.name.padEnd(18)} at ${requestsPerSecond}/s  p50 ${p50.toFixed(2)} p99 ${p99.toFixed(2)} p99.9 ${p999.toFixed(2)} ms  loop p99 ${value.loop.p99.toFixed(1)} max ${value.loop.max.toFixed(1)} ms`,
-      );
-    }
-  }
-  const rows = servers.map((server) => toRow(server, measured.get(server.name) ?? []));
-  return { requestsPerSecond, connections, seconds, rounds, rows };
-}
+export type LatencyResult = Awaited<ReturnType<typeof measureLatency>>;
 
-function toRow({ name, label }: Server, rounds: LoadOutcome[]): LatencyRow {
-  const over = (valueOf: (round: LoadOutcome) => number): Spread => spread(rounds.map(valueOf));
-  return {
+/** How long an answer takes when requests come at a fixed rate that every server can sustain. */
+export async function measureLatency(context: PartContext, requestsPerSecond: number) {
+  const { generator, servers, rounds, seconds, connections, under, progress } = context;
+  const count = Math.ceil(requestsPerSecond * seconds) + WARM_UP_REQUESTS;
+  const measured = await inRounds(servers, rounds, async (server, round) => {
+    await generator.ask("prepare", { count });
+    const { value } = await runServer(server, { under }, async (running) => {
+      await warmUp(running, context);
+      return running.measure((port): Promise<LoadReport> => {
+        const loop: OpenLoop = { port, connections, seconds, requestsPerSecond };
+        return generator.ask("open loop", loop);
+      });
+    });
+    const { p50, p99, p999 } = value.load.latency;
+    progress(
+      `latency ${round + 1}  ${server.name.padEnd(18)} at ${requestsPerSecond}/s  p50 ${p50.toFixed(2)} p99 ${p99.toFixed(2)} p99.9 ${p999.toFixed(2)} ms  loop p99 ${value.loop.p99.toFixed(1)} max ${value.loop.max.toFixed(1)} ms`,
+    );
+    return value;
+  });
+  const rows = measured.map(({ value: { name, label }, results }) => ({
     server: name,
     label,
-    p50: over(({ load }) => load.latency.p50),
-    p99: over(({ load }) => load.latency.p99),
-    p999: over(({ load }) => load.latency.p999),
-    max: over(({ load }) => load.latency.max),
-    loopP99: over(({ loop }) => loop.p99),
-    loopMax: over(({ loop }) => loop.max),
-    generatorLateP99: Math.max(...rounds.map(({ load }) => load.lateP99 ?? 0)),
-  };
+    ...spreads(results, {
+      p50: ({ load }) => load.latency.p50,
+      p99: ({ load }) => load.latency.p99,
+      p999: ({ load }) => load.latency.p999,
+      max: ({ load }) => load.latency.max,
+      loopP99: ({ loop }) => loop.p99,
+      loopMax: ({ loop }) => loop.max,
+    }),
+    generatorLateP99: Math.max(...results.map(({ load }) => load.lateP99 ?? 0)),
+  }));
+  return { requestsPerSecond, connections, seconds, rounds, rows };
 }
 
 /**
  * Half of what the slowest server takes.
  *
- * @param known what each was measured to take; without it, each is tried once
+ * @param known the measured rate of each; without it, each server is tried once
  */
 export async function chooseRate(
   context: PartContext,
@@ -64,16 +60,43 @@ export async function chooseRate(
   const rates = known?.map(({ requestsPerSecond }) => requestsPerSecond.median) ?? [];
   if (known === undefined) {
     for (const server of context.servers) {
-      context.progress(`latency    ${server.name.padEnd(18)} looking for the rate`);
+      context.progress(`latency    ${server.name.padEnd(18)} finding the rate`);
       const tries = await runClosedLoopRound({ ...context, seconds: 1 }, server);
       rates.push(tries.requestsPerSecond);
     }
   }
-  return roundDown(Math.min(...rates) * SHARE_OF_SLOWEST);
-}
-
-/** To two digits: 1 234 becomes 1 200. */
-function roundDown(rate: number): number {
+  const rate = Math.min(...rates) * SHARE_OF_SLOWEST;
+  // Rounded down to two digits: 1 234 becomes 1 200.
   const step = 10 ** Math.max(0, Math.floor(Math.log10(rate)) - 1);
   return Math.max(1, Math.floor(rate / step) * step);
+}
+
+/** A generator that is later than this with more than one request in a hundred disturbs the measurement. */
+const LATE_MS = 1;
+
+export function latencyTable(result: Measured<LatencyResult>): BenchTable {
+  const { rows, requestsPerSecond, seconds, rounds } = result;
+  const isLate = ({ generatorLateP99 }: (typeof rows)[number]): boolean => generatorLateP99 > LATE_MS;
+  return {
+    title: `Time to the answer at ${requestsPerSecond.toLocaleString("en-US")} requests per second`,
+    columns: ["", "p50 ms", "p99 ms", "p99.9 ms", "loop delay p99 ms", "max ms"],
+    rows: rows.map((row) => ({
+      cells: [
+        row.label,
+        formatSpread(row.p50) + (isLate(row) ? " †" : ""),
+        formatSpread(row.p99),
+        formatSpread(row.p999),
+        formatMedian(row.loopP99),
+        formatMedian(row.loopMax),
+      ],
+      isOurs: findServer(row.server)?.isOurs === true,
+    })),
+    notes: [
+      `${formatRounds(rounds, seconds)} Requests come at a fixed rate; the time runs from when each was due.`,
+      // The nearest rank: no value between two measured ones.
+      ...(requestsPerSecond * seconds < 1000 ? ["Of fewer than 1,000 requests, p99.9 is the slowest."] : []),
+      ...(rows.some(isLate) ? ["† The load generator was late with some of them: a busy machine."] : []),
+    ],
+    measured: describeMeasured(result),
+  };
 }

@@ -1,7 +1,7 @@
 import type { BenchProcess } from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
 
-/** What each part of a run is given. */
+/** What each part of a run gets. */
 export interface PartContext {
   generator: BenchProcess;
   servers: readonly Server[];
@@ -9,14 +9,27 @@ export interface PartContext {
   /** For each server in each round. */
   seconds: number;
   connections: number;
-  /** Where files are made. */
+  /** The folder for the servers' files. */
   under: string;
-  /** Says what was measured just now. */
+  /** Reports the latest measurement. */
   progress(text: string): void;
 }
 
-/** What runs first changes with each round, so that no server always has the same neighbour, or a cold machine. */
-export function rotated<Value>(values: readonly Value[], round: number): Value[] {
-  const from = round % values.length;
-  return [...values.slice(from), ...values.slice(0, from)];
+/**
+ * Measures each value once in each round. The first one changes with each round, so that no value always has the same
+ * neighbour, or a cold machine.
+ */
+export async function inRounds<Value, Result>(
+  values: readonly Value[],
+  rounds: number,
+  measure: (value: Value, round: number) => Promise<Result>,
+): Promise<{ value: Value; results: Result[] }[]> {
+  const measured = values.map((value) => ({ value, results: [] as Result[] }));
+  for (let round = 0; round < rounds; round++) {
+    const from = round % measured.length;
+    for (const { value, results } of [...measured.slice(from), ...measured.slice(0, from)]) {
+      results.push(await measure(value, round));
+    }
+  }
+  return measured;
 }

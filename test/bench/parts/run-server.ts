@@ -1,12 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { ClosedLoop } from "../load/closed-loop.js";
 import type { LoadReport } from "../load/generator.js";
 import { startProcess, type BenchProcess } from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
 import type { LoopDelay } from "../servers/loop-watch.js";
 import type { ServerSample } from "../servers/serve.js";
-import { assertAllAnswered } from "./assert-all-answered.js";
-import { assertAllKept } from "./assert-all-kept.js";
+import type { PartContext } from "./part-context.js";
 
 export interface LoadOutcome extends ServerSample {
   load: LoadReport;
@@ -89,4 +90,61 @@ async function measure(
 
 function sizeOf(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}
+
+/** After so many requests V8 has compiled the hot code, and the file has its first pages. A slow server handles fewer. */
+export const WARM_UP_REQUESTS = 8000;
+const WARM_UP_SECONDS = 4;
+
+/** Load before the measurement. A short measurement has a short warm-up. */
+export async function warmUp(
+  running: RunningServer,
+  { generator, connections, seconds }: Pick<PartContext, "generator" | "connections" | "seconds">,
+  most = WARM_UP_REQUESTS,
+): Promise<void> {
+  await running.measure((port): Promise<LoadReport> => {
+    const loop: ClosedLoop = { port, connections, seconds: Math.min(WARM_UP_SECONDS, seconds * 2), most };
+    return generator.ask("closed loop", loop);
+  });
+}
+
+/** Refusals are fast, and a broken connection is not a figure: both fail the run. */
+function assertAllAnswered({ label }: Server, { sent, answered, statuses, refusal, failure }: LoadReport): void {
+  if (failure !== null) throw new Error(`${label}: ${failure}`);
+  const isFine = answered > 0 && sent === answered && Object.keys(statuses).every((status) => status === "200");
+  const byStatus = JSON.stringify(statuses);
+  if (!isFine) throw new Error(`${label}: ${sent} sent, ${answered} answered, by status ${byStatus} ${refusal ?? ""}`);
+}
+
+interface Tally {
+  /** Answered with 200. */
+  acknowledged: number;
+  /** How often the callback was called; null: there is none. */
+  handedOff: number | null;
+  /** Events that were in the file before. */
+  before: number;
+}
+
+/**
+ * Reads the file of a server that has stopped. Every acknowledged event must be in it, and ours must have been handed off
+ * once each: a server that loses something has no figures.
+ */
+function assertAllKept(folder: string, { label, keeps, isOurs }: Server, tally: Tally): void {
+  if (keeps === null) return;
+  const { acknowledged, handedOff, before } = tally;
+  const db = new Database(join(folder, keeps.file), { readonly: true, fileMustExist: true });
+  try {
+    const count = (where: string): number =>
+      (db.prepare(`SELECT count(*) FROM ${keeps.table} ${where}`).pluck().get() as number) - before;
+    const kept = count("");
+    if (kept !== acknowledged) throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} in its file`);
+    if (!isOurs) return;
+    // As many hand-offs as events, and each event done: so each was handed off exactly once.
+    const done = count("WHERE state = 'done'");
+    if (done !== acknowledged || handedOff !== acknowledged) {
+      throw new Error(`${label}: ${acknowledged} acknowledged, ${handedOff} handed off, ${done} done in its file`);
+    }
+  } finally {
+    db.close();
+  }
 }

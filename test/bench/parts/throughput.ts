@@ -1,43 +1,50 @@
-import type { ThroughputResult, ThroughputRow } from "../result.js";
-import { findBaseline, type Server } from "../servers/catalogue.js";
-import { spread, spreadOrNull } from "../statistics.js";
+import {
+  describeMeasured,
+  formatMebibytes,
+  formatMedian,
+  formatRounds,
+  formatSpread,
+  type Measured,
+} from "../report/format.js";
+import type { BenchTable } from "../report/readme.js";
+import { findBaseline, findServer, type Server } from "../servers/catalogue.js";
+import { spreadOrNull, spreads } from "../statistics.js";
 import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
-import { rotated, type PartContext } from "./part-context.js";
+import { inRounds, type PartContext } from "./part-context.js";
 
-/** As much as each server can take. */
-export async function measureThroughput(context: PartContext): Promise<ThroughputResult> {
+export type ThroughputResult = Awaited<ReturnType<typeof measureThroughput>>;
+
+/** As many requests as each server can take. */
+export async function measureThroughput(context: PartContext) {
   const { servers, rounds, seconds, connections, progress } = context;
-  const measured = new Map<string, ClosedLoopRound[]>(servers.map(({ name }) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const server of rotated(servers, round)) {
-      const result = await runClosedLoopRound(context, server);
-      measured.get(server.name)?.push(result);
-      progress(describe(server, round, result));
-    }
-  }
+  const measured = await inRounds(servers, rounds, async (server, round) => {
+    const result = await runClosedLoopRound(context, server);
+    progress(describe(server, round, result));
+    return result;
+  });
   const baseline = findBaseline(servers);
-  const against = measured.get(baseline.name) ?? [];
-  const rows = servers.map((server) => toRow(server, measured.get(server.name) ?? [], against));
+  const against = measured.find(({ value }) => value === baseline)?.results ?? [];
+  const rows = measured.map(({ value, results }) => toRow(value, results, against));
   return { connections, seconds, rounds, baseline: baseline.label, rows };
 }
 
-function toRow({ name, label, keeps }: Server, rounds: ClosedLoopRound[], against: ClosedLoopRound[]): ThroughputRow {
-  const over = (valueOf: (round: ClosedLoopRound) => number): ReturnType<typeof spread> => spread(rounds.map(valueOf));
-  const ratio = (valueOf: (round: ClosedLoopRound) => number): ReturnType<typeof spread> =>
-    spread(rounds.map((round, index) => valueOf(round) / valueOf(against[index] ?? round)));
+function toRow({ name, label, keeps }: Server, rounds: ClosedLoopRound[], against: ClosedLoopRound[]) {
   return {
     server: name,
     label,
-    requestsPerSecond: over((round) => round.requestsPerSecond),
-    ratio: ratio((round) => round.requestsPerSecond),
-    cpuMicrosPerRequest: over((round) => round.cpuMicrosPerRequest),
-    cpuRatio: ratio((round) => round.cpuMicrosPerRequest),
+    ...spreads(rounds, {
+      requestsPerSecond: (round) => round.requestsPerSecond,
+      // Each round against the same round of the baseline.
+      ratio: (round, index) => round.requestsPerSecond / (against[index] ?? round).requestsPerSecond,
+      cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
+      cpuRatio: (round, index) => round.cpuMicrosPerRequest / (against[index] ?? round).cpuMicrosPerRequest,
+      loopP99: ({ value }) => value.loop.p99,
+      loopMax: ({ value }) => value.loop.max,
+      rssBytes: ({ value }) => value.rssBytes,
+    }),
     mainThreadMicrosPerRequest: spreadOrNull(rounds.map((round) => round.mainThreadMicrosPerRequest)),
-    loopP99: over(({ value }) => value.loop.p99),
-    loopMax: over(({ value }) => value.loop.max),
-    rssBytes: over(({ value }) => value.rssBytes),
     writtenBytesPerRequest: spreadOrNull(rounds.map((round) => round.writtenBytesPerRequest)),
-    keptBytesPerRequest: keeps === null ? null : over((round) => round.fileBytes / round.acknowledged),
+    keptBytesPerRequest: spreadOrNull(rounds.map((round) => keeps && round.fileBytes / round.acknowledged)),
     generatorBusy: Math.max(...rounds.map(({ value }) => value.load.generatorBusy)),
   };
 }
@@ -54,4 +61,55 @@ function describe(server: Server, round: number, measured: ClosedLoopRound): str
     `drain ${drainMs.toFixed(0)} ms`,
     `generator ${(load.generatorBusy * 100).toFixed(0)} %`,
   ].join("  ");
+}
+
+/** Above this share of one core the generator itself may be the limit. */
+const BUSY = 0.9;
+
+export function throughputTables(result: Measured<ThroughputResult>): BenchTable[] {
+  const { rows, baseline, connections, seconds, rounds } = result;
+  const measured = describeMeasured(result);
+  const isAtItsLimit = ({ generatorBusy }: (typeof rows)[number]): boolean => generatorBusy > BUSY;
+  const isOurs = ({ server }: (typeof rows)[number]): boolean => findServer(server)?.isOurs === true;
+  const requests: BenchTable = {
+    title: `Requests per second, ${connections} connections`,
+    columns: ["", "requests/s", `× ${baseline}`, "CPU µs/request", "× its CPU"],
+    rows: rows.map((row) => ({
+      cells: [
+        row.label,
+        formatSpread(row.requestsPerSecond) + (isAtItsLimit(row) ? " †" : ""),
+        formatSpread(row.ratio),
+        formatSpread(row.cpuMicrosPerRequest),
+        formatSpread(row.cpuRatio),
+      ],
+      isOurs: isOurs(row),
+    })),
+    notes: [
+      `${formatRounds(rounds, seconds)} Ratios are taken in each round, then their median.`,
+      "CPU is user and system time of the whole server process, with every hand-off.",
+      ...(rows.some(isAtItsLimit) ? ["† The load generator was at its limit: the server can do more."] : []),
+    ],
+    measured,
+  };
+  const cost: BenchTable = {
+    title: "What that costs the process",
+    columns: ["", "loop delay p99 ms", "max ms", "memory", "bytes written/event", "bytes kept/event"],
+    rows: rows.map((row) => ({
+      cells: [
+        row.label,
+        formatMedian(row.loopP99),
+        formatMedian(row.loopMax),
+        formatMebibytes(row.rssBytes.median),
+        formatMedian(row.writtenBytesPerRequest),
+        formatMedian(row.keptBytesPerRequest),
+      ],
+      isOurs: isOurs(row),
+    })),
+    notes: [
+      "In the same rounds, at full load: medians. Loop delay: what comes at a random moment waits for the event loop.",
+      "Written: what the process caused at the disk, in whole pages. Kept: its files after it closed.",
+    ],
+    measured,
+  };
+  return [requests, cost];
 }

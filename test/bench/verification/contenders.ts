@@ -5,8 +5,8 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Stripe } from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import { signalEvent } from "signalbox/testing";
+import { BARE_HMAC } from "../parts/verification.js";
 import { SECRET } from "../servers/endpoint.js";
-import { BARE_HMAC } from "./bare-hmac.js";
 
 /** One library's way to check one received body. A call throws, or gives `false`, when the signature is wrong. */
 export interface Contender {

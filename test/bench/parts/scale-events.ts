@@ -1,35 +1,38 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runClosedLoopRound, type ClosedLoopRound } from "../parts/closed-loop-round.js";
-import type { PartContext } from "../parts/part-context.js";
+import type { FillSpec } from "../load/fill-inbox.js";
 import { startProcess } from "../processes/start-process.js";
-import type { ScaleEventsResult, ScaleEventsRow } from "../result.js";
+import { describeMeasured, formatMedian, formatRounds, formatSpread, type Measured } from "../report/format.js";
+import type { BenchTable } from "../report/readme.js";
 import type { Server } from "../servers/catalogue.js";
-import { spread, type Spread } from "../statistics.js";
-import type { FillSpec } from "./fill.js";
+import { spreads } from "../statistics.js";
+import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import type { PartContext } from "./part-context.js";
 
-/** At a time, so that something is said of it meanwhile. */
+/** Events between two lines of progress. */
 const FILL_STEP = 250_000;
 
+export type ScaleEventsResult = Awaited<ReturnType<typeof measureScaleEvents>>;
+
 /** Whether an inbox that holds millions of events is slower than an empty one. */
-export async function measureScaleEvents(context: PartContext, events: number): Promise<ScaleEventsResult> {
+export async function measureScaleEvents(context: PartContext, events: number) {
   const { servers, rounds, seconds, connections, under, progress } = context;
   const folder = mkdtempSync(join(under, "filled-"));
   try {
     const fileBytes = await fill(folder, events, progress);
-    const rows: ScaleEventsRow[] = [];
+    const rows = [];
     let inFile = events;
     let serial = 0;
     for (const server of servers) {
       const empty: ClosedLoopRound[] = [];
       const full: ClosedLoopRound[] = [];
       for (let round = 0; round < rounds; round++) {
-        // The filled inbox would know the last round's events again.
+        // New requests: the filled inbox has the events of the last round.
         serial += 1;
         for (const isFull of round % 2 === 0 ? [true, false] : [false, true]) {
           const options = isFull ? { serial, filled: { folder, events: inFile } } : { serial };
           const result = await runClosedLoopRound(context, server, options);
-          // It grows by what each round adds, which is little beside what is there.
+          // Each round adds events, few beside those that are there.
           if (isFull) inFile += result.acknowledged;
           (isFull ? full : empty).push(result);
           progress(
@@ -47,7 +50,7 @@ export async function measureScaleEvents(context: PartContext, events: number): 
 
 /** @returns the size of the file */
 async function fill(folder: string, events: number, progress: (text: string) => void): Promise<number> {
-  const filler = startProcess("scale/fill.js");
+  const filler = startProcess("load/fill-inbox.js");
   try {
     let fileBytes = 0;
     for (let from = 0; from < events; from += FILL_STEP) {
@@ -67,16 +70,41 @@ function toRow(
   fileBytes: number,
   rounds: readonly ClosedLoopRound[],
   empty: readonly ClosedLoopRound[],
-): ScaleEventsRow {
-  const over = (valueOf: (round: ClosedLoopRound) => number): Spread => spread(rounds.map(valueOf));
+) {
   return {
     server: name,
     label,
     events,
     fileBytes,
-    requestsPerSecond: over((round) => round.requestsPerSecond),
-    cpuMicrosPerRequest: over((round) => round.cpuMicrosPerRequest),
-    ratio: spread(rounds.map((round, index) => round.requestsPerSecond / (empty[index] ?? round).requestsPerSecond)),
-    startMs: over((round) => round.startMs),
+    ...spreads(rounds, {
+      requestsPerSecond: (round) => round.requestsPerSecond,
+      cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
+      // Against the empty inbox in the same round.
+      ratio: (round, index) => round.requestsPerSecond / (empty[index] ?? round).requestsPerSecond,
+      // From the start of the process until it listens.
+      startMs: (round) => round.startMs,
+    }),
+  };
+}
+
+export function scaleEventsTable(result: Measured<ScaleEventsResult>): BenchTable {
+  const { rows, connections, seconds, rounds } = result;
+  return {
+    title: `With events in the inbox, ${connections} connections`,
+    columns: ["", "events", "file", "requests/s", "× the empty one", "CPU µs/request", "start ms"],
+    rows: rows.map((row) => ({
+      cells: [
+        row.label,
+        row.events.toLocaleString("en-US"),
+        `${(row.fileBytes / 1e9).toFixed(1)} GB`,
+        formatSpread(row.requestsPerSecond),
+        formatSpread(row.ratio),
+        formatMedian(row.cpuMicrosPerRequest),
+        formatMedian(row.startMs),
+      ],
+      isOurs: true,
+    })),
+    notes: [`${formatRounds(rounds, seconds)} In turn with the empty one.`],
+    measured: describeMeasured(result),
   };
 }

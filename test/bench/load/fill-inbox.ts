@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { sqliteStore } from "signalbox/stores/sqlite";
-import { makeEvent } from "../load/make-event.js";
+import { makeEvent } from "./make-event.js";
 import { answerQuestions } from "../processes/questions.js";
 
 export interface FillSpec {
@@ -15,7 +15,7 @@ export interface FillSpec {
 
 const ENDPOINT = "default";
 const BATCH = 2000;
-/** Younger than what retention takes the payload of. */
+/** Younger than the events whose payload retention drops. */
 const OLDEST_MS = 5 * 86_400_000;
 
 answerQuestions(

@@ -1,2 +1,0 @@
-/** The name of what no verification can do without: one HMAC over the same bytes. */
-export const BARE_HMAC = "one bare HMAC";

@@ -1,0 +1,27 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { withBenchTables } from "../bench/report/readme.js";
+import { tablesOf, type BenchResult } from "../bench/run-parts.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const README = readFileSync(`${ROOT}README.md`, "utf8");
+const RESULT = JSON.parse(readFileSync(`${ROOT}test/bench/result.json`, "utf8")) as BenchResult;
+
+test("the README's figures are those of the kept result, in the bench's own tables", async () => {
+  expect(await withBenchTables(README, tablesOf(RESULT))).toBe(README);
+});
+
+test("a short run of the bench gives figures for our server and for the baseline", () => {
+  const run = (...args: string[]): string => execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8", stdio: "pipe" });
+  run("node_modules/typescript/bin/tsc", "-p", "test/bench");
+  const servers = "express-nothing,signalbox-express5";
+  const short = ["--only", "throughput,latency", "--servers", servers, "--rounds", "1", "--seconds", "0.2"];
+  const { throughput, latency } = JSON.parse(run("test/bench/dist/main.js", ...short, "--json")) as BenchResult;
+  expect(throughput?.rows.map(({ server }) => server)).toEqual(servers.split(","));
+  expect(throughput?.rows[0]?.ratio).toEqual({ median: 1, min: 1, max: 1 });
+  for (const row of throughput?.rows ?? []) expect(row.requestsPerSecond.median).toBeGreaterThan(0);
+  expect(throughput?.rows[1]?.keptBytesPerRequest?.median).toBeGreaterThan(700);
+  for (const row of latency?.rows ?? []) expect(row.p99.median).toBeGreaterThanOrEqual(row.p50.median);
+});
