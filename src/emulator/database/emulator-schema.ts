@@ -1,7 +1,7 @@
 import { ACCESS_SCHEMA } from "../access/access-schema.js";
 import { MARKET_SCHEMA } from "../market/market-schema.js";
 import { OPERATION_FAULT_SCHEMA } from "../operations/operation-faults.js";
-import { INVESTIGATION_SCHEMA } from "../investigations/investigation-schema.js";
+import { INVESTIGATION_SCHEMA } from "../investigations/investigation-row.js";
 import { WEBHOOK_SCHEMA } from "../webhooks/webhook-schema.js";
 import { SETTINGS_SCHEMA } from "./settings.js";
 

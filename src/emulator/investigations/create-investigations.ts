@@ -1,5 +1,5 @@
 import { LIMITS } from "../../api/limits.js";
-import type { InvestigationTask } from "../../api/investigation.js";
+import type { InvestigationTask, TaskStage } from "../../api/investigation.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, monthStart } from "../time/month.js";
@@ -7,7 +7,6 @@ import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
 import { buildReport } from "./build-report.js";
 import { investigationTask, type InvestigationRow } from "./investigation-row.js";
-import { nextStage } from "./next-stage.js";
 import { findSubject } from "./report-subject.js";
 
 /** The promotion investigations of all accounts (service document, operations 1 and 2). */
@@ -113,23 +112,24 @@ export function createInvestigations(core: EmulatorCore): Investigations {
     return investigationTask({ ...row, completed_at: null, error_code: null, error_message: null, report: null });
   });
 
-  /** One step of one task. What its product lacks shows when the report is to be written. */
-  const goOn = database.transaction((row: InvestigationRow, dueAt: number): void => {
-    const next = nextStage(row.stage, dueAt, assumptions);
-    if (next === null) return;
-    const { task_id } = row;
-    if (next.stage !== "complete") {
-      change.run({ task_id, status: next.status, stage: next.stage, updated_at: dueAt, due_at: next.dueAt });
-      return;
-    }
-    const report = buildReport(database, { slug: row.slug, locale: row.locale, generatedAtMs: dueAt });
-    if (report === null) {
-      finish.run({ task_id, status: "failed", stage: row.stage, updated_at: dueAt, report: null, ...TOO_LITTLE });
-    } else {
-      const text = JSON.stringify(report);
-      const { status, stage } = next;
-      finish.run({ task_id, status, stage, updated_at: dueAt, report: text, error_code: null, error_message: null });
-    }
+  /**
+   * The next step of a task (service document, States and transitions; when a step comes is not shown there):
+   *
+   * ```
+   * queued/queued → running/investigating → running/generating_report → succeeded/complete
+   * ```
+   */
+  const goOn = database.transaction(({ task_id, slug, locale, stage }: InvestigationRow, dueAt: number): void => {
+    const run = (next: TaskStage, seconds: number): void => {
+      const due_at = dueAt + Math.round(seconds * 1000);
+      change.run({ task_id, status: "running", stage: next, updated_at: dueAt, due_at });
+    };
+    if (stage === "queued") return run("investigating", assumptions.investigatingSeconds);
+    if (stage === "investigating") return run("generating_report", assumptions.generatingReportSeconds);
+    const report = buildReport(database, { slug, locale, generatedAtMs: dueAt });
+    const end = { task_id, updated_at: dueAt };
+    if (report === null) finish.run({ ...end, status: "failed", stage, report: null, ...TOO_LITTLE });
+    else finish.run({ ...end, status: "succeeded", stage: "complete", report: JSON.stringify(report), ...NO_ERROR });
   });
 
   const nextDue = database.prepare<[], { due: number | null }>("SELECT min(due_at) AS due FROM investigation");
@@ -187,6 +187,8 @@ export function createInvestigations(core: EmulatorCore): Investigations {
     },
   };
 }
+
+const NO_ERROR = { error_code: null, error_message: null };
 
 const TOO_LITTLE = {
   error_code: "INSUFFICIENT_EVIDENCE",

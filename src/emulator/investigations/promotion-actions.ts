@@ -1,39 +1,82 @@
 import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../time/month.js";
+import type { SourceKind } from "./report-sources.js";
+import type { ReportProduct } from "./report-subject.js";
+import type { StrategyKind, Text } from "./report-texts.js";
 
 /** What a product did, or what was done about it, in a month, as far as it was observed. */
 export interface PromotionAction {
   tool_id: number;
   month: MonthIndex;
   kind: ActionKind;
-  name_en: string;
-  name_zh: string;
-  /** Of what is counted: how much of it there was in the month before and in this one; null of all else. */
+  /** What it was about, such as a feature or a plan; empty where it is about a number. */
+  item_en: string;
+  item_zh: string;
+  /** A number in the month before and in this one; null where the action is about none. */
   before: number | null;
   after: number | null;
 }
 
-export type ActionKind =
-  | "launch"
-  | "feature"
-  | "model"
-  | "api"
-  | "mcp"
-  | "plan"
-  | "price"
-  | "ai_source"
-  | "search_ads"
-  | "creatives"
-  | "articles"
-  | "directories"
-  | "links"
-  | "pages"
-  | "positioning";
+/** Each kind of action: where it is seen, what it is summed up as, and its title. */
+export const ACTIONS = {
+  launch: { seenAt: "announcements", strategy: "product", title: ["Announced its launch", "宣布正式上线"] },
+  feature: { seenAt: "changelog", strategy: "product", title: ["Introduced {item}", "推出功能：{item}"] },
+  model: { seenAt: "changelog", strategy: "product", title: ["Released the model {item}", "推出模型：{item}"] },
+  api: { seenAt: "docs", strategy: "product", title: ["Launched a public API", "开放公共API"] },
+  mcp: { seenAt: "docs", strategy: "ai_visibility", title: ["Added MCP support", "支持MCP"] },
+  plan: { seenAt: "pricing", strategy: "pricing", title: ["Added the {item} plan", "推出{item}套餐"] },
+  price: {
+    seenAt: "pricing",
+    strategy: "pricing",
+    title: ["Changed the price or the trial of the {item} plan", "调整{item}套餐的价格或试用"],
+  },
+  ai_source: {
+    seenAt: "traffic",
+    strategy: "ai_visibility",
+    title: ["Received its first visits from {item}", "首次获得来自{item}的访问"],
+  },
+  search_ads: {
+    seenAt: "ads",
+    strategy: "paid_acquisition",
+    title: ["Started running search ads", "开始投放搜索广告"],
+  },
+  creatives: {
+    seenAt: "ads",
+    strategy: "paid_acquisition",
+    title: ["Ran {after} ad creatives, up from {before}", "广告素材由{before}种增至{after}种"],
+  },
+  articles: {
+    seenAt: "media",
+    strategy: "earned_attention",
+    title: ["Was covered in {after} new {after?article or review|articles or reviews}", "获得{after}篇报道或评测"],
+  },
+  directories: {
+    seenAt: "directories",
+    strategy: "earned_attention",
+    title: ["Was listed in {added} more AI {added?directory|directories}", "新登上{added}个AI导航站"],
+  },
+  links: {
+    seenAt: "links",
+    strategy: "earned_attention",
+    title: ["Gained links from {added} more {added?website|websites}", "新增{added}个外链网站"],
+  },
+  pages: {
+    seenAt: "sitemap",
+    strategy: "website",
+    title: ["Added {added} {added?page|pages} to its sitemap", "站点地图新增{added}个页面"],
+  },
+  positioning: {
+    seenAt: "homepage",
+    strategy: "website",
+    title: ["Changed its tagline to “{item}”", "更换首页标语"],
+  },
+} as const satisfies Record<string, { seenAt: SourceKind; strategy: StrategyKind; title: Text }>;
+export type ActionKind = keyof typeof ACTIONS;
 
-/** What counts as an action, of what moves a little in every month. A signal needs more: a report looks at all there was. */
+/** Numbers move a little in every month; an action needs so much. A signal needs more, since a report lists small changes too. */
 const LEAST = { creativesFactor: 1.5, creatives: 5, pagesFactor: 1.3, pages: 50, linksFactor: 2, links: 10 } as const;
 
-/** Counts of two months in a row, of the products that are looked at. The months come first, by which the tables are kept. */
+/** The rows of two months in a row, of the chosen products. Months come first, as in the keys of the tables. */
 const PAIRS = (table: string): string => `chosen CROSS JOIN observed_month o
   CROSS JOIN ${table} l ON l.month = o.month AND l.tool_id = chosen.tool_id
   CROSS JOIN ${table} b ON b.month = o.month - 1 AND b.tool_id = chosen.tool_id`;
@@ -43,13 +86,13 @@ const counted = (kind: ActionKind, column: string, condition: string): string =>
    FROM ${PAIRS("product_presence_month")} WHERE ${condition}`;
 
 /** All actions of these products in the observed months, the oldest first. */
-export function readPromotionActions(database: Database, toolIds: readonly number[]): PromotionAction[] {
+export function readPromotionActions(database: Database, products: readonly ReportProduct[]): PromotionAction[] {
   // A plan's first row is its introduction, each later one another price or trial.
   return database
     .prepare<[typeof LEAST & { ids: string }], PromotionAction>(
       `WITH chosen AS (SELECT value AS tool_id FROM json_each(@ids)),
          span AS (SELECT min(month) AS first, max(month) AS last FROM observed_month),
-         action (tool_id, month, kind, name_en, name_zh, before, after) AS (
+         action (tool_id, month, kind, item_en, item_zh, before, after) AS (
            SELECT tool_id, launched_month, 'launch', name, name, NULL, NULL FROM chosen JOIN product USING (tool_id)
            WHERE discontinued_month IS NULL OR discontinued_month > launched_month
            UNION ALL
@@ -82,7 +125,7 @@ export function readPromotionActions(database: Database, toolIds: readonly numbe
              AND l.linking_domains - b.linking_domains >= (b.linking_domains - e.linking_domains) / 3.0 * @linksFactor)
        SELECT action.* FROM action, span
        WHERE action.month > span.first AND action.month <= span.last
-       ORDER BY action.month, action.tool_id, kind, name_en`,
+       ORDER BY action.month, action.tool_id, kind, item_en`,
     )
-    .all({ ...LEAST, ids: JSON.stringify(toolIds) });
+    .all({ ...LEAST, ids: JSON.stringify(products.map(({ tool_id }) => tool_id)) });
 }

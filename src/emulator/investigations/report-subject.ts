@@ -1,25 +1,35 @@
-import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
+import type { Database } from "../database/database.js";
 
-/** What an investigation is about: one product, or the largest ones of a category. */
-export interface ReportSubject {
-  kind: "product" | "category";
-  name: Record<ServiceLocale, string>;
-  products: { tool_id: number; name: string; domain: string }[];
+/** A product whose actions a report lists. */
+export interface ReportProduct {
+  tool_id: number;
+  name: string;
+  domain: string;
 }
 
-/** How many products of a category are looked at. */
+/** What an investigation is about: one product, or a category. */
+export interface ReportSubject {
+  kind: "product" | "category";
+  slug: string;
+  name: Record<ServiceLocale, string>;
+  /** The products whose actions and searches the report lists: of a category the largest ones. */
+  products: ReportProduct[];
+  /** The products whose visits count: of a category all that the rankings of the latest month have. */
+  toolIds: number[];
+}
+
+/** A report lists the actions of so many products of a category. */
 const CATEGORY_PRODUCTS = 5;
 
 /** @returns null for a slug that is neither a product's nor a category's */
 export function findSubject(database: Database, slug: string): ReportSubject | null {
   const product = database
-    .prepare<[string], { tool_id: number; name: string; domain: string }>(
-      "SELECT tool_id, name, domain FROM product WHERE slug = ?",
-    )
+    .prepare<[string], ReportProduct>("SELECT tool_id, name, domain FROM product WHERE slug = ?")
     .get(slug);
   if (product !== undefined) {
-    return { kind: "product", name: { en: product.name, "zh-CN": product.name }, products: [product] };
+    const { name, tool_id } = product;
+    return { kind: "product", slug, name: { en: name, "zh-CN": name }, products: [product], toolIds: [tool_id] };
   }
   const sector = database
     .prepare<[string], { sector_id: number; name_en: string; name_zh: string }>(
@@ -27,12 +37,22 @@ export function findSubject(database: Database, slug: string): ReportSubject | n
     )
     .get(slug);
   if (sector === undefined) return null;
+  const { sector_id, name_en, name_zh } = sector;
   const products = database
-    .prepare<[number, number], { tool_id: number; name: string; domain: string }>(
+    .prepare<[{ sector_id: number }], ReportProduct>(
       `SELECT p.tool_id, p.name, p.domain FROM product p
-       JOIN product_month m ON m.tool_id = p.tool_id AND m.month = (SELECT max(month) FROM observed_month)
-       WHERE p.sector_id = ? ORDER BY m.organic + m.paid + m.ai_referral + m.direct DESC, p.tool_id LIMIT ?`,
+       JOIN product_month l ON l.tool_id = p.tool_id AND l.month = (SELECT max(month) FROM observed_month)
+       JOIN product_month b ON b.tool_id = p.tool_id AND b.month = l.month - 1
+       WHERE p.sector_id = @sector_id
+         OR EXISTS (SELECT 1 FROM product_sector s WHERE s.tool_id = p.tool_id AND s.sector_id = @sector_id)
+       ORDER BY l.organic + l.paid + l.ai_referral + l.direct DESC, p.tool_id`,
     )
-    .all(sector.sector_id, CATEGORY_PRODUCTS);
-  return { kind: "category", name: { en: sector.name_en, "zh-CN": sector.name_zh }, products };
+    .all({ sector_id });
+  return {
+    kind: "category",
+    slug,
+    name: { en: name_en, "zh-CN": name_zh },
+    products: products.slice(0, CATEGORY_PRODUCTS),
+    toolIds: products.map(({ tool_id }) => tool_id),
+  };
 }

@@ -5,7 +5,7 @@ import type { MonthIndex } from "../time/month.js";
 export const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** The visits of one month, of all products that are looked at. */
+/** The visits of one month, of all the given products together. */
 export type TrafficMonth = Record<Channel, number> & { month: MonthIndex; visits: number };
 
 /** The observed months of these products, the oldest first. */
@@ -27,7 +27,7 @@ export interface TrafficPhase {
   to: TrafficMonth;
 }
 
-/** Below this change from month to month, up or down, traffic is called flat. */
+/** A smaller change from month to month, up or down, is called flat. */
 const FLAT_BELOW = 0.03;
 
 export function trafficPhases(series: readonly TrafficMonth[]): TrafficPhase[] {

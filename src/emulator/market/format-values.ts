@@ -38,7 +38,29 @@ export function monthNames(month: MonthIndex): { en: string; zh: string } {
 }
 
 /** Chinese with a blank where it meets Latin letters: `Larkvoice 10月的 API`. Quoted text stays as it is. */
-export function spacedChinese(text: string): string {
+function spacedChinese(text: string): string {
   const seams = /“[^”]*”|(?<=\p{Script=Han})(?=[A-Za-z])|(?<=[A-Za-z])(?=\p{Script=Han}|\d+月)/gu;
   return text.replaceAll(seams, (found) => (found === "" ? " " : found));
+}
+
+/** The values of a text's placeholders. A value `item_zh` beside `item_en` is the placeholder `{item}` of either language. */
+export type TextValues = Readonly<Record<string, string | number | null>>;
+
+/**
+ * A text with its placeholders filled: `{item}` from `values`, and `{added?page|pages}`, the first where `added` is 1. Numbers
+ * get their separators, Chinese gets its blanks.
+ *
+ * @throws RangeError a placeholder that has no value
+ */
+export function fillText(language: "en" | "zh", text: string, values: TextValues): string {
+  const filled = text.replaceAll(
+    /\{(\w+)(?:\?([^{}|]+)\|([^{}]+))?\}/g,
+    (_, name: string, one?: string, many?: string) => {
+      const value = values[`${name}_${language}`] ?? values[name];
+      if (value == null) throw new RangeError(`A text has the placeholder {${name}}, which has no value.`);
+      if (one !== undefined && many !== undefined) return value === 1 ? one : many;
+      return typeof value === "number" ? count(value) : value;
+    },
+  );
+  return language === "zh" ? spacedChinese(filled) : filled;
 }

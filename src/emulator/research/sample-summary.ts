@@ -27,7 +27,7 @@ function countObserved(database: Database, month: MonthIndex): SampleSummary {
          SELECT p.tool_id, p.sector_id FROM product p
          WHERE EXISTS (SELECT 1 FROM keyword_product_month kp WHERE kp.month = @month AND kp.tool_id = p.tool_id))
        SELECT (SELECT count(DISTINCT sector_id) FROM receiving) AS markets, (SELECT count(*) FROM receiving) AS products,
-         (SELECT count(*) FROM keyword_month WHERE month = @month) AS terms`,
+         (SELECT count(*) FROM keyword_month WHERE month = @month AND observed_products > 0) AS terms`,
     )
     .get({ month });
   return row ?? { markets: 0, products: 0, terms: 0 };

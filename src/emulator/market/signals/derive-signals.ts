@@ -3,9 +3,10 @@ import type { SignalData } from "../../../events/envelope.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import type { Database } from "../../database/database.js";
 import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/month.js";
+import type { TextValues } from "../format-values.js";
 import type { SignalDraft } from "./signal-draft.js";
 import { SIGNALS, type SignalRow, type SignalTexts } from "./signal-table.js";
-import { fillTexts, type Figures } from "./signal-texts.js";
+import { fillTexts } from "./signal-texts.js";
 
 /** What a caller who publishes by hand may set; the texts are then the same in both languages. */
 export interface SignalOverrides {
@@ -22,7 +23,7 @@ interface ObservedMonth {
   captured_at: number;
 }
 
-type Found = Figures & {
+type Found = TextValues & {
   tool_id: number;
   before_value: number | null;
   after_value: number | null;

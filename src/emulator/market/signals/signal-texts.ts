@@ -1,10 +1,7 @@
-import { count, dollars, monthNames, percent, spacedChinese } from "../format-values.js";
+import { count, dollars, fillText, monthNames, percent, type TextValues } from "../format-values.js";
 import type { MonthIndex } from "../../time/month.js";
 import type { SignalDraft } from "./signal-draft.js";
 import type { SignalTexts } from "./signal-table.js";
-
-/** The columns of a signal's figures. A column `item_zh` beside `item_en` is the placeholder `{item}` of either language. */
-export type Figures = Readonly<Record<string, string | number | null>>;
 
 /**
  * Fills the placeholders of a signal's texts:
@@ -13,20 +10,18 @@ export type Figures = Readonly<Record<string, string | number | null>>;
  * - `{before}` and `{after}`, `{added}` (the difference, without its sign) and `{rate}` (the difference relative to the value before);
  * - `{month}` and `{lastMonth}`, the names of the signal's month and the one before;
  * - `{rose|fell}`: the first where the value rose, the second where it did not.
- *
- * @throws RangeError a placeholder that the figures lack
  */
 export function fillTexts(
   texts: { en: SignalTexts; zh: SignalTexts },
   change: SignalDraft["change"],
   month: MonthIndex,
-  figures: Figures,
+  figures: TextValues,
 ): SignalDraft["text"] {
   const { before, after } = change;
   const difference = Math.abs(after.value - before.value);
   const [now, last] = [monthNames(month), monthNames(month - 1)];
-  const fill = (language: "en" | "zh", text: string): string => {
-    const values: Figures = {
+  const fill = (language: "en" | "zh"): SignalDraft["text"]["en"] => {
+    const values = {
       ...figures,
       before: amount(before),
       after: amount(after),
@@ -35,20 +30,16 @@ export function fillTexts(
       month: now[language],
       lastMonth: last[language],
     };
-    return text.replaceAll(/\{([^{}|]+)(?:\|([^{}]+))?\}/g, (_, first: string, second?: string) => {
-      if (second !== undefined) return after.value > before.value ? first : second;
-      const value = values[`${first}_${language}`] ?? values[first];
-      if (value == null) throw new RangeError(`A signal's text has {${first}}, which its figures lack.`);
-      return typeof value === "number" ? count(value) : value;
-    });
+    const choose = (text: string): string =>
+      text.replaceAll(/\{([^{}|?]+)\|([^{}]+)\}/g, after.value > before.value ? "$1" : "$2");
+    const [title, summary, evidence_summary] = texts[language];
+    return {
+      title: fillText(language, choose(title), values),
+      summary: fillText(language, choose(summary), values),
+      evidence_summary: fillText(language, choose(evidence_summary), values),
+    };
   };
-  const [title, summary, evidence_summary] = texts.en.map((text) => fill("en", text));
-  const chinese = texts.zh.map((text) => spacedChinese(fill("zh", text)));
-  return { en: textOf([title, summary, evidence_summary]), "zh-CN": textOf(chinese) };
-}
-
-function textOf([title = "", summary = "", evidence_summary = ""]: readonly (string | undefined)[]) {
-  return { title, summary, evidence_summary };
+  return { en: fill("en"), "zh-CN": fill("zh") };
 }
 
 /** A value as a text shows it. */

@@ -1,21 +1,23 @@
 import { expect, test } from "vitest";
 import { reportSchema, type InvestigationReport } from "../../../../src/api/report.js";
 import { buildReport } from "../../../../src/emulator/investigations/build-report.js";
+import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
 import { madeMarket, rowsOf } from "../market/made-market.js";
+import { defaultAssumptions } from "../research/default-assumptions.js";
 
 const LOCALES = ["en", "zh-CN"] as const;
 /** With fewer there may have been nothing to see. */
 const A_FEW_MONTHS = 4;
 
 // The emulator's default seed.
-const catalog = madeMarket(1);
+const market = madeMarket(1);
 const subjects = rowsOf<{ slug: string; months: number }>(
-  catalog,
+  market,
   `SELECT slug, (SELECT count(*) FROM product_month m WHERE m.tool_id = product.tool_id) AS months FROM product
    UNION ALL SELECT slug, 24 FROM sector`,
 );
 const reportOf = (slug: string, locale: (typeof LOCALES)[number]): InvestigationReport | null =>
-  buildReport(catalog, { slug, locale, generatedAtMs: 0 });
+  buildReport(market, { slug, locale, generatedAtMs: 0 });
 const reports = subjects
   .filter(({ months }) => months >= 2)
   .map(({ slug, months }) => ({ slug, months, report: reportOf(slug, "en") as InvestigationReport }));
@@ -62,6 +64,32 @@ test("the counters of every report count what it lists", () => {
     expect(report.analysis.openQuestions, slug).toHaveLength(unresolved);
     const summedUp = report.strategies.flatMap((strategy) => strategy["action_ids"] as string[]).sort();
     expect(summedUp, slug).toEqual(report.timeline.map((item) => item["id"] as string).sort());
+  }
+});
+
+test("a category report adds up what the rankings of the category have", () => {
+  const query = { locale: "en", sort: "traffic", order: "desc", min_traffic: 0, min_growth: 0, min_dr: 0, min_dr_gain: 0, max_domain_age_months: 0, limit: 50 } as const; // prettier-ignore
+  const categories = rowsOf<{ slug: string }>(market, "SELECT slug FROM sector").map(({ slug }) => slug);
+  for (const category of categories) {
+    const pages = [1, 2, 3].map((page) => ({ ...query, category, page }));
+    const ranked = pages.flatMap(
+      (page) => readRankings(market, page, { isLimited: false }, defaultAssumptions()).items,
+    );
+    const visits = ranked.reduce((sum, { latest_visits }) => sum + latest_visits, 0).toLocaleString("en");
+    for (const locale of LOCALES) {
+      const report = reportOf(category, locale);
+      expect(report?.analysis.overview).toContain(visits);
+      expect(report?.analysis.overview).toContain(String(ranked.length));
+      expect(JSON.stringify(report)).not.toMatch(/this product|\p{Script=Han} \p{Script=Han}/u);
+    }
+  }
+});
+
+test("the English of every report keeps its plurals", () => {
+  for (const { slug, report } of reports) {
+    const wrong =
+      /(?<![\d,.])1 (?:more |new |AI |dated )*(?:articles|directories|websites|pages|changes|phases|cases|visits)/;
+    expect(wrong.exec(JSON.stringify(report))?.[0], slug).toBeUndefined();
   }
 });
 
@@ -126,7 +154,7 @@ test("coverage and attribution follow from the sources", () => {
 
 test("a timeline tells what the presence of a product tells", () => {
   const pushed = rowsOf<{ slug: string; month: number; before: number; after: number }>(
-    catalog,
+    market,
     `SELECT p.slug, l.month, b.directories AS before, l.directories AS after FROM product_presence_month l
      JOIN product_presence_month b ON b.month = l.month - 1 AND b.tool_id = l.tool_id
      JOIN product p ON p.tool_id = l.tool_id WHERE l.directories > b.directories AND p.discontinued_month IS NULL`,

@@ -5,7 +5,7 @@ import {
   createInvestigations,
   type Investigations,
 } from "../../../../src/emulator/investigations/create-investigations.js";
-import { INVESTIGATION_SCHEMA } from "../../../../src/emulator/investigations/investigation-schema.js";
+import { INVESTIGATION_SCHEMA } from "../../../../src/emulator/investigations/investigation-row.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
@@ -214,9 +214,9 @@ test("a report's timeline, sources and counters agree with the data and with one
   const report = finished(investigations, english.task_id).report;
   expect(report).toMatchObject({
     timeline: [
-      { month: "2026-09", kind: "feature", title: "Introduced the feature Dubbing", visits: 300, traffic_change: 100 },
-      { month: "2026-10", kind: "api", title: "Offered an API: Speech API", visits: 300, traffic_change: 0 },
-      { month: "2026-10", kind: "search_ads", title: "Started search ads", visits: 300, traffic_change: 0 },
+      { month: "2026-09", kind: "feature", title: "Introduced Dubbing", visits: 300, traffic_change: 100 },
+      { month: "2026-10", kind: "api", title: "Launched a public API", visits: 300, traffic_change: 0 },
+      { month: "2026-10", kind: "search_ads", title: "Started running search ads", visits: 300, traffic_change: 0 },
     ],
     summary: { actionEvidenceCount: 3, channelCount: 4, contextLeadCount: 1, sourceCount: 5, unresolvedActionCount: 2 },
     sources: ["traffic", "changelog", "docs", "ads", "searches"].map((kind, index) => ({

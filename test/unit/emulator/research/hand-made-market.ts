@@ -7,11 +7,11 @@ export const LATEST = 2026 * 12 + 9;
 
 type Row = Record<string, string | number | null>;
 
-/** A database with the catalog's tables and these rows. */
+/** A database with the market's tables and these rows. */
 export function handMadeMarket(tables: Record<string, readonly Row[]>): Database {
   const database = openSqlite(":memory:");
   database.exec(MARKET_SCHEMA);
-  // Views in the catalog: by hand each row is given.
+  // Views in the market: by hand each row is given.
   database.exec(
     `DROP VIEW product_country_month;
      CREATE TABLE product_country_month (month INTEGER, country TEXT, tool_id INTEGER,

@@ -15,10 +15,10 @@ function numbers(seed: number): (below: number) => number {
 const WORDS = ["voice", "video", "clone", "studio", "agent", "语音", "视频"];
 
 /**
- * A small catalog in which all that a recomputation might overlook is common: months and ratings that are missing, equal
+ * A small market in which all that a recomputation might overlook is common: months and ratings that are missing, equal
  * figures, keywords without traffic, several sectors.
  */
-export function randomCatalog(seed: number): Database {
+export function randomMarket(seed: number): Database {
   const below = numbers(seed);
   const word = (): string => WORDS[below(WORDS.length)] ?? "";
   const sectors = [1, 2, 3].map((id) => ({ sector_id: id, slug: `s${id}`, name_en: `S${id}`, name_zh: `类${id}` }));

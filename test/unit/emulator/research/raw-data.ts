@@ -33,13 +33,13 @@ function readRawData(database: Database): RawData {
   };
 }
 
-/** A catalog, and all of its rows. */
-export interface RawCatalog {
+/** A market, and all of its rows. */
+export interface RawMarket {
   database: Database;
   raw: RawData;
 }
 
-export function rawCatalog(database: Database): RawCatalog {
+export function rawMarket(database: Database): RawMarket {
   return { database, raw: readRawData(database) };
 }
 

@@ -10,12 +10,12 @@ import { formatMonth } from "../../../../src/emulator/time/month.js";
 import { readSearchDemand } from "../../../../src/emulator/research/read-search-demand.js";
 import { defaultAssumptions } from "./default-assumptions.js";
 import { plainMatch } from "./plain-match.js";
-import type { RawCatalog } from "./raw-data.js";
+import type { RawMarket } from "./raw-data.js";
 import { recomputeSearchDemand, type RecomputedKeyword } from "./recompute-search-demand.js";
 
 /** Expects the SQL's answer to be that of the recomputation, and gives it. */
 export function expectSameDemand(
-  { database, raw }: RawCatalog,
+  { database, raw }: RawMarket,
   query: unknown,
   isLimited: boolean,
 ): SearchDemandResponse {

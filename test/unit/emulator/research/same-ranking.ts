@@ -3,7 +3,7 @@ import { rankingsQuerySchema, rankingsResponseSchema } from "../../../../src/api
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
 import { defaultAssumptions } from "./default-assumptions.js";
 import { plainMatch } from "./plain-match.js";
-import type { RawCatalog } from "./raw-data.js";
+import type { RawMarket } from "./raw-data.js";
 import { recomputeRankings, type RecomputedProduct } from "./recompute-rankings.js";
 
 /**
@@ -11,7 +11,7 @@ import { recomputeRankings, type RecomputedProduct } from "./recompute-rankings.
  *
  * @returns how many rows were compared
  */
-export function expectSameRanking({ database, raw }: RawCatalog, query: unknown, isLimited: boolean): number {
+export function expectSameRanking({ database, raw }: RawMarket, query: unknown, isLimited: boolean): number {
   const parameters = rankingsQuerySchema.parse(query);
   const answer = rankingsResponseSchema.parse(readRankings(database, parameters, { isLimited }, defaultAssumptions()));
   const { eligible, chosen } = recomputeRankings(raw, parameters, (row, text) =>
