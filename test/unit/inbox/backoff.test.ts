@@ -19,13 +19,6 @@ test("twenty attempts are spread over about three days", () => {
   expect(total / (24 * HOUR_MS)).toBeLessThan(3.3);
 });
 
-test("the jitter is even over the whole range", () => {
-  const backoff = fullJitter();
-  const delays = Array.from({ length: 4000 }, () => backoff(3));
-  const share = (from: number, to: number) => delays.filter((delay) => delay >= from && delay < to).length / 4000;
-  for (const from of [0, 22_500, 45_000, 67_500]) expect(share(from, from + 22_500)).toBeCloseTo(0.25, 1);
-});
-
 test("a delay is a whole number of milliseconds within its bound, for any attempt and options", () => {
   const options = fc.record({
     baseMs: fc.double({ min: 0, max: 1e6, noNaN: true }),

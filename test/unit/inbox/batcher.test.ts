@@ -200,19 +200,6 @@ test("room is bounded by bytes, those in flight included, and comes back after a
   expect(batcher.hasRoom(1000)).toBe(true);
 });
 
-test("closing writes what waits", async () => {
-  const { batcher, store } = await rig();
-  const release = store.hold();
-  const first = batcher.accept(newEvent());
-  await turns(2);
-  const second = batcher.accept(newEvent());
-  const closing = batcher.close();
-  release();
-  await closing;
-  expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual(["accepted", "accepted"]);
-  expect(batcher.isIdle()).toBe(true);
-});
-
 test("closing on a failing store gives up the settlements, and leaves no timer behind", async () => {
   const made = await rig();
   const { batcher, store, clock } = made;

@@ -56,8 +56,7 @@ test("events that arrive while it is open are stored and wait", async () => {
 test("events whose commit was in flight when it opened are not tried", async () => {
   const store = faultyStore();
   const rig = await startRig({ store });
-  await rig.deliverMany(10);
-  await until(() => rig.calls.length === 10);
+  await rig.begin(10);
   const release = store.hold();
   const late = rig.deliverMany(50);
   await turns();
@@ -76,8 +75,7 @@ test("events whose claim was in flight when it opened are not tried", async () =
   const inner = memoryStore();
   const store = faultyStore(inner);
   const rig = await startRig({ store });
-  await rig.deliverMany(10);
-  await until(() => rig.calls.length === 10);
+  await rig.begin(10);
   await inner.commit({ settlements: [], accepts: Array.from({ length: 50 }, () => newEvent()), claim: null });
   const release = store.hold();
   await rig.clock.advance(999);
@@ -125,8 +123,7 @@ test("when only a suspect is left it is what is probed with", async () => {
   const store = await opened(memoryStore());
   const suspect = await crashedEvent(store, 2, T0 + 500);
   const rig = await startRig({ store, handoff: { backoff: () => HOUR_MS } });
-  await rig.deliverMany(10);
-  await until(() => rig.calls.length === 10);
+  await rig.begin(10);
   for (const call of rig.calls) call.reject();
   await rig.clock.advance(5000);
   expect(rig.calls.length).toBe(11);
@@ -165,24 +162,3 @@ test("permanent failures say nothing about the system and do not open it", async
   expect(rig.receiver.health().breaker).toBe("closed");
   expect(await rig.receiver.inbox.stats()).toMatchObject({ dead: 30 });
 });
-
-test("an open breaker with nothing to try is not told of each second", async () => {
-  const lines: string[] = [];
-  const logger = recordingLogger(lines);
-  const rig = await startRig({
-    logger,
-    handoff: { backoff: () => 3 * HOUR_MS },
-    onSignal: () => Promise.reject(new Error("down")),
-  });
-  await rig.deliverMany(10);
-  await rig.clock.advance(HOUR_MS);
-  expect(lines.filter((line) => line.includes("paused") || line.includes("trying")).length).toBeLessThan(200);
-});
-
-function recordingLogger(lines: string[]): never {
-  const logger = { child: () => logger } as Record<string, unknown>;
-  for (const level of ["trace", "debug", "info", "warn", "error", "fatal"]) {
-    logger[level] = (_fields: unknown, line: string) => lines.push(line);
-  }
-  return logger as never;
-}

@@ -94,10 +94,3 @@ test("a probe that found nothing to try waits for the next one, and is no change
   breaker.probeUnused();
   expect(breaker.state()).toBe("closed");
 });
-
-test("closing leaves no timer behind", () => {
-  const { breaker, fail, clock } = rig();
-  fail(10);
-  breaker.close();
-  expect(clock.pendingTimers()).toBe(0);
-});

@@ -26,21 +26,9 @@ test.each([
   expect(rig.calls.map(({ signal }) => signal.id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
 });
 
-test("time-outs go by elapsed time, wherever the clock was set", async () => {
-  const rig = await startRig({ handoff: { timeoutMs: 30_000 } });
-  await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
-  rig.clock.setNow(T0 - HOUR_MS);
-  await rig.clock.advance(29_999);
-  expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(false);
-  await rig.clock.advance(1);
-  expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(true);
-});
-
 test("a retry that became due by a jump forward comes within a second", async () => {
   const rig = await startRig({ handoff: { backoff: () => HOUR_MS } });
-  await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
+  await rig.begin(1);
   rig.calls[0]!.reject();
   await rig.clock.advance(1000);
   rig.clock.setNow(T0 + 2 * HOUR_MS);

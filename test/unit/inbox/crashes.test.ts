@@ -10,8 +10,7 @@ import { startRig, type Rig } from "./receiver-rig.js";
 test("what a dead process had in hand is handed off again at once, flagged, and with no attempt used up", async () => {
   const store = memoryStore();
   const dead = await startRig({ store });
-  const events = await dead.deliverMany(3);
-  await until(() => dead.calls.length === 3);
+  const events = await dead.begin(3);
   const next = await startRig({ store });
   await until(() => next.calls.length === 3);
   expect(next.calls.map(({ signal }) => signal.id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
@@ -26,21 +25,19 @@ test("what a dead process had in hand is handed off again at once, flagged, and 
 test("the dead process's late settlement changes nothing", async () => {
   const store = memoryStore();
   const dead = await startRig({ store });
-  const [event] = await dead.deliverMany(1);
-  await until(() => dead.calls.length === 1);
+  const [event] = await dead.begin(1);
   const next = await startRig({ store });
   await until(() => next.calls.length === 1);
   dead.calls[0]!.resolve();
   await turns();
-  expect(await next.entry(event!.id)).toMatchObject({ state: "leased", attempts: 0 });
+  expect(await next.entry(event.id)).toMatchObject({ state: "leased", attempts: 0 });
   expect(dead.namesSeen()).not.toContain("handedOff");
 });
 
 test("an event that was done, dead, or waiting at the crash is neither flagged nor counted", async () => {
   const store = memoryStore();
   const dead = await startRig({ store, handoff: { maxAttempts: 1, concurrency: 2 } });
-  const events = await dead.deliverMany(2);
-  await until(() => dead.calls.length === 2);
+  const events = await dead.begin(2);
   dead.calls[0]!.resolve();
   dead.calls[1]!.reject();
   await turns();

@@ -44,22 +44,10 @@ test("an event whose failed commit was applied is handed off without a redeliver
   expect(calls.length).toBe(2);
 });
 
-test("an event that fails with the store in the middle of a batch leaves the others what they are", async () => {
-  const store = faultyStore();
-  const { deliver, receiver } = await startRig({ store });
-  const bad = signalEvent();
-  store.refuse([bad.id]);
-  const answers = await Promise.all([deliver(), deliver(bad), deliver()]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 503, 200]);
-  expect(receiver.health().ok).toBe(true);
-});
-
 test("what a callback finished while the store was down is done once it works, and not handed off again", async () => {
   const store = faultyStore();
-  const { deliver, calls, clock, entry, namesSeen } = await startRig({ store });
-  const event = signalEvent();
-  await deliver(event);
-  await until(() => calls.length === 1);
+  const { begin, calls, clock, entry, namesSeen } = await startRig({ store });
+  const [event] = await begin(1);
   store.fail(mediumError());
   calls[0]!.resolve();
   await clock.advance(60_000);
@@ -74,10 +62,8 @@ test("what a callback finished while the store was down is done once it works, a
 
 test("a settlement that a failed commit applied after all counts as applied", async () => {
   const store = faultyStore();
-  const { deliver, calls, clock, entry, namesSeen } = await startRig({ store });
-  const event = signalEvent();
-  await deliver(event);
-  await until(() => calls.length === 1);
+  const { begin, calls, clock, entry, namesSeen } = await startRig({ store });
+  const [event] = await begin(1);
   store.fail(mediumError(), { applied: true });
   calls[0]!.resolve();
   await turns();
@@ -89,10 +75,8 @@ test("a settlement that a failed commit applied after all counts as applied", as
 
 test("callbacks that run through a failure of the store keep their lease", async () => {
   const store = faultyStore();
-  const { deliver, calls, entry } = await startRig({ store });
-  const event = signalEvent();
-  await deliver(event);
-  await until(() => calls.length === 1);
+  const { deliver, begin, calls, entry } = await startRig({ store });
+  const [event] = await begin(1);
   store.fail(mediumError());
   await deliver();
   store.fail(null);
@@ -115,19 +99,6 @@ test("nothing is refused by a store that is slow, but past the acknowledgement's
   await until(() => calls.length === 1);
   expect((await deliver(event)).body).toBe(DUPLICATE);
   expect(namesSeen().filter((name) => name === "rejected").length).toBe(1);
-});
-
-test("past the bounds of the queue the answer is 503, and the rest is not forgotten", async () => {
-  const store = faultyStore();
-  const { deliver, receiver } = await startRig({ store, maxQueued: { events: 5 } });
-  const release = store.hold();
-  const answers = Array.from({ length: 8 }, () => deliver());
-  await turns();
-  release();
-  const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  expect(statuses).toEqual([200, 200, 200, 200, 200, 503, 503, 503]);
-  expect((await deliver()).status).toBe(200);
-  expect(await receiver.inbox.stats()).toMatchObject({ total: 6 });
 });
 
 test("a start on a store that fails leaves a receiver that can be started again", async () => {

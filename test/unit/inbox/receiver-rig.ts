@@ -13,6 +13,7 @@ import {
 } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { createManualClock, signalEvent, signedDelivery, type ManualClock } from "../../../src/testing/index.js";
+import { until } from "../until.js";
 import { T0 } from "./new-event.js";
 
 export const SECRET = "whsec_unit";
@@ -36,7 +37,9 @@ export interface Rig {
   namesSeen(): ReceiverEventName[];
   /** One signed delivery; an event, or bytes as they are. */
   deliver(event?: SignalEvent | object | Uint8Array): Promise<DeliveryResponse>;
-  deliverMany(count: number): Promise<SignalEvent[]>;
+  deliverMany(count: number): Promise<[SignalEvent, ...SignalEvent[]]>;
+  /** Delivers new signals, and waits until the callback of each has begun. */
+  begin(count: number): Promise<[SignalEvent, ...SignalEvent[]]>;
   entries(): Promise<InboxEntry[]>;
   entry(eventId: string): Promise<InboxEntry | undefined>;
 }
@@ -85,6 +88,13 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
     const { headers, body } = signedDelivery(event, { secret: SECRET, now: clock.now() });
     return receiver.handle({ method: "POST", headers, body });
   };
+  const deliverMany: Rig["deliverMany"] = async (count) => {
+    const events = Array.from({ length: count }, () => signalEvent()) as [SignalEvent];
+    const answers = await Promise.all(events.map((event) => deliver(event)));
+    const refused = answers.find(({ status }) => status !== 200);
+    if (refused !== undefined) throw new Error(`a delivery was refused: ${refused.body}`);
+    return events;
+  };
   return {
     receiver,
     clock,
@@ -93,11 +103,11 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
     seen,
     namesSeen: () => seen.map(({ name }) => name),
     deliver,
-    async deliverMany(count) {
-      const events = Array.from({ length: count }, () => signalEvent());
-      const answers = await Promise.all(events.map((event) => deliver(event)));
-      const refused = answers.find(({ status }) => status !== 200);
-      if (refused !== undefined) throw new Error(`a delivery was refused: ${refused.body}`);
+    deliverMany,
+    async begin(count) {
+      const before = calls.length;
+      const events = await deliverMany(count);
+      await until(() => calls.length === before + count);
       return events;
     },
     entries: () => receiver.inbox.list({ limit: 10_000 }),

@@ -10,12 +10,11 @@ import { startRig, type Rig } from "./receiver-rig.js";
 const DAY_MS = 24 * 3_600_000;
 
 async function handOffOnce(rig: Rig, how: "done" | "dead"): Promise<string> {
-  const [event] = await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
+  const [event] = await rig.begin(1);
   if (how === "done") rig.calls[0]!.resolve();
   else rig.calls[0]!.reject(new PermanentFailure());
-  await until(async () => (await rig.entry(event!.id))?.state === how);
-  return event!.id;
+  await until(async () => (await rig.entry(event.id))?.state === how);
+  return event.id;
 }
 
 test.each([
@@ -45,12 +44,11 @@ test("a retry after a replay keeps the flags and counts its attempts anew", asyn
 
 test("what waits or is in hand cannot be replayed, and what is unknown is not found", async () => {
   const rig = await startRig({ handoff: { backoff: () => 60_000 } });
-  const [event] = await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
-  expect(await rig.receiver.inbox.replay(event!.id)).toBe("wrong_state");
+  const [event] = await rig.begin(1);
+  expect(await rig.receiver.inbox.replay(event.id)).toBe("wrong_state");
   rig.calls[0]!.reject();
-  await until(async () => (await rig.entry(event!.id))?.state === "ready");
-  expect(await rig.receiver.inbox.replay([event!.id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
+  await until(async () => (await rig.entry(event.id))?.state === "ready");
+  expect(await rig.receiver.inbox.replay([event.id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
   expect(rig.calls.length).toBe(1);
 });
 
@@ -83,7 +81,7 @@ test("nothing but dead and quarantined events can be discarded", async () => {
   const [leased] = await rig.deliverMany(1);
   await rig.deliver(Buffer.from("not JSON"));
   const quarantined = (await rig.entries()).at(-1)!.eventId;
-  const outcomes = await rig.receiver.inbox.discard([done, leased!.id, quarantined]);
+  const outcomes = await rig.receiver.inbox.discard([done, leased.id, quarantined]);
   expect(outcomes).toEqual(["wrong_state", "wrong_state", "moved"]);
 });
 

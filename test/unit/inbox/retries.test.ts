@@ -8,9 +8,7 @@ import { startRig } from "./receiver-rig.js";
 
 test("a rejected event comes again after its delay, with the next attempt number", async () => {
   const rig = await startRig({ handoff: { backoff: (attempt) => attempt * 10_000 } });
-  const event = signalEvent();
-  await rig.deliver(event);
-  await until(() => rig.calls.length === 1);
+  const [event] = await rig.begin(1);
   rig.calls[0]!.reject(new TypeError("no connection"));
   await turns();
   expect(await rig.entry(event.id)).toMatchObject({
@@ -64,10 +62,8 @@ test.each([
 });
 
 test("a PermanentFailure makes the event dead at once and keeps its payload", async () => {
-  const { deliver, receiver, namesSeen, seen, clock, calls } = await startRig();
-  const event = signalEvent();
-  await deliver(event);
-  await until(() => calls.length === 1);
+  const { begin, receiver, namesSeen, seen, clock, calls } = await startRig();
+  const [event] = await begin(1);
   calls[0]!.reject(new PermanentFailure("no such tenant"));
   await turns();
   expect(await receiver.inbox.get(event.id)).toMatchObject({
@@ -120,16 +116,6 @@ test("the twentieth failed attempt makes the event dead", async () => {
   expect(seen.at(-1)).toMatchObject({ name: "dead", attempt: 20, reason: "attempts_exhausted" });
 });
 
-test("the number of attempts is the user's", async () => {
-  const { deliver, clock, seen } = await startRig({
-    handoff: { maxAttempts: 1 },
-    onSignal: () => Promise.reject(new Error("down")),
-  });
-  await deliver();
-  await clock.advance(1000);
-  expect(seen.map(({ name }) => name)).toEqual(["accepted", "handoffFailed", "dead"]);
-});
-
 // A time that is no whole number is refused by a store with typed columns, and the event would be stuck.
 test.each([
   ["a fraction from the backoff", { backoff: () => 1000.5 }, new Error("down")],
@@ -167,9 +153,7 @@ test("a backoff that throws harms neither the process nor the event", async () =
       },
     },
   });
-  const event = signalEvent();
-  await rig.deliver(event);
-  await until(() => rig.calls.length === 1);
+  await rig.begin(1);
   rig.calls[0]!.reject();
   await rig.clock.advance(600_000);
   expect(rig.calls.length).toBeGreaterThan(1);

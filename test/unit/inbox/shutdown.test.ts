@@ -33,8 +33,7 @@ test("closing aborts what runs past the grace, and uses up no attempt", async ()
 test("a callback that ends within the grace is done, and closing waits no longer", async () => {
   const store = memoryStore();
   const rig = await startRig({ store });
-  const [event] = await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
+  const [event] = await rig.begin(1);
   let closed = false;
   const closing = rig.receiver.close({ graceMs: 60_000 }).then(() => (closed = true));
   await turns();
@@ -42,7 +41,7 @@ test("a callback that ends within the grace is done, and closing waits no longer
   rig.calls[0]!.resolve();
   await closing;
   const next = await startRig({ store });
-  expect(await next.entry(event!.id)).toMatchObject({ state: "done", attempts: 1 });
+  expect(await next.entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
 });
 
 test("nothing new begins while it closes", async () => {
@@ -79,8 +78,7 @@ test("deliveries get 503 before the start, while it closes, and after", async ()
   const before = await idle.handle({ method: "POST", headers, body });
 
   const rig = await startRig();
-  await rig.deliver();
-  await until(() => rig.calls.length === 1);
+  await rig.begin(1);
   const closing = rig.receiver.close();
   await turns(1);
   const during = await rig.deliver();
@@ -119,16 +117,14 @@ test.each([
   [
     "one with a retry that waits",
     async (rig: Rig) => {
-      await rig.deliver();
-      await until(() => rig.calls.length === 1);
+      await rig.begin(1);
       rig.calls[0]!.reject();
     },
   ],
   [
     "one with an open breaker",
     async (rig: Rig) => {
-      await rig.deliverMany(10);
-      await until(() => rig.calls.length === 10);
+      await rig.begin(10);
       for (const call of rig.calls) call.reject();
     },
   ],
@@ -143,8 +139,7 @@ test.each([
 
 test("closing leaves no timer behind when callbacks fail during the grace", async () => {
   const rig = await startRig();
-  await rig.deliverMany(10);
-  await until(() => rig.calls.length === 10);
+  await rig.begin(10);
   const closing = rig.receiver.close({ graceMs: 60_000 });
   await turns();
   for (const call of rig.calls) call.reject();
@@ -155,8 +150,7 @@ test("closing leaves no timer behind when callbacks fail during the grace", asyn
 test("closing on a store that fails ends, leaves no timer behind, and the next start hands off again", async () => {
   const store = faultyStore();
   const rig = await startRig({ store });
-  const [event] = await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
+  const [event] = await rig.begin(1);
   store.fail(mediumError());
   rig.calls[0]!.resolve();
   await turns();

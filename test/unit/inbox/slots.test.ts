@@ -20,8 +20,7 @@ test("the end of one lease does not end the next one of the same event", () => {
 test("an event whose retry is claimed in the commit that ends its first attempt stays in hand", async () => {
   const store = faultyStore();
   const rig = await startRig({ store, handoff: { backoff: () => 0 } });
-  await rig.deliverMany(1);
-  await until(() => rig.calls.length === 1);
+  await rig.begin(1);
   const release = store.hold();
   void rig.deliver();
   await turns();

@@ -9,8 +9,8 @@ import { until } from "../until.js";
 /** Delivers a new signal whose callback has begun. */
 async function begun(rig: Rig): Promise<string> {
   const [event] = await rig.deliverMany(1);
-  await until(() => rig.calls.some(({ signal }) => signal.id === event!.id));
-  return event!.id;
+  await until(() => rig.calls.some(({ signal }) => signal.id === event.id));
+  return event.id;
 }
 
 test("it resolves with the entry once the event is done, also for one that has not arrived yet", async () => {
