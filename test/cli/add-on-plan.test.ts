@@ -322,7 +322,7 @@ test("the lock file of a workspace counts, up to the repository's top", () => {
 test("what is there is not installed again, and types are where they are missing", async () => {
   const dependencies = { express: "5", signalbox: "1", "@types/express": "5" };
   const { commands } = await planFor({ "package.json": manifest({ dependencies }), "app.ts": ESM_APP });
-  expect(commands.install).toEqual(["npm install --save-dev @types/node"]);
+  expect(commands.install).toEqual(["npm install -D @types/node"]);
 });
 
 test.each([

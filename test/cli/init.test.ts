@@ -181,11 +181,6 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["a", "--signalbox", " "], /'--signalbox <spec>' argument ' ' is invalid. It is blank/],
   [["a", "--template", "add-on", "--into", ""], /'--into <folder>' argument '' is invalid. It is blank/],
   [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
-  [
-    ["a", "--signalbox", "foo bar"],
-    /--signalbox foo bar is no version, range, tag, tarball or folder; give one such as/,
-  ],
-  [["a", "--signalbox", "1.2.3.4"], /--signalbox 1\.2\.3\.4 is no version/],
   [["a", "--instal"], /unknown option '--instal'/],
   [["package.json"], /package\.json is a file: name a folder/],
   [["package.json/a"], /leads through a file: name another folder/],
@@ -200,13 +195,6 @@ test.each(WRONG)("wrong use is one line that says what to type, and writes nothi
   expect(run.stderr).toMatch(/^signalbox init: .+\n$/);
   expect(filesIn(join(REPOSITORY, "src"))).toEqual(before);
   expect(existsSync(join(REPOSITORY, "a"))).toBe(false);
-});
-
-test("a version of signalbox may be written in any way that a package manager reads", async () => {
-  const specs = ["1.2.3", "^1", "~1.2", ">=1.0.0 <2", "1.x || 2.x", "1.0.0 - 2.0.0", "*", "1.0.0-beta.1", "next"];
-  for (const spec of [...specs, "workspace:*", "npm:@scope/fork@^1", "https://host.example/signalbox.tgz"]) {
-    expect((await make([join(tempFiles(), "a"), "--signalbox", spec])).signalbox).toBe(spec);
-  }
 });
 
 test.skipIf(process.platform !== "linux")("where no folder can be made it says so, and comes to an end", async () => {
@@ -379,18 +367,6 @@ test.each(DIALECTS)(
     const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
     expect(nextSteps).toContain(said);
     expect(readFileSync(join(directory, file), "utf8")).toMatch(approval);
-    const readme = readFileSync(join(directory, "README.md"), "utf8");
-    const tables = readme.match(/(?:^\|.*\n)+/gm) ?? [];
-    expect(tables.length).toBeGreaterThan(1);
-    for (const table of tables)
-      expect(
-        new Set(
-          table
-            .trimEnd()
-            .split("\n")
-            .map((line) => line.length),
-        ).size,
-      ).toBe(1);
     for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
       const text = readFileSync(join(directory, path), "utf8");
       expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
@@ -522,9 +498,8 @@ test("an install that fails, and one without the package manager: the files are 
   const missing = await runCli(args, { cwd: folder, env: { PATH: tempFiles() } });
   expect(missing).toMatchObject({
     exitCode: 3,
-    stderr: expect.stringMatching(/there is no bun \(`npm install --global bun` brings it\)/),
+    stderr: expect.stringContaining("not installed: there is no bun; run `bun install` in "),
   });
-  expect(missing.stderr).not.toContain("a minute or two");
 });
 
 test("the receiver depends on the signalbox that made it", async () => {

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
-import { callingPackageManager, HOW_TO_GET, isInstalledOn, type PackageManager } from "./package-manager.js";
+import { callingPackageManager, type PackageManager } from "./package-manager.js";
 import { planProject } from "./plan-project.js";
 import { findWorkspace, nextSteps, notesOnProject, printSteps } from "./project-report.js";
 import { givenSignalbox, runningSignalbox } from "./signalbox-spec.js";
@@ -83,7 +83,6 @@ async function makeRepository(directory: string, json: true | undefined, cli: Cl
 
 async function install(packageManager: PackageManager, directory: string, cli: Cli): Promise<ToolOutcome> {
   const { env, terminal, signal } = cli;
-  if (!isInstalledOn(packageManager, env)) return "missing";
   terminal.note(terminal.notePaint.dim(`${packageManager} install: a minute or two where better-sqlite3 is compiled`));
   return runTool(packageManager, ["install"], { cwd: directory, env, signal, isShown: true });
 }
@@ -91,8 +90,7 @@ async function install(packageManager: PackageManager, directory: string, cli: C
 function noteFailedInstall(outcome: ToolOutcome, packageManager: PackageManager, directory: string, cli: Cli): void {
   const { terminal, signal } = cli;
   const command = `${packageManager} install`;
-  const missing = `there is no ${packageManager} (${HOW_TO_GET[packageManager]})`;
-  const failure = outcome === "missing" ? missing : `\`${command}\` failed`;
+  const failure = outcome === "missing" ? `there is no ${packageManager}` : `\`${command}\` failed`;
   const why = signal.aborted ? "interrupted" : failure;
   const what = `the files are written, the dependencies are not installed: ${why}`;
   terminal.note(terminal.notePaint.red(`${what}; run \`${command}\` in ${printable(shellQuote(directory))}`));

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import type { PlannedFile } from "./write-files.js";
 
 export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
@@ -10,22 +8,6 @@ export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
 export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
   const [name] = (env["npm_config_user_agent"] ?? "").split("/");
   return PACKAGE_MANAGERS.find((known) => known === name) ?? "npm";
-}
-
-/** How to install it. */
-export const HOW_TO_GET: Readonly<Record<PackageManager, string>> = {
-  npm: "it comes with Node",
-  pnpm: "`corepack enable` or `npm install --global pnpm` brings it",
-  yarn: "`corepack enable` or `npm install --global yarn` brings it",
-  bun: "`npm install --global bun` brings it",
-};
-
-/** Whether the shell would find it. */
-export function isInstalledOn(packageManager: PackageManager, { PATH = "", Path = PATH }: NodeJS.ProcessEnv): boolean {
-  const endings = process.platform === "win32" ? [".cmd", ".exe", ".ps1"] : [""];
-  return Path.split(delimiter).some((folder) =>
-    endings.some((ending) => existsSync(join(folder, packageManager + ending))),
-  );
 }
 
 /** How to run a command of an installed package. */

@@ -59,7 +59,7 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   contents.set(".env", withSecret(contents.get(".env.example") ?? ""));
   for (const { path, content } of builds) contents.set(path, content);
   const files = [...contents].map(([path, content]) => {
-    const text = WITH_COMMANDS.test(path) ? alignTables(withCommandsOf(packageManager, content)) : content;
+    const text = WITH_COMMANDS.test(path) ? withCommandsOf(packageManager, content) : content;
     const filled = text.replaceAll("{{name}}", name).replaceAll("{{imageNode}}", String(imageNodeFor(nodeMajor)));
     return { path, content: filled, ...(path === ".env" && { isPrivate: true as const }) };
   });
@@ -123,32 +123,4 @@ function projectNameOf(directory: string, taken: readonly string[]): string {
     .slice(0, LONGEST - "-receiver".length);
   if (name === "") return "signal-receiver";
   return RESERVED.has(name) || taken.includes(name) ? `${name}-receiver` : name;
-}
-
-/** Aligns the tables of a Markdown text again, after words in them became longer or shorter. */
-function alignTables(text: string): string {
-  return text.replaceAll(/(?:^\|.*\|\n)+/gm, (table) => {
-    const rows = table
-      .trimEnd()
-      .split("\n")
-      .map((line) =>
-        line
-          .slice(1, -1)
-          .split("|")
-          .map((cell) => cell.trim()),
-      );
-    const widths = (rows[0] ?? []).map((_, column) =>
-      Math.max(...rows.map((row) => (isRule(row[column] ?? "") ? 3 : (row[column] ?? "").length))),
-    );
-    const lines = rows.map((row) => row.map((cell, column) => padded(cell, widths[column])));
-    return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
-  });
-}
-
-function isRule(cell: string): boolean {
-  return /^-+$/.test(cell);
-}
-
-function padded(cell: string, width = 0): string {
-  return isRule(cell) ? "-".repeat(width) : cell.padEnd(width);
 }

@@ -8,34 +8,22 @@ import { echoed } from "../../console/printable.js";
 const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/[\\/]$/, "");
 
 /**
- * What a new project writes into `dependencies` for signalbox: the very one that runs. `^VERSION`, as a rule. One that
- * was installed from a tarball or a folder may be in no registry, so the project takes it from there too.
+ * The signalbox that a new project depends on: the one that runs this. `^VERSION`, as a rule. If it was installed from a
+ * tarball or a folder, it may be in no registry, so the project takes it from there too.
  */
 export function runningSignalbox(directory: string): string {
   const path = installedFrom(OWN_FOLDER);
   return path === null ? `^${versionOf(OWN_FOLDER)}` : fileSpec(path, directory);
 }
 
-const VERSION = String.raw`(?:[~^=]|[<>]=?)?\s*v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}(?:[-+][\w.+-]+)?`;
-/** As npm reads it: comparators, hyphens, `||`. */
-const RANGE = new RegExp(String.raw`^${VERSION}(?:(?:\s+|\s+-\s+|\s*\|\|\s*)${VERSION})*$`);
-const TAG = /^[A-Za-z][\w.-]*$/;
-/** `workspace:*`, `npm:@scope/fork@1`, `https://…/signalbox.tgz`, `git+ssh://…` */
-const ELSEWHERE = /^(?:workspace|npm|catalog|https?|git(?:\+\w+)?|github|gitlab|bitbucket):\S+$/;
-
 /**
- * What `--signalbox` names: a range, or a path from where it was typed.
+ * What `--signalbox` names: a path from the current folder, or anything else that a package manager takes for a version.
  *
- * @throws CliError when there is no such tarball or folder, or it can be nothing of all this
+ * @throws CliError when there is no such tarball or folder
  */
 export function givenSignalbox(spec: string, directory: string): string {
   const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(spec)?.[1] ?? (isAbsolute(spec) ? spec : undefined);
-  if (path === undefined) {
-    if (RANGE.test(spec) || TAG.test(spec) || ELSEWHERE.test(spec)) return spec;
-    throw usageError(
-      `--signalbox ${echoed(spec)} is no version, range, tag, tarball or folder; give one such as ^1.0.0, next or ./signalbox.tgz`,
-    );
-  }
+  if (path === undefined) return spec;
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
     throw usageError(`--signalbox ${echoed(spec)}: there is no such tarball or folder; give a version, such as ^1.0.0`);
   }
@@ -52,12 +40,12 @@ function versionOf(folder: string): string {
 }
 
 /**
- * The tarball or folder that an installed package came from, as npm noted it; `null` for one that came from a registry,
- * and where nothing is noted.
+ * The tarball or folder that an installed package came from, as npm noted it; `null` if it came from a registry, or if
+ * npm noted nothing.
  */
 export function installedFrom(folder: string): string | null {
   const modules = dirname(folder);
-  // A link to a folder is resolved by now: it leads out of `node_modules`.
+  // A link to a folder is resolved here, so it is not inside of `node_modules`.
   if (basename(modules) !== "node_modules") return folder;
   try {
     const lock = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8")) as {

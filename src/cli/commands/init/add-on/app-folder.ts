@@ -1,18 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
 import { isJsonObject } from "../../../deliveries/restamp.js";
 import { usageError } from "../../../options/exit.js";
 import { sourceOf, stripComments, type Source } from "./find-places.js";
-
-/** As much of a `package.json` as is used here. */
-export interface Manifest {
-  type?: string;
-  main?: string;
-  packageManager?: string;
-  scripts: Readonly<Record<string, string>>;
-  /** All kinds of dependencies: name → range. */
-  dependencies: Readonly<Record<string, string>>;
-}
 
 /** What was read in an app's folder. Nothing is concluded from it yet. */
 export interface AppFolder {
@@ -23,8 +15,8 @@ export interface AppFolder {
   compilerOptions: CompilerOptions | null;
   /** Its own sources, without tests and builds. */
   sources: readonly Source[];
-  /** The names of the lock files that apply, the nearest first; a workspace above may have one too. */
-  lockFiles: readonly string[];
+  /** The name of the nearest lock file; that of a workspace counts. */
+  lockFile: string | null;
   /** The version of the installed Express, such as `5.1.0`; `null` if none is installed. */
   installedExpress: string | null;
 }
@@ -39,10 +31,33 @@ export function readAppFolder(appDir: string): AppFolder {
     manifest,
     compilerOptions,
     sources: readSources(directory, compilerOptions?.outDir),
-    lockFiles: lockFilesFor(directory),
-    installedExpress: installedVersion(directory, "express"),
+    lockFile: lockFileFor(directory),
+    installedExpress: installedExpress(directory),
   };
 }
+
+const text = z.string().optional().catch(undefined);
+const texts = z.record(z.string(), z.string().catch("")).catch({});
+
+/** As much of a `package.json` as is used here. What is not as npm has it counts as absent. */
+const manifestSchema = z
+  .object({
+    type: text,
+    main: text,
+    packageManager: text,
+    scripts: texts,
+    peerDependencies: texts,
+    optionalDependencies: texts,
+    devDependencies: texts,
+    dependencies: texts,
+  })
+  .transform(({ peerDependencies, optionalDependencies, devDependencies, dependencies, ...others }) => ({
+    ...others,
+    /** All kinds of them: name → range. */
+    dependencies: { ...peerDependencies, ...optionalDependencies, ...devDependencies, ...dependencies },
+  }));
+
+export type Manifest = z.output<typeof manifestSchema>;
 
 function readManifest(directory: string, typed: string): Manifest {
   let json: string;
@@ -54,23 +69,9 @@ function readManifest(directory: string, typed: string): Manifest {
     const what = isMissing ? "there is no package.json" : "its package.json cannot be read";
     throw usageError(`${what} in ${typed}: name the folder of your Express app`);
   }
-  const found = parseManifest(json, typed);
-  const manifest = isJsonObject(found) ? found : {};
-  const text = (key: string): Partial<Record<string, string>> =>
-    typeof manifest[key] === "string" ? { [key]: manifest[key] } : {};
-  const kinds = ["peerDependencies", "optionalDependencies", "devDependencies", "dependencies"];
-  return {
-    ...text("type"),
-    ...text("main"),
-    ...text("packageManager"),
-    scripts: textsIn(manifest["scripts"]),
-    dependencies: Object.assign({}, ...kinds.map((kind) => textsIn(manifest[kind]))) as Record<string, string>,
-  };
-}
-
-function parseManifest(json: string, typed: string): unknown {
   try {
-    return JSON.parse(json);
+    const manifest: unknown = JSON.parse(json);
+    return manifestSchema.parse(isJsonObject(manifest) ? manifest : {});
   } catch (error) {
     // Only the position is taken from the message: the rest may quote the file.
     const at = /at position (\d+)/.exec((error as SyntaxError).message)?.[1];
@@ -79,9 +80,48 @@ function parseManifest(json: string, typed: string): unknown {
   }
 }
 
-function textsIn(group: unknown): Record<string, string> {
-  const entries = isJsonObject(group) ? Object.entries(group) : [];
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+/** As much of a `tsconfig.json` as is used here. */
+interface CompilerOptions {
+  /** In lower case. */
+  module?: string;
+  allowImportingTsExtensions?: boolean;
+  rewriteRelativeImportExtensions?: boolean;
+  /** Absolute, as `outDir` is. */
+  rootDir?: string;
+  outDir?: string;
+}
+
+/** The options, with those of the files that it extends. `null` if there is no such file, or if it cannot be read. */
+function readCompilerOptions(path: string, seen: readonly string[] = []): CompilerOptions | null {
+  if (seen.includes(path)) return null;
+  let config: unknown;
+  try {
+    config = JSON.parse(stripComments(readFileSync(path, "utf8")).replaceAll(/,(?=\s*[}\]])/g, ""));
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(config)) return null;
+  const names = [config["extends"]].flat().filter((base) => typeof base === "string");
+  const bases = names.map((base) => readBase(base, path, [...seen, path]));
+  const own: Record<string, unknown> = isJsonObject(config["compilerOptions"]) ? { ...config["compilerOptions"] } : {};
+  if (typeof own["module"] === "string") own["module"] = own["module"].toLowerCase();
+  for (const name of ["rootDir", "outDir"]) {
+    if (typeof own[name] === "string") own[name] = resolve(dirname(path), own[name]);
+  }
+  return Object.assign({}, ...bases, own) as CompilerOptions;
+}
+
+/** A file that a `tsconfig.json` extends: a path, or a name in a package. The ending may be left out. */
+function readBase(base: string, from: string, seen: readonly string[]): CompilerOptions | null {
+  for (const name of [base, `${base}.json`, `${base}/tsconfig.json`]) {
+    try {
+      const found = readCompilerOptions(createRequire(from).resolve(name), seen);
+      if (found !== null) return found;
+    } catch {
+      // There is no such file.
+    }
+  }
+  return null;
 }
 
 const SOURCE = /\.[cm]?[jt]s$/;
@@ -117,74 +157,21 @@ function isSource(name: string): boolean {
   return name === "www" || (SOURCE.test(name) && !NO_SOURCE.test(name));
 }
 
-/** As much of a `tsconfig.json` as is used here. Names of modules are in lower case. */
-interface CompilerOptions {
-  module?: string;
-  moduleResolution?: string;
-  esModuleInterop?: boolean;
-  allowImportingTsExtensions?: boolean;
-  rewriteRelativeImportExtensions?: boolean;
-  /** Absolute, as `outDir` is. */
-  rootDir?: string;
-  outDir?: string;
-}
-
-/** The options, with those of the files that it extends. `null` if there is no such file, or if it cannot be read. */
-function readCompilerOptions(path: string, seen: readonly string[] = []): CompilerOptions | null {
-  if (seen.includes(path)) return null;
-  let config: unknown;
-  try {
-    config = JSON.parse(stripComments(readFileSync(path, "utf8")).replaceAll(/,(?=\s*[}\]])/g, ""));
-  } catch {
-    return null;
-  }
-  if (!isJsonObject(config)) return null;
-  const names = [config["extends"]].flat().filter((base) => typeof base === "string");
-  const bases = names.map((base) => readBase(base, path, [...seen, path]));
-  const own: Record<string, unknown> = isJsonObject(config["compilerOptions"]) ? { ...config["compilerOptions"] } : {};
-  for (const name of ["module", "moduleResolution"]) {
-    if (typeof own[name] === "string") own[name] = own[name].toLowerCase();
-  }
-  for (const name of ["rootDir", "outDir"]) {
-    if (typeof own[name] === "string") own[name] = resolve(dirname(path), own[name]);
-  }
-  return Object.assign({}, ...bases, own) as CompilerOptions;
-}
-
-function readBase(base: string, from: string, seen: readonly string[]): CompilerOptions | null {
-  const withEnding = base.endsWith(".json") ? [base] : [`${base}.json`, `${base}/tsconfig.json`];
-  const folders = base.startsWith(".") || isAbsolute(base) ? [dirname(from)] : modulesAbove(dirname(from));
-  for (const folder of folders) {
-    for (const name of withEnding) {
-      const found = readCompilerOptions(resolve(folder, name), seen);
-      if (found !== null) return found;
-    }
-  }
-  return null;
-}
-
-function modulesAbove(folder: string): string[] {
-  const above = dirname(folder);
-  return [join(folder, "node_modules"), ...(above === folder ? [] : modulesAbove(above))];
-}
-
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"];
 
-function lockFilesFor(directory: string): string[] {
-  const above = dirname(directory);
-  const here = LOCK_FILES.filter((name) => existsSync(join(directory, name)));
+function lockFileFor(directory: string): string | null {
+  const name = LOCK_FILES.find((each) => existsSync(join(directory, each)));
+  if (name !== undefined) return name;
   // A repository ends where its workspace does.
-  const isTop = above === directory || existsSync(join(directory, ".git"));
-  return isTop ? here : [...here, ...lockFilesFor(above)];
+  const isTop = dirname(directory) === directory || existsSync(join(directory, ".git"));
+  return isTop ? null : lockFileFor(dirname(directory));
 }
 
-/** Found as Node finds it: in this folder or one above. */
-function installedVersion(directory: string, name: string): string | null {
+function installedExpress(directory: string): string | null {
   try {
-    const path = join(directory, "node_modules", name, "package.json");
+    const path = createRequire(join(directory, "package.json")).resolve("express/package.json");
     return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;
   } catch {
-    const above = dirname(directory);
-    return above === directory ? null : installedVersion(above, name);
+    return null;
   }
 }

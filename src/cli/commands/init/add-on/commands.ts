@@ -1,15 +1,14 @@
 import { isAbsolute, join, relative } from "node:path";
 import { shellQuote } from "../../../console/shell-quote.js";
-import { EXEC } from "../package-manager.js";
+import { EXEC, type PackageManager } from "../package-manager.js";
 import type { AppFolder } from "./app-folder.js";
 import type { App } from "./detect-app.js";
 
-const ADD = { npm: "npm install", pnpm: "pnpm add", yarn: "yarn add", bun: "bun add" } as const;
-const ADD_FOR_DEVELOPMENT = {
-  npm: "npm install --save-dev",
-  pnpm: "pnpm add -D",
-  yarn: "yarn add -D",
-  bun: "bun add -d",
+const ADD: Readonly<Record<PackageManager, string>> = {
+  npm: "npm install",
+  pnpm: "pnpm add",
+  yarn: "yarn add",
+  bun: "bun add",
 };
 
 /** Installs what the new files import and the app does not have. */
@@ -22,7 +21,9 @@ export function installCommands(
   const types = language === "typescript" ? ["@types/express", "@types/node"].filter(isMissing) : [];
   return [
     ...(isMissing("signalbox") ? [`${ADD[packageManager]} ${signalbox}`] : []),
-    ...(types.length === 0 ? [] : [`${ADD_FOR_DEVELOPMENT[packageManager]} ${types.join(" ")}`]),
+    ...(types.length === 0
+      ? []
+      : [`${ADD[packageManager]} -D ${types.join(" ")}`]),
   ];
 }
 

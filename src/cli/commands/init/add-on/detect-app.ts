@@ -170,10 +170,10 @@ function expressImportOf(sources: readonly Source[]): string {
   return 'import express from "express";';
 }
 
-function packageManagerOf({ manifest, lockFiles }: AppFolder): PackageManager {
+function packageManagerOf({ manifest, lockFile }: AppFolder): PackageManager {
   // Corepack's field is written by a person. A second lock file may be a leftover.
   const said = /^(npm|pnpm|yarn|bun)@/.exec(manifest.packageManager ?? "")?.[1];
-  const locked = /^(pnpm|yarn|bun)/.exec(lockFiles[0] ?? "")?.[1];
+  const locked = /^(pnpm|yarn|bun)/.exec(lockFile ?? "")?.[1];
   return (said ?? locked ?? "npm") as PackageManager;
 }
 
