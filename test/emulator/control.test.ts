@@ -371,6 +371,31 @@ test("a snapshot over HTTP is bytes, both ways, and bytes that are none change n
   expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
 });
 
+test("a snapshot with other tables, triggers or views than ours is refused, and changes nothing", async () => {
+  const { control: methods } = running.emulator;
+  const bytes = await methods.snapshot();
+  const { items } = await methods.listAccounts();
+  for (const sql of [
+    "CREATE TRIGGER mine AFTER INSERT ON account BEGIN DELETE FROM api_key; END",
+    "CREATE VIEW mine AS SELECT * FROM account",
+    "DROP TABLE attempt",
+    "DROP TABLE setting",
+    "DROP TRIGGER delivery_changed",
+    "ALTER TABLE account ADD COLUMN mine TEXT",
+  ]) {
+    const database = new Database(bytes);
+    database.exec(sql);
+    const changed = database.serialize();
+    database.close();
+    const refused = methods.loadSnapshot({ bytes: changed });
+    await expect(refused, sql).rejects.toMatchObject({
+      code: "INVALID_BODY",
+      message: expect.not.stringContaining("disk"),
+    });
+  }
+  expect((await methods.listAccounts()).items).toEqual(items);
+});
+
 test("a reset goes back to the seeded beginning, and keeps the address", async () => {
   const own = await startEmulator({
     accounts: [{ name: "First", tier: "pro", key: "sbk_a_key_that_is_always_the_same" }],

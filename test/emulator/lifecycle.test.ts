@@ -108,7 +108,7 @@ test("a file of another version, one in use, and one of another seed are refused
     message: expect.stringContaining("seed"),
   });
   const file = new BetterSqlite3(db);
-  file.pragma("user_version = 1");
+  file.exec("CREATE TABLE later (x)");
   file.close();
   const newer = createEmulator({ port: 0, db });
   await expect(newer.start()).rejects.toMatchObject({

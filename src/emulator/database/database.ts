@@ -1,13 +1,15 @@
+import { loadDriver } from "../../sqlite/sqlite-driver.js";
+
 /**
- * As much of its driver as the emulator uses, described here: its own types would have to be installed by everybody
- * who compiles against `signalbox/emulator`.
+ * The part of the SQLite driver that the emulator uses. With the driver's own types, every user who compiles against
+ * `signalbox/emulator` would have to install them.
  */
 export interface Database {
-  /** @param sql with a type for what is bound (one value, or all of them), and for a row */
+  /** With a type for the bound values (one, or all of them), and for a row. */
   prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(sql: string): Statement<Bound, Row>;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
-  /** Runs in one transaction, inside another one as a part of it. */
+  /** Runs in one transaction; inside another one as a part of it. */
   transaction<Work extends (...given: never[]) => unknown>(work: Work): Work & { immediate: Work };
   /** The whole database, as bytes. */
   serialize(): Buffer;
@@ -24,3 +26,13 @@ export interface Statement<Bound extends unknown[] | object = unknown[], Row = u
 }
 
 type Values<Bound> = Bound extends unknown[] ? Bound : [Bound];
+
+/**
+ * @param source the path of a file, `:memory:`, or the bytes of a database
+ * @throws SqliteError, and SignalboxError `store_unsupported` for a driver that crashes this Node
+ */
+export function openSqlite(source: string | Buffer): Database {
+  const BetterSqlite3 = loadDriver();
+  // The driver's generics differ from ours and mean the same: a type test compares what both make of each call.
+  return new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
+}

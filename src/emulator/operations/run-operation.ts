@@ -57,18 +57,14 @@ export async function runOperation(
 }
 
 /** Takes a unit of the quota, and gives it back if the operation refuses the call. */
-async function perform(
-  name: OperationName,
-  call: ServiceCall,
-  { access, bindings }: OperationServices,
-): Promise<object> {
+function perform(name: OperationName, call: ServiceCall, { access, bindings }: OperationServices): object {
   // Each binding takes the kind of call that its operation makes: with an account unless the operation is public.
   const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
   const { account } = call;
   const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
   const unit = isCounted ? access.quota.take(account) : null;
   try {
-    return await binding.handle(call);
+    return binding.handle(call);
   } catch (error) {
     unit?.refund();
     throw error;

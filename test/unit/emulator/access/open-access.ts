@@ -1,7 +1,6 @@
 import { createAccess } from "../../../../src/emulator/access/create-access.js";
 import type { Assumptions } from "../../../../src/emulator/instance/assumptions.js";
-import { EMULATOR_SCHEMA } from "../../../../src/emulator/database/emulator-schema.js";
-import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
+import { openDatabase } from "../../../../src/emulator/database/open-database.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
@@ -10,8 +9,7 @@ import { defaultAssumptions } from "../research/default-assumptions.js";
 
 /** Who may call, on a database of its own and a clock that a test sets. */
 export function openAccess(startMs: number, changed: Partial<Assumptions> = {}) {
-  const database = openSqlite(":memory:");
-  database.exec(EMULATOR_SCHEMA);
+  const database = openDatabase(null);
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);

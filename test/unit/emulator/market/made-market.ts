@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../../../src/emulator/database/database.js";
-import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
+import { openSqlite, type Database } from "../../../../src/emulator/database/database.js";
 import { MARKET_SCHEMA } from "../../../../src/emulator/market/market-schema.js";
 import { generateMarket } from "../../../../src/emulator/market/generator/generate-market.js";
 

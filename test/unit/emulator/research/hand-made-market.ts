@@ -1,5 +1,4 @@
-import type { Database } from "../../../../src/emulator/database/database.js";
-import { openSqlite } from "../../../../src/emulator/database/open-sqlite.js";
+import { openSqlite, type Database } from "../../../../src/emulator/database/database.js";
 import { MARKET_SCHEMA } from "../../../../src/emulator/market/market-schema.js";
 
 /** October 2026. */
