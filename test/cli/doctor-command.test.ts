@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { exitCodeOf } from "../../src/cli/commands/doctor/doctor-command.js";
 import { blocker, problem, warning, type Finding } from "../../src/cli/commands/doctor/findings.js";
 import { callCli } from "./call-cli.js";
-import { ndjson, runWithSecret, SECRET } from "./run-cli.js";
+import { ndjson, SECRET } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
 import { tempFile } from "./temp-files.js";
 
@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
 
 test("a healthy receiver: exit 0, grouped findings on stdout, the sum on stderr", async () => {
   const { url } = await serveReceiver();
-  const run = await runWithSecret(["doctor", "--url", url]);
+  const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toBe("no problems, 2 warnings\n");
   const headings = run.lines.filter((line) => !line.startsWith(" "));

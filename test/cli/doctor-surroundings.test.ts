@@ -23,7 +23,7 @@ import type { Surroundings } from "../../src/cli/commands/doctor/surroundings.js
 import { noConnection } from "../../src/cli/commands/doctor/examine-connection.js";
 import { canMount, smallDisk } from "../faults/small-disk.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { examine } from "./examine.js";
+import { examine, examineHere } from "./examine.js";
 import { fillInbox } from "./fill-inbox.js";
 import { serveReceiver } from "./serve-requests.js";
 import { tempFile, tempFiles } from "./temp-files.js";
@@ -52,16 +52,14 @@ const INSTALLATIONS: readonly (readonly [id: FindingId, surroundings: Partial<Su
 ];
 
 test.each(INSTALLATIONS)("an installation that will not do: %s, %j", async (id, surroundings, words) => {
-  const { url } = await serveReceiver();
-  const examined = await examine(url, {}, surroundings);
+  const examined = await examineHere(undefined, surroundings);
   expect(examined.problems).toEqual([id]);
   expect(examined.find(id)?.found).toContain(words);
   expect(examined.find(id)?.fix).not.toBe("");
 });
 
 test("an installation that will do is told with its versions", async () => {
-  const { url } = await serveReceiver();
-  const { find } = await examine(url, {}, { nodeVersion: "22.1.0", sqliteVersion: () => "3.60.0" });
+  const { find } = await examineHere(undefined, { nodeVersion: "22.1.0", sqliteVersion: () => "3.60.0" });
   expect(find("node_version")?.found).toBe("Node 22.1.0; 20.19 or later is needed");
   expect(find("sqlite_version")?.found).toBe("SQLite 3.60.0");
   expect(find("driver_version")?.found).toMatch(/^better-sqlite3 \d+\./);
@@ -74,8 +72,7 @@ const DISKS: readonly (readonly [ids: FindingId[], surroundings: Partial<Surroun
 ];
 
 test.each(DISKS)("a disk that takes no event: %j", async (ids, surroundings) => {
-  const { url } = await serveReceiver();
-  const examined = await examine(url, { db: await fillInbox([]) }, surroundings);
+  const examined = await examineHere(await fillInbox([]), surroundings);
   expect(examined.problems).toEqual(ids);
 });
 
@@ -84,26 +81,23 @@ test.skipIf(process.platform !== "linux").each<[level: "problems" | "warnings", 
   ["warnings", "inbox_in_memory", 0x01021994],
   ["warnings", "inbox_in_container", 0x794c7630],
 ])("a file system that is not for an inbox: %s %s", async (level, id, type) => {
-  const { url } = await serveReceiver();
   const fileSystemOf = () => ({ type, freeBytes: 100 * GIB });
-  const examined = await examine(url, { db: await fillInbox([]) }, { fileSystemOf });
+  const examined = await examineHere(await fillInbox([]), { fileSystemOf });
   expect(examined[level]).toContain(id);
   expect(examined.problems).toEqual(level === "problems" ? [id] : []);
 });
 
 test("little room, and a long log, are warnings", async () => {
-  const { url } = await serveReceiver();
   const db = await fillInbox([]);
   writeFileSync(`${db}-wal`, "");
   truncateSync(`${db}-wal`, 65 * 2 ** 20);
-  const examined = await examine(url, { db }, { fileSystemOf: () => ({ type: 0xef53, freeBytes: GIB / 2 }) });
+  const examined = await examineHere(db, { fileSystemOf: () => ({ type: 0xef53, freeBytes: GIB / 2 }) });
   expect(examined.problems).toEqual([]);
   expect(examined.warnings).toEqual(expect.arrayContaining(["disk_low", "wal_large"]));
 });
 
 test("no file, no inbox, somebody else's file, a newer one", async () => {
-  const { url } = await serveReceiver();
-  const problemsOf = async (db: string) => (await examine(url, { db }, sound)).problems;
+  const problemsOf = async (db: string) => (await examineHere(db, sound)).problems;
   const missing = join(tempFiles(), "none.db");
   expect(await problemsOf(missing)).toEqual(["inbox_missing"]);
   expect(existsSync(missing)).toBe(false);
@@ -118,62 +112,57 @@ test("no file, no inbox, somebody else's file, a newer one", async () => {
   const opened = new Database(newer);
   opened.pragma("user_version = 99");
   opened.close();
-  const examined = await examine(url, { db: newer }, sound);
+  const examined = await examineHere(newer, sound);
   expect(examined.problems).toEqual(["inbox_not_ours"]);
   expect(examined.find("inbox_not_ours")?.fix).toContain("Upgrade");
 });
 
 // Root may read everything.
 test.skipIf(process.getuid?.() === 0)("a file that may not be read", async () => {
-  const { url } = await serveReceiver();
   const db = await fillInbox([]);
   chmodSync(db, 0);
-  expect((await examine(url, { db }, sound)).problems).toEqual(["inbox_not_readable"]);
+  expect((await examineHere(db, sound)).problems).toEqual(["inbox_not_readable"]);
 });
 
 test("a path that leads in a circle, and a lock that cannot be looked at, end no examination", async () => {
-  const { url } = await serveReceiver();
   const circle = join(tempFiles(), "circle.db");
   symlinkSync(circle, circle);
-  const examined = await examine(url, { db: circle }, sound);
+  const examined = await examineHere(circle, sound);
   expect(examined.problems).toEqual(["inbox_not_readable"]);
   expect(examined.find("inbox_not_readable")?.found).toContain("ELOOP");
-  expect(examined.find("bytes_kept")).toBeDefined();
 
   const db = await fillInbox([]);
   rmSync(`${db}-owner`, { force: true });
   mkdirSync(`${db}-owner`);
-  const locked = await examine(url, { db }, sound);
+  const locked = await examineHere(db, sound);
   expect([locked.problems, locked.find("inbox_not_owned")]).toEqual([[], undefined]);
   expect(locked.find("inbox_not_checked")?.found).toMatch(/-owner could not be opened \(SQLITE_IOERR\w*\)/);
 });
 
 test("a damaged file", async () => {
-  const { url } = await serveReceiver();
   const db = await fillInbox([{ eventId: "one", body: "x".repeat(200_000) }]);
   const bytes = readFileSync(db);
   bytes.fill(0x5a, 4096, 12_288);
   writeFileSync(db, bytes);
-  const examined = await examine(url, { db }, sound);
+  const examined = await examineHere(db, sound);
   expect(examined.problems).toEqual(["inbox_damaged"]);
 });
 
 test("a file without a log, one too large to be checked, and one that is held", async () => {
-  const { url } = await serveReceiver();
   const plain = await fillInbox([]);
   const changed = new Database(plain);
   changed.pragma("journal_mode = DELETE");
   changed.close();
-  expect((await examine(url, { db: plain }, sound)).problems).toEqual(["inbox_not_wal"]);
+  expect((await examineHere(plain, sound)).problems).toEqual(["inbox_not_wal"]);
   const large = await fillInbox([]);
   truncateSync(large, 257 * 2 ** 20);
-  const examined = await examine(url, { db: large }, sound);
+  const examined = await examineHere(large, sound);
   expect([examined.problems, examined.find("inbox_sound")]).toEqual([[], undefined]);
   expect(examined.find("inbox_not_checked")?.found).toContain("257 MiB");
   // What is to be typed can be, whatever the path is.
   const odd = join(tempFiles(), "it's here; rm x.db");
   copyFileSync(large, odd);
-  const fix = (await examine(url, { db: odd }, sound)).find("inbox_not_checked")?.fix ?? "";
+  const fix = (await examineHere(odd, sound)).find("inbox_not_checked")?.fix ?? "";
   const [, typed = ""] = /run: sqlite3 (.*) "PRAGMA/.exec(fix) ?? [];
   expect(execFileSync("sh", ["-c", `printf %s ${typed}`], { encoding: "utf8" })).toBe(odd);
   const held = await fillInbox([]);
@@ -181,7 +170,7 @@ test("a file without a log, one too large to be checked, and one that is held", 
   onTestFinished(() => void holder.close());
   holder.pragma("locking_mode = EXCLUSIVE");
   holder.exec("BEGIN IMMEDIATE; COMMIT");
-  const busy = await examine(url, { db: held }, sound);
+  const busy = await examineHere(held, sound);
   expect(busy.problems).toEqual([]);
   expect(busy.find("inbox_not_checked")?.found).toContain("busy");
 });
@@ -189,24 +178,22 @@ test("a file without a log, one too large to be checked, and one that is held", 
 const testOnSmallDisk = testWith(canMount);
 
 testOnSmallDisk("a disk that is full, and one that is read-only", async () => {
-  const { url } = await serveReceiver();
   const disk = smallDisk(80);
   const db = join(disk.folder, "signals.db");
   copyFileSync(await fillInbox([]), db);
-  expect((await examine(url, { db })).problems).toEqual([]);
+  expect((await examineHere(db)).problems).toEqual([]);
   disk.fill();
-  expect((await examine(url, { db })).problems).toEqual(["disk_full"]);
+  expect((await examineHere(db)).problems).toEqual(["disk_full"]);
   disk.setReadOnly(true);
-  const examined = await examine(url, { db });
+  const examined = await examineHere(db);
   expect(examined.problems).toEqual(["inbox_not_writable"]);
   expect(examined.skipped).toEqual(expect.arrayContaining(["inbox-disk", "inbox-owner", "inbox-content"]));
 });
 
 test("an inbox that nobody has open is told, and is as it was", async () => {
-  const { url } = await serveReceiver();
   const db = await fillInbox([{ eventId: "one" }]);
   const before = readFileSync(db);
-  const examined = await examine(url, { db }, sound);
+  const examined = await examineHere(db, sound);
   expect(examined.problems).toEqual([]);
   expect(examined.warnings).toContain("inbox_not_owned");
   expect(examined.find("inbox_sound")?.level).toBe("ok");
@@ -229,12 +216,11 @@ const OWNER = `
 `;
 
 test.each(["alone", "shared"])("an inbox that a process has open, %s, names the process", async (role) => {
-  const { url } = await serveReceiver();
   const db = await fillInbox([]);
   const owner = spawn(process.execPath, ["--input-type=module", "--eval", OWNER, db, role]);
   onTestFinished(() => void owner.kill());
   await once(owner.stdout, "data");
-  const examined = await examine(url, { db }, sound);
+  const examined = await examineHere(db, sound);
   expect(examined.problems).toEqual([]);
   expect(examined.warnings).not.toContain("inbox_not_owned");
   const who = process.platform === "linux" ? `process ${owner.pid} has the inbox open` : "a process has the inbox open";

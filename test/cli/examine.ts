@@ -1,7 +1,11 @@
 import { request } from "node:http";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { DoctorInput } from "../../src/cli/commands/doctor/examination.js";
-import { runExaminations, type Outcome } from "../../src/cli/commands/doctor/examinations.js";
+import {
+  EXAMINATIONS_OF_THIS_MACHINE,
+  runExaminations,
+  type Outcome,
+} from "../../src/cli/commands/doctor/examinations.js";
 import type { Finding, FindingId } from "../../src/cli/commands/doctor/findings.js";
 import { SURROUNDINGS, type Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "./run-cli.js";
@@ -19,24 +23,31 @@ export interface Examined {
   find: (id: FindingId) => Finding | undefined;
 }
 
+const INPUT = {
+  secrets: [SECRET],
+  timeoutMs: 20_000,
+  sendsTestEvent: false,
+  signal: new AbortController().signal,
+} as const;
+
 /** What the doctor says of a receiver, in surroundings that may be sick. */
 export async function examine(
   url: string,
   input: Partial<Omit<DoctorInput, "url">> = {},
   surroundings: Partial<Surroundings> = {},
 ): Promise<Examined> {
-  const outcomes = await runExaminations(
-    {
-      secrets: [SECRET],
-      timeoutMs: 20_000,
-      sendsTestEvent: false,
-      signal: new AbortController().signal,
-      ...input,
-      url: new URL(url),
-    },
-    () => undefined,
-    { surroundings: { ...SURROUNDINGS, ...surroundings } },
-  );
+  const how = { surroundings: { ...SURROUNDINGS, ...surroundings } };
+  return summaryOf(await runExaminations({ ...INPUT, ...input, url: new URL(url) }, () => undefined, how));
+}
+
+/** What it says of this machine and of an inbox's file. Nothing is sent. */
+export async function examineHere(db: string | undefined, surroundings: Partial<Surroundings> = {}): Promise<Examined> {
+  const input = { ...INPUT, url: new URL("http://localhost"), ...(db !== undefined && { db }) };
+  const how = { surroundings: { ...SURROUNDINGS, ...surroundings }, examinations: EXAMINATIONS_OF_THIS_MACHINE };
+  return summaryOf(await runExaminations(input, () => undefined, how));
+}
+
+function summaryOf(outcomes: Outcome[]): Examined {
   const findings = outcomes.flatMap((outcome) => ("findings" in outcome ? outcome.findings : []));
   const idsOf = (level: Finding["level"]): FindingId[] =>
     findings.filter((finding) => finding.level === level).map(({ id }) => id);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseEvent, SIGNAL_TYPES, verifySignature, type Signal } from "../../src/index.js";
 import { callCli } from "./call-cli.js";
-import { ndjson, runWithSecret, SECRET } from "./run-cli.js";
+import { ndjson, runCli, SECRET } from "./run-cli.js";
 import { serveReceiver, serveRecorder, type RecordedRequest } from "./serve-requests.js";
 import { tempFile } from "./temp-files.js";
 
@@ -19,7 +19,7 @@ const verificationOf = ({ headers, body }: RecordedRequest, toleranceSeconds?: n
 
 test("a signal is signed now and sent, and the answer is shown", async () => {
   const { url, receiver } = await serveReceiver();
-  const run = await runWithSecret(["send", "price_increased", "--url", url]);
+  const run = await callCli(["send", "price_increased", "--url", url]);
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   expect(run.stdout).toMatch(/^200 +\d+\.\d ms {2}sig_\d+_\d+ {2}\{"received":true\}\n$/);
   const [stored] = await receiver.inbox.list({});
@@ -60,7 +60,7 @@ test("an event gets a new id that agrees with its data, and times that lead up t
 
 test("--duplicate sends the same id and body each time, and the receiver takes it once", async () => {
   const { url, receiver } = await serveReceiver();
-  const run = await runWithSecret(["send", "price_increased", "--url", url, "--count", "3", "--duplicate"]);
+  const run = await callCli(["send", "price_increased", "--url", url, "--count", "3", "--duplicate"]);
   expect(run.exitCode).toBe(0);
   expect(run.lines.map((line) => line.replace(/^#\d +200 +[\d.]+ ms {2}sig_\w+ {2}/, ""))).toEqual([
     '{"received":true}',
@@ -73,7 +73,8 @@ test("--duplicate sends the same id and body each time, and the receiver takes i
 
 test("--count and --concurrency send so many, each with an id of its own", async () => {
   const { url, receiver } = await serveReceiver();
-  const run = await runWithSecret(["send", "test", "--url", url, "--count", "200", "--concurrency", "16", "--json"]);
+  const args = ["send", "test", "--url", url, "--count", "200", "--concurrency", "16", "--json"];
+  const run = await runCli([...args, "--secret", SECRET]);
   expect(run.exitCode).toBe(0);
   // Node warns there when listeners pile up on a kept connection.
   expect(run.stderr).toMatch(/^200 sent in .*\n$/);
@@ -85,7 +86,7 @@ test("--count and --concurrency send so many, each with an id of its own", async
 
 test("--tamper changes one byte after signing, and the receiver refuses", async () => {
   const { url, receiver } = await serveReceiver();
-  const run = await runWithSecret(["send", "test", "--url", url, "--tamper"]);
+  const run = await callCli(["send", "test", "--url", url, "--tamper"]);
   expect(run.exitCode).toBe(1);
   expect(run.stdout).toContain("signature_mismatch");
   expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
@@ -164,15 +165,15 @@ test("a file and stdin are stamped anew like a type", async () => {
 test("an event that is quarantined is exit 0, and a note says why and under which id it is kept", async () => {
   const { url, receiver } = await serveReceiver();
   const bad = ["send", "price_increased", "--url", url, "--set", "data.period=1"];
-  const one = await runWithSecret(bad);
+  const one = await callCli(bad);
   expect(one.exitCode).toBe(0);
   const [kept] = await receiver.inbox.list({ state: "quarantined" });
   expect(one.stderr).toContain("(data_invalid: data.period)");
   expect(one.stderr).toContain(`signalbox inbox show ${kept?.eventId.slice(0, 23)} --db FILE\n`);
-  const several = await runWithSecret([...bad, "--count", "3"]);
+  const several = await callCli([...bad, "--count", "3"]);
   expect(several.exitCode).toBe(0);
   expect(several.stderr).toMatch(/^3 sent in .*\n3 of them quarantined: .*\n$/);
-  const bytes = await runWithSecret(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
+  const bytes = await callCli(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
   expect(ndjson(bytes)[0]).toMatchObject({ eventId: null, status: 200 });
   expect(bytes.stderr).toContain("(not_json)");
 });
@@ -189,17 +190,17 @@ test("an answer that is not 2xx is exit 1, and its control characters are not pa
     response.statusCode = 302;
     response.end("\u001b]0;title\u0007 \u202e");
   });
-  const run = await runWithSecret(["send", "test", "--url", url]);
+  const run = await callCli(["send", "test", "--url", url]);
   expect(run.exitCode).toBe(1);
   expect(run.stdout).toContain("302 ");
   expect(run.stdout).toContain("\\u001b]0;title\\u0007 \\u202e");
-  const json = await runWithSecret(["send", "test", "--url", url, "--json"]);
+  const json = await callCli(["send", "test", "--url", url, "--json"]);
   expect(json.stdout).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
   expect(ndjson(json)[0]).toMatchObject({ status: 302, body: "\u001b]0;title\u0007 \u202e" });
 });
 
 test("nobody to send to is exit 3", async () => {
-  const run = await runWithSecret(["send", "test", "--url", "http://127.0.0.1:1/x", "--count", "5"]);
+  const run = await callCli(["send", "test", "--url", "http://127.0.0.1:1/x", "--count", "5"]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toMatch(/^signalbox send: nothing can be reached at .* \(ECONNREFUSED\).*\n$/);
 });

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { verifySignature } from "../../src/index.js";
 import { callCli } from "./call-cli.js";
-import { ndjson, runCli, runWithSecret, SECRET } from "./run-cli.js";
+import { ndjson, SECRET, type CliRun } from "./run-cli.js";
 import { tempFile } from "./temp-files.js";
 
 interface Vector {
@@ -37,7 +37,7 @@ test.each(usable)("openssl and `sign` agree: $name", async ({ secret, timestamp,
 });
 
 test("the header is printed as curl -H takes it, and signed now", async () => {
-  const { stdout, stderr } = await runWithSecret(["sign", tempFile("{}")]);
+  const { stdout, stderr } = await callCli(["sign", tempFile("{}")]);
   expect(stdout).toMatch(/^X-Service-Signature: t=\d{10},v1=[0-9a-f]{64}\n$/);
   expect(stderr).toBe("");
   const header = stdout.trim().split(": ")[1];
@@ -46,12 +46,12 @@ test("the header is printed as curl -H takes it, and signed now", async () => {
 
 test("stdin is signed byte for byte", async () => {
   const body = Buffer.from([0xff, 0x00, 0x0a]);
-  const header = (await runWithSecret(["sign", "-", "--value"], { input: body })).stdout.trim();
+  const header = (await callCli(["sign", "-", "--value"], { input: body })).stdout.trim();
   expect(verifySignature({ header, body, secrets: [SECRET] })).toMatchObject({ ok: true });
 });
 
 test("--json gives an object", async () => {
-  const run = await runWithSecret(["sign", tempFile("{}"), "--json", "--timestamp", "1"]);
+  const run = await callCli(["sign", tempFile("{}"), "--json", "--timestamp", "1"]);
   expect(ndjson(run)[0]).toEqual({
     header: "X-Service-Signature",
     timestamp: 1,
@@ -62,7 +62,7 @@ test("--json gives an object", async () => {
 test("--curl prints a command that a shell takes apart as it should, whatever the file's name", async () => {
   const file = tempFile('{"a":1}\n', 'it\'s a $(false) "body".json');
   const url = "http://localhost:3000/hooks?a=1&b=2";
-  const { stdout } = await runWithSecret(["sign", file, "--curl", "--url", url, "--timestamp", "1795255200"]);
+  const { stdout } = await callCli(["sign", file, "--curl", "--url", url, "--timestamp", "1795255200"]);
   const script = `curl() { printf '%s\\n' "$@"; }; ${stdout}`;
   const words = execFileSync("sh", ["-c", script], { encoding: "utf8" }).trimEnd().split("\n");
   expect(words).toEqual([
@@ -80,8 +80,8 @@ test("--curl prints a command that a shell takes apart as it should, whatever th
 
 test("the secret may come from a flag, the environment or a file without its line end", async () => {
   const file = tempFile("{}");
-  const sign = (args: string[], env = {}): ReturnType<typeof runCli> =>
-    runCli(["sign", file, "--timestamp", "1", ...args], { env });
+  const sign = (args: string[], env = {}): Promise<CliRun> =>
+    callCli(["sign", file, "--timestamp", "1", ...args], { env: { SIGNALS_SECRET: "", ...env } });
   const fromFlag = await sign(["--secret", SECRET]);
   expect(fromFlag.exitCode).toBe(0);
   expect((await sign([], { SIGNALS_SECRET: SECRET })).stdout).toBe(fromFlag.stdout);
@@ -98,24 +98,22 @@ test.each([
   ["a blank one", [], { SIGNALS_SECRET: "  " }, 2, "SIGNALS_SECRET holds no secret"],
   ["a file that is not there", ["--secret-file", "/no/such/file"], {}, 3, "cannot read the secret file"],
 ])("a secret that cannot be had is said in one line: %s", async (_what, args, env, exitCode, words) => {
-  const run = await runCli(["sign", tempFile("{}"), ...args], { env });
+  const run = await callCli(["sign", tempFile("{}"), ...args], { env: { SIGNALS_SECRET: "", ...env } });
   expect(run).toMatchObject({ exitCode, stdout: "" });
   expect(run.stderr).toContain(words);
   expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
 test("an empty secret file holds no secret", async () => {
-  const run = await runCli(["sign", tempFile("{}"), "--secret-file", tempFile("\n\n")]);
+  const run = await callCli(["sign", tempFile("{}"), "--secret-file", tempFile("\n\n")]);
   expect(run.exitCode).toBe(2);
 });
 
 test("a file that is not there, or a folder, is exit 3 with one line", async () => {
   const file = tempFile("{}");
-  expect(await runWithSecret(["sign", `${file}.not`])).toMatchObject({
+  expect(await callCli(["sign", `${file}.not`])).toMatchObject({
     exitCode: 3,
     stderr: `signalbox sign: cannot read ${file}.not: there is no such file\n`,
   });
-  expect((await runWithSecret(["sign", basename(dirname(file))], { cwd: dirname(dirname(file)) })).stderr).toContain(
-    "it is a folder",
-  );
+  expect((await callCli(["sign", dirname(file)])).stderr).toContain("it is a folder");
 });

@@ -49,10 +49,10 @@ test("the header may be given as a whole line", async () => {
 test("any of several secrets will do, and which one is said", async () => {
   const file = tempFile(`first\nsecond\n${SECRET}\n`, "secrets");
   const args = ["--header", headerOf(EVENT), "--now", String(NOW), "--secret-file", file];
-  const run = await runCli(["verify", tempFile(EVENT), ...args]);
+  const run = await callCli(["verify", tempFile(EVENT), ...args]);
   expect(run).toMatchObject({ exitCode: 0, stdout: "valid: signed 0 s ago, with secret 3 of 3\n" });
   const repeated = ["--header", headerOf(EVENT), "--now", String(NOW), "--secret", "first", "--secret", SECRET];
-  expect((await runCli(["verify", tempFile(EVENT), ...repeated])).exitCode).toBe(0);
+  expect((await callCli(["verify", tempFile(EVENT), ...repeated])).exitCode).toBe(0);
 });
 
 test("--json tells the same", async () => {
@@ -187,6 +187,6 @@ test("the process says by its exit code whether the signature is valid", async (
 });
 
 test("the body may come from stdin", async () => {
-  const args = ["verify", "-", "-H", headerOf(EVENT), "--now", String(NOW), "--secret", SECRET];
-  expect((await runCli(args, { input: EVENT })).exitCode).toBe(0);
+  const args = ["verify", "-", "-H", headerOf(EVENT), "--now", String(NOW)];
+  expect((await callCli(args, { input: EVENT })).exitCode).toBe(0);
 });

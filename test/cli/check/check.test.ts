@@ -8,7 +8,7 @@ import { createReceiver, type Receiver } from "../../../src/index.js";
 import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { callCli } from "../call-cli.js";
-import { ndjson, outcomeOf, runWithSecret, SECRET, startCli } from "../run-cli.js";
+import { ndjson, outcomeOf, SECRET, startCli } from "../run-cli.js";
 import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
 import { runCheck } from "./run-check.js";
@@ -168,7 +168,7 @@ test("--only and --skip take parts of ids and patterns", async () => {
 
 test("the NDJSON has an object for each check and a summary, and nothing else is on stdout", async () => {
   const { url } = await serveProcess("node", "takes-unsigned");
-  const run = await runWithSecret(["check", url, "--json", "--only", "signature.missing", "--only", "methods."]);
+  const run = await callCli(["check", url, "--json", "--only", "signature.missing", "--only", "methods."]);
   expect(run).toMatchObject({ exitCode: 1, stderr: "" });
   const [missing, methods, last] = ndjson(run);
   expect(missing).toMatchObject({
@@ -235,7 +235,7 @@ test("what a receiver answers cannot steer the terminal", async () => {
 });
 
 test("nobody to send to is exit 3 with one line", async () => {
-  const run = await runWithSecret(["check", "http://127.0.0.1:1/x", "--json"]);
+  const run = await callCli(["check", "http://127.0.0.1:1/x", "--json"]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toBe(
     "signalbox check: nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED): is the receiver running?\n",
@@ -363,7 +363,7 @@ test("a receiver that a restart command leaves running is not waited for", async
   onTestFinished(() => void process.kill(Number(readFileSync(pid, "utf8"))));
   // It keeps the command's output open, as a receiver started with & does.
   const command = `sleep 600 & echo $! > '${pid}'`;
-  const run = await runWithSecret(["check", url, "--only", "dedupe.restart", "--restart-command", command]);
+  const run = await callCli(["check", url, "--only", "dedupe.restart", "--restart-command", command]);
   expect(run.exitCode).toBe(0);
   expect(run.stdout).toMatch(/ok +dedupe\.restart/);
   expect(process.kill(Number(readFileSync(pid, "utf8")), 0)).toBe(true);
