@@ -1,8 +1,12 @@
 import { GATED_RANKING_SORTS } from "../access/authorize.js";
 import { DETAIL_ROWS, HISTORY_MONTHS } from "../research/keyword-detail.js";
-import { BASELINE_TRAFFIC, LISTED_PRODUCTS } from "../research/keyword-rows.js";
+import {
+  BALANCED_FROM_CR3,
+  BASELINE_TRAFFIC,
+  CONCENTRATED_FROM_CR3,
+  LISTED_PRODUCTS,
+} from "../research/keyword-rows.js";
 import { TRAFFIC_DATA_SOURCE } from "../research/read-search-demand.js";
-import { BALANCED_FROM_CR3, CONCENTRATED_FROM_CR3 } from "../research/traffic-distribution.js";
 import { ERROR_STATUS } from "../../api/error-envelope.js";
 import { CHANGE_DIRECTIONS, SIGNALS } from "../market/signals/signal-table.js";
 import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";

@@ -1,9 +1,8 @@
 import { LIMITS } from "../../api/limits.js";
 import type { KeywordDetail, KeywordRow } from "../../api/search-demand.js";
 import { formatMonth } from "../time/month.js";
-import type { KeywordContext } from "./keyword-rows.js";
+import { receivingProducts, type KeywordContext, type ReceivingProduct } from "./keyword-rows.js";
 import { nestedRows } from "./page-window.js";
-import { receivingProducts, type ReceivingProduct } from "./receiving-products.js";
 
 /** The most rows of a list in a keyword's detail: as many as the largest page has. */
 export const DETAIL_ROWS = 50;
@@ -30,18 +29,16 @@ export function keywordDetail(row: KeywordRow, context: KeywordContext): Keyword
 function readHistory(keywordId: number, { database, month, view }: KeywordContext): KeywordDetail["history"] {
   const months = view.isLimited ? LIMITS.developerHistoryMonths : HISTORY_MONTHS;
   return database
-    .prepare<[number, number, number], { month: number; products: number; traffic: number; volume: number }>(
-      `SELECT m.month, m.observed_products AS products, m.observed_traffic AS traffic, m.search_volume AS volume
+    .prepare<
+      [number, number, number],
+      { month: number; observed_products: number; observed_traffic: number; search_volume: number }
+    >(
+      `SELECT m.month, m.observed_products, m.observed_traffic, m.search_volume
        FROM observed_month e CROSS JOIN keyword_month m ON m.month = e.month AND m.keyword_id = ?
        WHERE e.month > ? AND e.month <= ? ORDER BY m.month`,
     )
     .all(keywordId, month - months, month)
-    .map((each) => ({
-      month: formatMonth(each.month),
-      observed_products: each.products,
-      observed_traffic: each.traffic,
-      search_volume: each.volume,
-    }));
+    .map((row) => ({ ...row, month: formatMonth(row.month) }));
 }
 
 /** The sectors of the receiving products, the one with most traffic first. */

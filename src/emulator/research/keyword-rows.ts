@@ -1,13 +1,16 @@
+import type { z } from "zod";
 import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
-import type { BRAND_TYPES, COMPARISON_STATUSES, KeywordRow } from "../../api/search-demand.js";
+import type {
+  COMPARISON_STATUSES,
+  CONCENTRATIONS,
+  KeywordRow,
+  trafficDistributionSchema,
+} from "../../api/search-demand.js";
 import type { Assumptions } from "../instance/assumptions.js";
 import type { MonthIndex } from "../time/month.js";
 import { localised } from "./find-sector.js";
-import { nestedRows } from "./page-window.js";
-import { receivingProducts } from "./receiving-products.js";
-import type { ResearchView } from "./research-view.js";
-import { trafficDistribution } from "./traffic-distribution.js";
+import { nestedRows, type ResearchView } from "./page-window.js";
 
 /** What all keyword rows of one answer have in common. */
 export interface KeywordContext {
@@ -23,37 +26,26 @@ export const LISTED_PRODUCTS = 5;
 /** The traffic that a keyword must have had in the month before for a comparison. */
 export const BASELINE_TRAFFIC = 50;
 
-interface Observed {
-  keyword: string;
-  keyword_id: number;
-  brand_type: (typeof BRAND_TYPES)[number];
-  cluster_id: string | null;
-  cluster_name: string | null;
-  market_id: number | null;
-  market_name: string | null;
-  market_slug: string | null;
-  observed_products: number;
-  observed_traffic: number;
-  search_volume: number;
-  sample_version: number;
-  is_verified: number;
-  previous_products: number | null;
+/** What the comparison status of a row follows from. */
+interface Comparison {
+  is_same_sample: number | null;
+  are_both_verified: number | null;
   previous_traffic: number | null;
-  previous_version: number | null;
-  previous_verified: number | null;
   was_observed_before: number;
 }
 
 /** Reads the row of a keyword; undefined for one that was not observed in this month. */
 export function keywordRows(context: KeywordContext): (keywordId: number) => KeywordRow | undefined {
   const { database, month, locale, view } = context;
-  const statement = database.prepare<[{ month: number; keywordId: number }], Observed>(
+  const statement = database.prepare<[{ month: number; keywordId: number }], KeywordRow & Comparison>(
     `SELECT k.keyword, k.keyword_id, k.brand_type, c.cluster_id, c.${localised("name", locale)} AS cluster_name,
        s.sector_id AS market_id, s.${localised("name", locale)} AS market_name, s.slug AS market_slug,
-       m.observed_products, m.observed_traffic, m.search_volume, m.sample_version, m.is_verified,
-       b.observed_products AS previous_products, b.observed_traffic AS previous_traffic,
-       b.sample_version AS previous_version, b.is_verified AS previous_verified,
-       -- Month by month, as the key goes; asked only of those that the month before lacks.
+       m.observed_products, m.observed_traffic, m.search_volume,
+       m.observed_products - b.observed_products AS product_change1m,
+       m.observed_traffic - b.observed_traffic AS traffic_change1m,
+       b.observed_traffic AS previous_traffic, m.sample_version = b.sample_version AS is_same_sample,
+       m.is_verified AND b.is_verified AS are_both_verified,
+       -- Month by month, in the order of the key, and only for keywords that the month before lacks.
        b.month IS NULL AND EXISTS (SELECT 1 FROM observed_month e
          CROSS JOIN keyword_month o ON o.month = e.month AND o.keyword_id = k.keyword_id
          WHERE e.month < @month) AS was_observed_before
@@ -65,36 +57,96 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
      WHERE m.month = @month AND m.keyword_id = @keywordId`,
   );
   const productsOf = receivingProducts(database, month, locale);
-  const shown = nestedRows(view, LISTED_PRODUCTS);
+  const listed = nestedRows(view, LISTED_PRODUCTS);
   return (keywordId) => {
     const row = statement.get({ month, keywordId });
     if (row === undefined) return undefined;
+    const { previous_traffic, is_same_sample, are_both_verified, was_observed_before, ...columns } = row;
     const products = productsOf(keywordId);
     return {
-      keyword: row.keyword,
-      keyword_id: row.keyword_id,
-      brand_type: row.brand_type,
-      cluster_id: row.cluster_id,
-      cluster_name: row.cluster_name,
-      market_id: row.market_id,
-      market_name: row.market_name,
-      market_slug: row.market_slug,
+      ...columns,
       observed_markets: new Set(products.map(({ market_id }) => market_id)).size,
-      observed_products: row.observed_products,
-      observed_traffic: row.observed_traffic,
-      search_volume: row.search_volume,
-      product_change1m: row.previous_products === null ? null : row.observed_products - row.previous_products,
-      traffic_change1m: row.previous_traffic === null ? null : row.observed_traffic - row.previous_traffic,
-      comparison_status: comparisonStatus(row),
-      traffic_distribution: trafficDistribution(products, shown),
+      comparison_status: comparisonStatus({ previous_traffic, is_same_sample, are_both_verified, was_observed_before }),
+      traffic_distribution: trafficDistribution(products, listed),
     };
   };
 }
 
-/** Whether this month's sample may be compared with the one before, and if not, the first reason against it. */
-function comparisonStatus(row: Observed): (typeof COMPARISON_STATUSES)[number] {
+/** Whether this month's sample can be compared with the one before, and if not, the first reason against it. */
+function comparisonStatus(row: Comparison): (typeof COMPARISON_STATUSES)[number] {
   if (row.previous_traffic === null) return row.was_observed_before === 1 ? "missing_history" : "new_observation";
-  if (row.sample_version !== row.previous_version) return "sample_changed";
-  if (row.is_verified === 0 || row.previous_verified === 0) return "unverified";
+  if (row.is_same_sample !== 1) return "sample_changed";
+  if (row.are_both_verified !== 1) return "unverified";
   return row.previous_traffic < BASELINE_TRAFFIC ? "insufficient_baseline" : "comparable";
+}
+
+/** A tracked product that receives traffic of a keyword. */
+export interface ReceivingProduct {
+  tool_id: number;
+  name: string;
+  slug: string;
+  domain: string;
+  market_id: number;
+  market_name: string;
+  observed_traffic: number;
+}
+
+/** The products that receive traffic of one keyword in a month, the largest first. */
+export function receivingProducts(
+  database: Database,
+  month: MonthIndex,
+  locale: ServiceLocale,
+): (keywordId: number) => ReceivingProduct[] {
+  const statement = database.prepare<[number, number], ReceivingProduct>(
+    `SELECT p.tool_id, p.name, p.slug, p.domain, p.sector_id AS market_id, s.${localised("name", locale)} AS market_name,
+       kp.traffic AS observed_traffic
+     FROM keyword_product_month kp
+     JOIN product p ON p.tool_id = kp.tool_id
+     JOIN sector s ON s.sector_id = p.sector_id
+     WHERE kp.month = ? AND kp.keyword_id = ?
+     ORDER BY kp.traffic DESC, kp.tool_id`,
+  );
+  return (keywordId) => statement.all(month, keywordId);
+}
+
+type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
+
+/**
+ * How a keyword's traffic is spread over the tracked products that receive it (service document, Search demand response).
+ *
+ * @param products all of them, the largest first
+ * @param shown how many are listed; the others are `other_products`
+ */
+export function trafficDistribution(products: readonly ReceivingProduct[], shown: number): TrafficDistribution {
+  const total = sum(products);
+  const listed = products.slice(0, shown);
+  const others = products.slice(shown);
+  const cr3 = total === 0 ? null : sum(products.slice(0, 3)) / total;
+  return {
+    products: listed.map(({ tool_id, name, slug, domain, market_name, observed_traffic }) => {
+      const share = total === 0 ? null : observed_traffic / total;
+      return { tool_id, name, slug, domain, market_name, observed_traffic, share };
+    }),
+    total_traffic: total,
+    product_count: products.length,
+    other_traffic: sum(others),
+    other_products: others.length,
+    cr3,
+    concentration: concentrationOf(cr3, products.length),
+  };
+}
+
+/** From these CR3 on a keyword's traffic is called concentrated, and balanced; below it is distributed. */
+export const CONCENTRATED_FROM_CR3 = 0.9;
+export const BALANCED_FROM_CR3 = 0.7;
+
+function concentrationOf(cr3: number | null, productCount: number): (typeof CONCENTRATIONS)[number] {
+  if (cr3 === null) return "unknown";
+  if (productCount === 1) return "single";
+  if (cr3 >= CONCENTRATED_FROM_CR3) return "concentrated";
+  return cr3 >= BALANCED_FROM_CR3 ? "balanced" : "distributed";
+}
+
+function sum(products: readonly ReceivingProduct[]): number {
+  return products.reduce((total, { observed_traffic }) => total + observed_traffic, 0);
 }

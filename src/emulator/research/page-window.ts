@@ -1,20 +1,25 @@
 import { LIMITS } from "../../api/limits.js";
 import type { Assumptions } from "../instance/assumptions.js";
-import type { ResearchView } from "./research-view.js";
+
+/** How much of the research data an account may see (service document, Access tiers). */
+export interface ResearchView {
+  /** Limited Developer Access: page 1, at most 10 rows in any list, one history month, five sector options. */
+  isLimited: boolean;
+}
 
 /** The rows of a list that a page shows. */
 export interface PageWindow {
   page: number;
   limit: number;
   offset: number;
-  /** The last page that may be asked for. */
+  /** The last page that a request may ask for. */
   lastPage: number;
 }
 
-/** Developer Access is held to page 1 and to 10 rows, whatever was asked for (service document, operations 5 and 6). */
-export function pageWindow(asked: { page: number; limit: number }, view: ResearchView, lastPage: number): PageWindow {
-  const page = view.isLimited ? 1 : asked.page;
-  const limit = view.isLimited ? Math.min(asked.limit, LIMITS.developerRows) : asked.limit;
+/** Developer Access gets page 1 and at most 10 rows (service document, operations 5 and 6). */
+export function pageWindow(wanted: { page: number; limit: number }, view: ResearchView, lastPage: number): PageWindow {
+  const page = view.isLimited ? 1 : wanted.page;
+  const limit = view.isLimited ? Math.min(wanted.limit, LIMITS.developerRows) : wanted.limit;
   return { page, limit, offset: (page - 1) * limit, lastPage };
 }
 
@@ -29,9 +34,10 @@ export interface PageFacts {
 }
 
 /**
- * @param found how many rows there are on all pages. Of a limited account's rows those are counted that it can reach, so
- * that nobody is sent to a page that cannot be had, unless the assumption says otherwise; nor is anybody past the last page
- * that may be asked for.
+ * A pagination never points to a page that the caller cannot get: for a limited account only reachable rows count (unless the
+ * assumption says otherwise), and there is no page after the last one that a request may ask for.
+ *
+ * @param found how many rows there are on all pages
  */
 export function pageFacts(
   { page, limit, lastPage }: PageWindow,
@@ -45,7 +51,7 @@ export function pageFacts(
   return { page, limit, total, total_pages: totalPages, has_more: hasMore, has_previous: page > 1 };
 }
 
-/** What a limited account sees of a list inside a row. */
+/** How many items of a list inside a row an account sees. */
 export function nestedRows(view: ResearchView, most: number): number {
   return view.isLimited ? Math.min(most, LIMITS.developerRows) : most;
 }

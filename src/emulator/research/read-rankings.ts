@@ -1,44 +1,36 @@
-import type { Database } from "../database/database.js";
+import type { ServiceLocale } from "../../api/locale.js";
 import {
   LAST_RANKINGS_PAGE,
   type RankingItem,
   type RankingsParameters,
+  type RankingSort,
   type RankingsResponse,
 } from "../../api/rankings.js";
+import type { Database } from "../database/database.js";
 import type { Assumptions } from "../instance/assumptions.js";
+import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
-import { formatMonth } from "../time/month.js";
-import { findSector, type Sector } from "./find-sector.js";
-import { readLatestMonth } from "./observed-months.js";
-import { pageFacts, pageWindow } from "./page-window.js";
-import { rankingsSelection } from "./rankings-selection.js";
-import type { ResearchView } from "./research-view.js";
+import { formatMonth, type MonthIndex } from "../time/month.js";
+import { findSector, localised, type Sector } from "./find-sector.js";
+import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
+import { readLatestMonth } from "./sample-summary.js";
 
 /** The document names the key, and no value. */
 const METHODOLOGY_VERSION = "2026-01";
 
-interface Row {
-  tool_id: number;
-  name: string;
-  slug: string;
-  domain: string;
-  category_name: string;
-  category_slug: string;
-  latest_visits: number;
-  previous_visits: number;
-  visits_change: number;
-  growth_rate: number;
-  organic: number;
-  paid: number;
-  ai_referral: number;
-  domain_rating: number | null;
-  domain_rating_change: number | null;
-  domain_age_months: number;
-}
+const SORT_COLUMNS: Record<RankingSort, string> = {
+  growth: "growth_rate",
+  gain: "visits_change",
+  traffic: "latest_visits",
+  dr_growth: "domain_rating_change",
+  organic: "organic_visits",
+  ai: "ai_referral_visits",
+  paid: "paid_visits",
+};
 
 /**
- * Ranked products (service document, operation 6). Products that were observed in both of the last two months are
- * eligible, in the country that was asked for; the filters choose among them, and `rank` counts what is left.
+ * Ranked products (service document, operation 6). Eligible are the products that were observed in both of the last two months,
+ * in the country if one is given. The filters choose among them, and `rank` counts the chosen ones.
  *
  * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
  */
@@ -51,27 +43,27 @@ export function readRankings(
   const locale = resolveLocale(parameters.locale);
   const category = findSector(database, parameters.category, { parameter: "category", locale, assumptions });
   const { month, capturedAt } = readLatestMonth(database);
+  const months = { latest_month: formatMonth(month), previous_month: formatMonth(month - 1) };
   const window = pageWindow(parameters, view, LAST_RANKINGS_PAGE);
-  const selection = rankingsSelection({ parameters, category, month, locale });
-
-  const counts = database
-    .prepare<[object], { eligible: number; chosen: number }>(selection.countSql)
-    .get(selection.values) ?? { eligible: 0, chosen: 0 };
+  const { countSql, rowsSql, values } = rankingsSelection(parameters, category, month, locale);
+  const counts = database.prepare<[object], { eligible: number; chosen: number }>(countSql).get(values) ?? {
+    eligible: 0,
+    chosen: 0,
+  };
+  // Their rank, months and icon are added below.
   const rows = database
-    .prepare<[object], Row>(selection.rowsSql)
-    .all({ ...selection.values, limit: window.limit, offset: window.offset });
-
+    .prepare<[object], RankingItem>(rowsSql)
+    .all({ ...values, limit: window.limit, offset: window.offset });
   const facts = pageFacts(window, counts.chosen, view, assumptions);
   return {
-    dataset: {
-      methodology_version: METHODOLOGY_VERSION,
-      latest_month: formatMonth(month),
-      previous_month: formatMonth(month - 1),
-      captured_at: capturedAt,
-    },
+    dataset: { methodology_version: METHODOLOGY_VERSION, ...months, captured_at: capturedAt },
     eligible_population: counts.eligible,
     filters: appliedFilters(parameters),
-    items: rows.map((row, index) => rankingItem(row, window.offset + index + 1, month)),
+    items: rows.map((row, index) =>
+      Object.assign({ rank: window.offset + index + 1 }, row, months, {
+        favicon_url: `https://${row.normalized_domain}/favicon.ico`,
+      }),
+    ),
     pagination: {
       ...facts,
       next_page: facts.has_more ? facts.page + 1 : null,
@@ -79,52 +71,83 @@ export function readRankings(
     },
     requested_locale: parameters.locale,
     resolved_locale: locale,
-    category: categoryOf(category),
-  };
-}
-
-function rankingItem(row: Row, rank: number, month: number): RankingItem {
-  return {
-    rank,
-    tool_id: row.tool_id,
-    name: row.name,
-    slug: row.slug,
-    normalized_domain: row.domain,
-    primary_category_name: row.category_name,
-    primary_category_slug: row.category_slug,
-    latest_month: formatMonth(month),
-    previous_month: formatMonth(month - 1),
-    latest_visits: row.latest_visits,
-    previous_visits: row.previous_visits,
-    visits_change: row.visits_change,
-    growth_rate: row.growth_rate,
-    domain_rating: row.domain_rating,
-    domain_rating_change: row.domain_rating_change,
-    domain_age_months: row.domain_age_months,
-    organic_visits: row.organic,
-    ai_referral_visits: row.ai_referral,
-    paid_visits: row.paid,
-    favicon_url: `https://${row.domain}/favicon.ico`,
+    category: category === null || category.name === "" ? null : { ...category },
   };
 }
 
 function appliedFilters(parameters: RankingsParameters): Record<string, unknown> {
-  const { category, country, q, sort, order, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months } =
-    parameters;
+  const { locale: _locale, page: _page, limit: _limit, category, country, q, ...applied } = parameters;
+  return { category: category ?? null, country: country?.toUpperCase() ?? null, q: q ?? "", ...applied };
+}
+
+/** The SQL of one ranking, with its values. `rowsSql` takes `limit` and `offset` beside them. */
+function rankingsSelection(
+  parameters: RankingsParameters,
+  category: Sector | null,
+  month: MonthIndex,
+  locale: ServiceLocale,
+): { countSql: string; rowsSql: string; values: Record<string, string | number> } {
+  const values: Record<string, string | number> = { month };
+  const scope: string[] = [];
+  if (parameters.country !== undefined) values["country"] = parameters.country.toUpperCase();
+  if (category !== null) {
+    values["sector"] = category.id;
+    scope.push(
+      "(p.sector_id = @sector OR EXISTS (SELECT 1 FROM product_sector ps WHERE ps.tool_id = p.tool_id AND ps.sector_id = @sector))",
+    );
+  }
+  const chosen = filters(parameters, values);
+  const eligibleSql = `WITH eligible AS MATERIALIZED (${eligibleProducts(parameters.country !== undefined, scope, locale)})`;
+  const where = chosen.length === 0 ? "" : `WHERE ${chosen.join(" AND ")}`;
   return {
-    category: category ?? null,
-    country: country?.toUpperCase() ?? null,
-    q: q ?? "",
-    sort,
-    order,
-    min_traffic,
-    min_growth,
-    min_dr,
-    min_dr_gain,
-    max_domain_age_months,
+    countSql: `${eligibleSql} SELECT (SELECT count(*) FROM eligible) AS eligible,
+      (SELECT count(*) FROM eligible ${where}) AS chosen`,
+    rowsSql: `${eligibleSql} SELECT * FROM eligible ${where}
+      ORDER BY ${SORT_COLUMNS[parameters.sort]} ${parameters.order === "asc" ? "ASC" : "DESC"} NULLS LAST,
+        latest_visits DESC, tool_id LIMIT @limit OFFSET @offset`,
+    values,
   };
 }
 
-function categoryOf(category: Sector | null): Record<string, unknown> | null {
-  return category === null || category.name === "" ? null : { ...category };
+/** All visits of a row, over its channels. */
+const visits = (row: string): string => `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
+
+/** Observed in both months, with visits in the earlier one: without them there is no growth rate. */
+function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale: ServiceLocale): string {
+  const table = isOfCountry ? "product_country_month" : "product_month";
+  const ofCountry = (row: string): string => (isOfCountry ? ` AND ${row}.country = @country` : "");
+  return `SELECT p.tool_id, p.name, p.slug, p.domain AS normalized_domain,
+      s.${localised("name", locale)} AS primary_category_name, s.slug AS primary_category_slug,
+      ${visits("l")} AS latest_visits, ${visits("b")} AS previous_visits, ${visits("l")} - ${visits("b")} AS visits_change,
+      CAST(${visits("l")} - ${visits("b")} AS REAL) / ${visits("b")} AS growth_rate,
+      r.domain_rating, round(r.domain_rating - e.domain_rating, 1) AS domain_rating_change,
+      @month - p.domain_registered_month AS domain_age_months,
+      l.organic AS organic_visits, l.ai_referral AS ai_referral_visits, l.paid AS paid_visits
+    FROM ${table} l
+    JOIN ${table} b ON b.month = @month - 1 AND b.tool_id = l.tool_id${ofCountry("b")}
+    JOIN product p ON p.tool_id = l.tool_id
+    JOIN sector s ON s.sector_id = p.sector_id
+    LEFT JOIN product_month r ON r.month = @month AND r.tool_id = l.tool_id
+    LEFT JOIN product_month e ON e.month = @month - 1 AND e.tool_id = l.tool_id
+    WHERE ${[`l.month = @month${ofCountry("l")}`, `${visits("b")} > 0`, ...scope].join(" AND ")}`;
+}
+
+/** A threshold of 0 keeps every product, also one whose value is unknown. */
+function filters(
+  { q, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months }: RankingsParameters,
+  values: Record<string, string | number>,
+): string[] {
+  const found: string[] = [];
+  const threshold = (name: string, value: number, condition: string): void => {
+    if (value === 0) return;
+    values[name] = value;
+    found.push(condition);
+  };
+  threshold("minTraffic", min_traffic, "latest_visits >= @minTraffic");
+  threshold("minGrowth", min_growth, "growth_rate >= @minGrowth");
+  threshold("minRating", min_dr, "domain_rating >= @minRating");
+  threshold("minRatingGain", min_dr_gain, "domain_rating_change >= @minRatingGain");
+  threshold("maxAge", max_domain_age_months, "domain_age_months <= @maxAge");
+  found.push(...searched(q, "tool_id", "product_fts", values));
+  return found;
 }

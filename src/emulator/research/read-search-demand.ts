@@ -3,22 +3,21 @@ import { LIMITS } from "../../api/limits.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import {
   LAST_DEMAND_PAGE,
+  type BRAND_TYPES,
   type KeywordDetail,
   type SearchDemandParameters,
   type SearchDemandResponse,
 } from "../../api/search-demand.js";
 import type { Assumptions } from "../instance/assumptions.js";
+import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
-import { formatMonth } from "../time/month.js";
+import { formatMonth, type MonthIndex } from "../time/month.js";
 import { ServiceError } from "../operations/service-error.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
 import { keywordDetail } from "./keyword-detail.js";
 import { keywordRows, type KeywordContext } from "./keyword-rows.js";
-import { keywordSelection } from "./keyword-selection.js";
-import { readLatestMonth } from "./observed-months.js";
-import { pageFacts, pageWindow } from "./page-window.js";
-import type { ResearchView } from "./research-view.js";
-import { readSampleSummary } from "./sample-summary.js";
+import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
+import { readLatestMonth, readSampleSummary } from "./sample-summary.js";
 
 /** The document does not name the provider of the traffic data. */
 export const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
@@ -39,13 +38,12 @@ export function readSearchDemand(
   const { month, capturedAt } = readLatestMonth(database);
   const context: KeywordContext = { database, month, locale, view, assumptions };
   const window = pageWindow(parameters, view, LAST_DEMAND_PAGE);
-  const selection = keywordSelection(parameters, market, month);
-  const found = database.prepare<[object], { found: number }>(selection.countSql).get(selection.values)?.found ?? 0;
+  const { countSql, idsSql, values } = keywordSelection(parameters, market, month);
+  const found = database.prepare<[object], { found: number }>(countSql).get(values)?.found ?? 0;
   const ids = database
-    .prepare<[object], { id: number }>(selection.idsSql)
-    .all({ ...selection.values, limit: window.limit, offset: window.offset });
+    .prepare<[object], { id: number }>(idsSql)
+    .all({ ...values, limit: window.limit, offset: window.offset });
   const rowOf = keywordRows(context);
-  const summary = readSampleSummary(database, month);
   const sample = { sample_type: "top_search_keywords", source: TRAFFIC_DATA_SOURCE } as const;
 
   return {
@@ -60,9 +58,7 @@ export function readSearchDemand(
     summary: {
       captured_at: capturedAt,
       latest_month: formatMonth(month),
-      markets: summary.markets,
-      observed_products: summary.products,
-      observed_terms: summary.terms,
+      ...readSampleSummary(database, month),
       ...sample,
     },
   };
@@ -113,4 +109,52 @@ function readMarketOptions(
       `SELECT sector_id AS id, ${localised("name", locale)} AS name, slug FROM sector ORDER BY sector_id LIMIT ?`,
     )
     .all(view.isLimited ? LIMITS.developerSectorOptions : -1);
+}
+
+const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
+  traffic: "m.observed_traffic",
+  volume: "m.search_volume",
+  products: "m.observed_products",
+};
+
+/** `mixed` and `unknown` are neither brand nor not (the assumption `brandTypes`). */
+const BRAND_TYPES_OF: Record<"brand" | "non_brand", readonly (typeof BRAND_TYPES)[number][]> = {
+  brand: ["brand_navigational", "brand_commercial", "mixed"],
+  non_brand: ["generic", "unknown"],
+};
+
+/** The SQL of the keywords of a month that pass the filters. `idsSql` takes `limit` and `offset` beside the values. */
+function keywordSelection(
+  parameters: SearchDemandParameters,
+  market: Sector | null,
+  month: MonthIndex,
+): { countSql: string; idsSql: string; values: Record<string, string | number> } {
+  const values: Record<string, string | number> = { month };
+  const where = ["m.month = @month"];
+  const atLeast = (name: string, column: string, value: number): void => {
+    if (value === 0) return;
+    values[name] = value;
+    where.push(`m.${column} >= @${name}`);
+  };
+  atLeast("minProducts", "observed_products", parameters.min_products);
+  atLeast("minTraffic", "observed_traffic", parameters.min_traffic);
+  atLeast("minVolume", "search_volume", parameters.min_volume);
+  if (parameters.type !== "all") where.push(`k.brand_type IN (${quoted(BRAND_TYPES_OF[parameters.type])})`);
+  if (market !== null) {
+    values["market"] = market.id;
+    where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
+      CROSS JOIN keyword_product_month kp ON kp.month = @month AND kp.tool_id = p.tool_id WHERE p.sector_id = @market)`);
+  }
+  where.push(...searched(parameters.q, "m.keyword_id", "keyword_fts", values));
+  const from = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id WHERE ${where.join(" AND ")}`;
+  return {
+    countSql: `SELECT count(*) AS found ${from}`,
+    idsSql: `SELECT m.keyword_id AS id ${from}
+      ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
+    values,
+  };
+}
+
+function quoted(texts: readonly string[]): string {
+  return texts.map((text) => `'${text}'`).join(", ");
 }

@@ -1,5 +1,5 @@
 import type { MarketWriter } from "./market-writer.js";
-import { ftsText } from "../fts-query.js";
+import { ftsText } from "../full-text.js";
 import { TOPIC, type Dice } from "./dice.js";
 import type { Keyword, KeywordIdea } from "./keyword.js";
 import { brandIdeas, sectorIdeas } from "./keyword-ideas.js";

@@ -1,5 +1,5 @@
 import { NO_WRITER, type MarketWriter } from "./market-writer.js";
-import { ftsText } from "../fts-query.js";
+import { ftsText } from "../full-text.js";
 import type { MonthIndex } from "../../time/month.js";
 import { createDice, TOPIC } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";

@@ -1,5 +1,5 @@
 import type { MarketWriter } from "./market-writer.js";
-import { ftsText } from "../fts-query.js";
+import { ftsText } from "../full-text.js";
 import { monthStart } from "../../time/month.js";
 import { TOPIC, type Dice } from "./dice.js";
 import type { Plan, Product, StalenessStatus } from "./product.js";

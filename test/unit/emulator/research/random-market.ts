@@ -1,6 +1,6 @@
 import { constant, constantFrom, oneof, type Arbitrary } from "fast-check";
 import type { Database } from "../../../../src/emulator/database/database.js";
-import { ftsText } from "../../../../src/emulator/market/fts-query.js";
+import { ftsText } from "../../../../src/emulator/market/full-text.js";
 import { handMadeMarket, LATEST, observed, product, visits } from "./hand-made-market.js";
 
 /** Numbers that come out the same for the same seed. */

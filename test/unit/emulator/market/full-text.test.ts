@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, oneof, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { ftsQuery } from "../../../../src/emulator/market/fts-query.js";
+import { ftsQuery } from "../../../../src/emulator/market/full-text.js";
 import { madeMarket, rowsOf } from "./made-market.js";
 
 const market = madeMarket(1);
