@@ -6,8 +6,8 @@ const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 const DOT = 0x2e;
 
-// Used by one call at a time: nothing here waits. Unpooled, so that it shares memory with nobody.
-/** Fits the largest body that the service sends, 256 KiB, with what stands before it. */
+// One buffer is enough: a call ends before the next begins. Unpooled, so that no other code gets a view of its memory.
+/** Fits the largest body that the service sends, 256 KiB, with the text before it. */
 const SCRATCH_BYTES = 257 * 1024;
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 const outer = Buffer.allocUnsafeSlow(BLOCK_BYTES + DIGEST_BYTES);
@@ -47,11 +47,7 @@ function writePads(secret: string, inner: Buffer): void {
   }
 }
 
-/** Any view as bytes: `set` would copy the elements of a wider one. */
-function bytesOf(view: Uint8Array): Uint8Array {
-  return view instanceof Uint8Array ? view : asBytes(view);
-}
-
-function asBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
+/** Any view as bytes: `set` would copy the elements of a wider view. */
+function bytesOf(view: ArrayBufferView): Uint8Array {
+  return view instanceof Uint8Array ? view : new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }

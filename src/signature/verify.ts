@@ -7,7 +7,7 @@ import { isUsableSecret } from "./secret.js";
 export type SignatureProblem =
   "signature_missing" | "signature_malformed" | "signature_mismatch" | "timestamp_out_of_tolerance";
 
-/** Whether a signature is right, and if not, why. */
+/** Whether a signature is valid, and if not, why. */
 export type Verification =
   | {
       ok: true;
@@ -18,21 +18,21 @@ export type Verification =
     }
   | { ok: false; reason: SignatureProblem };
 
-/** What `verifySignature` looks at. */
+/** What `verifySignature` checks. */
 export interface VerifySignatureInput {
-  /** The value of `X-Service-Signature`, `undefined` when the request had none. */
+  /** The value of `X-Service-Signature`; `undefined` when the request had none. */
   header: string | undefined;
   /** The bytes as received: not decoded, not parsed, not inflated. */
   body: Uint8Array;
-  /** All that may have signed. Blank ones never match. */
+  /** The secrets that may have signed. Blank ones never match. */
   secrets: readonly string[];
   /** Allowed distance between t and now, in seconds, inclusive and in both directions. @default 300 */
   toleranceSeconds?: number;
-  /** The current time: milliseconds as `Date.now()` gives them, or Unix seconds. @default Date.now() */
+  /** The current time in milliseconds since 1970. @default Date.now() */
   now?: number;
 }
 
-// Both digests as hex text. Used by one call at a time: nothing here waits.
+// Both digests as hex text. One pair is enough: a call ends before the next begins.
 const DIGEST_HEX_BYTES = 64;
 const expected = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
 const received = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
@@ -41,11 +41,11 @@ const received = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
- * Checks a delivery's signature (service document, Events, rules 1 to 3). Pure and total: it never throws,
- * and whatever does not verify is a value with its reason.
+ * Checks a delivery's signature (service document, Events, rules 1 to 3). Pure and total: it never throws, and a refusal
+ * is a value with its reason.
  *
- * The digest is checked before the age, so `timestamp_out_of_tolerance` is only ever said of a delivery
- * that was really signed with one of the secrets: it means skewed clocks or a replayed capture, not a forgery.
+ * The digest is checked before the age. So `timestamp_out_of_tolerance` means that the delivery was signed with one of the
+ * secrets: a clock is wrong or an old delivery was captured and sent again. It is no forgery.
  *
  * @example
  * const verification = verifySignature({ header, body, secrets: [secret] });
@@ -54,14 +54,14 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 export function verifySignature(input: VerifySignatureInput): Verification {
   const parsed = parseSignatureHeader(input.header);
   if (!parsed.ok) return parsed;
-  // A caller without types may pass a parsed body, or one secret as text: nothing that could have been signed with.
+  // A caller without types may pass a parsed body, or one secret as text. Its letters would be tried as secrets.
   if (!ArrayBuffer.isView(input.body) || !Array.isArray(input.secrets)) {
     return { ok: false, reason: "signature_mismatch" };
   }
 
   received.write(parsed.digestHex, "latin1");
   let secretIndex = -1;
-  // Every secret is tried, found or not: the time taken must not tell which one matched.
+  // Every secret is tried, also after a match: the time taken must not reveal which one matched.
   for (let index = 0; index < input.secrets.length; index++) {
     const secret: unknown = input.secrets[index];
     if (!isUsableSecret(secret)) continue;
@@ -70,20 +70,10 @@ export function verifySignature(input: VerifySignatureInput): Verification {
   }
   if (secretIndex === -1) return { ok: false, reason: "signature_mismatch" };
 
-  // Written so that a NaN (a broken clock) is refused.
-  if (
-    !(ageInSeconds(parsed.timestamp, input.now ?? Date.now()) <= (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS))
-  ) {
-    return { ok: false, reason: "timestamp_out_of_tolerance" };
-  }
+  const now = input.now ?? Date.now();
+  const toleranceSeconds = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
+  const ageSeconds = Math.abs(Math.floor(now / 1000) - parsed.timestamp);
+  // Not `>`: a NaN from a broken clock must be refused.
+  if (!(ageSeconds <= toleranceSeconds)) return { ok: false, reason: "timestamp_out_of_tolerance" };
   return { ok: true, timestamp: parsed.timestamp, secretIndex };
-}
-
-/**
- * `now` is in milliseconds or in seconds, whichever reading is nearer to t. No clock in use can confuse them:
- * its milliseconds read as seconds have 13 digits, which no t has; its seconds read as milliseconds are January
- * 1970, of which there is no signature.
- */
-function ageInSeconds(timestamp: number, now: number): number {
-  return Math.min(Math.abs(Math.floor(now / 1000) - timestamp), Math.abs(Math.floor(now) - timestamp));
 }

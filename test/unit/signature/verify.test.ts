@@ -20,7 +20,7 @@ test("what was signed verifies, for any bytes, secret and time", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), usableSecret, timestamps, (body, secret, timestamp) => {
       const header = signBody({ body, secret, timestamp });
-      const verification = verifySignature({ header, body, secrets: [secret], now: timestamp });
+      const verification = verifySignature({ header, body, secrets: [secret], now: timestamp * 1000 });
       expect(verification).toEqual({ ok: true, timestamp, secretIndex: 0 });
     }),
   );
@@ -87,15 +87,12 @@ test.each([
   ["300 s", 300, true],
   ["301 s", 301, false],
 ])(
-  "a signature %s away from now is judged alike in both directions and units [limits/signature-age]",
+  "a signature %s away from now is judged alike in both directions [limits/signature-age]",
   (_name, distance, ok) => {
     for (const sign of [1, -1]) {
-      const seconds = T + sign * distance;
-      for (const now of [seconds, seconds * 1000]) {
-        expect(verify({ now }), String(now)).toEqual(
-          ok ? { ok: true, timestamp: T, secretIndex: 0 } : { ok: false, reason: "timestamp_out_of_tolerance" },
-        );
-      }
+      expect(verify({ now: (T + sign * distance) * 1000 })).toEqual(
+        ok ? { ok: true, timestamp: T, secretIndex: 0 } : { ok: false, reason: "timestamp_out_of_tolerance" },
+      );
     }
   },
 );
@@ -106,9 +103,9 @@ test("the last millisecond of the 300th second still counts, the one before the 
 });
 
 test("the tolerance is the caller's, and 300 s without one [receiving/constant-time-and-age]", () => {
-  expect(verify({ now: T + 10, toleranceSeconds: 10 }).ok).toBe(true);
-  expect(verify({ now: T + 11, toleranceSeconds: 10 }).ok).toBe(false);
-  expect(verify({ now: T + 300, toleranceSeconds: undefined }).ok).toBe(true);
+  expect(verify({ now: (T + 10) * 1000, toleranceSeconds: 10 }).ok).toBe(true);
+  expect(verify({ now: (T + 11) * 1000, toleranceSeconds: 10 }).ok).toBe(false);
+  expect(verify({ now: (T + 300) * 1000, toleranceSeconds: undefined }).ok).toBe(true);
 });
 
 test("a broken clock or tolerance refuses", () => {
@@ -125,7 +122,7 @@ test("now is the system's when it is left out", () => {
 });
 
 test("an old signature of somebody else is a mismatch, not an old one", () => {
-  expect(verify({ secrets: ["other"], now: T + 10_000 })).toEqual(MISMATCH);
+  expect(verify({ secrets: ["other"], now: (T + 10_000) * 1000 })).toEqual(MISMATCH);
 });
 
 test("any of several secrets may have signed, and its place is told", () => {
