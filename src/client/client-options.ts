@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isLoopbackHost } from "../addresses/address-kind.js";
-import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
+import { invalidOption, optionError } from "../options/option-error.js";
+import { clockOption, functionOption, LONGEST_DELAY_MS, millisecondsOption } from "../options/option-schemas.js";
 import type { Clock } from "../time/clock.js";
 import type { PlatformFetch } from "./platform.js";
 import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
@@ -53,23 +54,19 @@ export interface ClientConfig {
   random: () => number;
 }
 
-/** `setTimeout` fires at once for a longer delay than this. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
-
-const func = z.custom<(...args: never) => unknown>((value) => typeof value === "function", "expected a function");
-const milliseconds = z.int().min(1).max(LONGEST_DELAY_MS);
+const FACTORY = "createClient";
 
 const optionsSchema = z.strictObject({
   baseUrl: z.string(),
   // Checked by apiKeyProblem: a message of zod could quote the key.
   apiKey: z.unknown().optional(),
-  timeoutMs: milliseconds.default(30_000),
+  timeoutMs: millisecondsOption.default(30_000),
   // `prefault` fills an absent group from the defaults of its members.
   retry: z
     .strictObject({
       maxAttempts: z.int().min(1).max(100).default(4),
-      baseMs: milliseconds.default(1000),
-      maxMs: milliseconds.default(30_000),
+      baseMs: millisecondsOption.default(1000),
+      maxMs: millisecondsOption.default(30_000),
       maxWaitMs: z.int().min(0).max(LONGEST_DELAY_MS).default(60_000),
     })
     .prefault({}),
@@ -78,30 +75,15 @@ const optionsSchema = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, "expected one line of ASCII")
     .optional(),
-  fetch: func.optional(),
-  clock: z
-    .custom<Clock>(
-      (value) =>
-        typeof value === "object" &&
-        value !== null &&
-        ["now", "elapsed", "setTimeout"].every(
-          (name) => typeof (value as Record<string, unknown>)[name] === "function",
-        ),
-      "expected a clock",
-    )
-    .optional(),
-  random: func.optional(),
+  fetch: functionOption<PlatformFetch>().optional(),
+  clock: clockOption.optional(),
+  random: functionOption<() => number>().optional(),
 });
-
-const KNOWN: KnownOptions = {
-  of: "createClient",
-  groups: { "": Object.keys(optionsSchema.shape), retry: ["maxAttempts", "baseMs", "maxMs", "maxWaitMs"] },
-};
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveClientOptions(options: ClientOptions): ClientConfig {
   const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(KNOWN, parsed.error);
+  if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
   const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = parsed.data;
   return {
     ...rest,
@@ -109,9 +91,9 @@ export function resolveClientOptions(options: ClientOptions): ClientConfig {
     readApiKey: keyReader(apiKey),
     userAgent: userAgent ?? null,
     // Looked up for each request: instrumentation may replace it later. Not called as a method: browsers refuse that.
-    fetch: (fetch as PlatformFetch | undefined) ?? ((...request) => globalThis.fetch(...request)),
+    fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
     clock: clock ?? clientClock,
-    random: (random as (() => number) | undefined) ?? Math.random,
+    random: random ?? Math.random,
   };
 }
 
@@ -119,7 +101,7 @@ function keyReader(source: unknown): ClientConfig["readApiKey"] {
   if (source === undefined) return null;
   if (typeof source === "function") return source as () => string | Promise<string>;
   const problem = apiKeyProblem(source);
-  if (problem !== null) throw invalidOption(KNOWN.of, "apiKey", problem);
+  if (problem !== null) throw invalidOption(FACTORY, "apiKey", problem);
   return () => source as string;
 }
 
@@ -137,7 +119,7 @@ function parseBaseUrl(text: string): string {
 }
 
 function refusedBaseUrl(problem: string): Error {
-  return invalidOption(KNOWN.of, "baseUrl", problem);
+  return invalidOption(FACTORY, "baseUrl", problem);
 }
 
 /**

@@ -18,15 +18,29 @@ export function optionError(of: string, schema: z.ZodType, error: z.ZodError): S
   return invalidOption(of, issue.path.join("."), issueWords(issue).replace(/^must be /, "expected "));
 }
 
+/** The refusal of one option. The command line says it of the flag that stands for the option. */
+export class OptionError extends SignalboxError {
+  /** Its path, such as `limits.maxBytes`; empty for the whole. */
+  readonly option: string;
+  /** Such as `expected a number`. */
+  readonly problem: string;
+
+  constructor(of: string, option: string, problem: string, help: string) {
+    const subject = option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
+    super("option_invalid", `${subject} invalid: ${problem}.`, help);
+    this.option = option;
+    this.problem = problem;
+  }
+}
+
 /** An option whose value does not fit. */
 export function invalidOption(
   of: string,
   path: string,
   problem: string,
   help = "The README lists every option.",
-): SignalboxError {
-  const subject = path === "" ? `The options of ${of} are` : `The option "${path}" of ${of} is`;
-  return new SignalboxError("option_invalid", `${subject} invalid: ${problem}.`, help);
+): OptionError {
+  return new OptionError(of, path, problem, help);
 }
 
 type UnknownKeys = Pick<z.core.$ZodIssueUnrecognizedKeys, "path" | "keys">;

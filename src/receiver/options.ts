@@ -1,14 +1,14 @@
 import { pino, type Logger } from "pino";
 import { z } from "zod";
-import type { Clock } from "../time/clock.js";
-import { systemClock } from "../time/clock.js";
+import { systemClock, type Clock } from "../time/clock.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { fullJitter, type Backoff } from "../inbox/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
 import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
-import { invalidOption, optionError, type KnownOptions } from "../options/option-error.js";
+import { invalidOption, optionError } from "../options/option-error.js";
+import { clockOption, functionOption, millisecondsOption, objectOption } from "../options/option-schemas.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type Secrets, type SecretsOption } from "./secrets.js";
@@ -76,43 +76,35 @@ export interface ReceiverConfig {
   clock: Clock;
 }
 
-const callback = z.custom<HandoffCallback<never>>((value) => typeof value === "function", "expected a function");
-const object = (what: string, ...methods: string[]): z.ZodType =>
-  z.custom(
-    (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      methods.every((method) => typeof (value as Record<string, unknown>)[method] === "function"),
-    `expected ${what}`,
-  );
+const FACTORY = "createReceiver";
+
 const count = z.int().min(1);
-const milliseconds = count.max(2 ** 31 - 1);
 
 // `prefault`: an absent group is filled from the defaults of its members.
 const optionsSchema = z.strictObject({
-  // Its own check, with an error of its own.
+  // `createSecrets` checks them: its error has a code of its own.
   secrets: z.unknown().optional(),
-  store: object("a store, such as sqliteStore(path)", "open", "commit", "close"),
-  onSignal: callback,
-  onTest: callback.optional(),
+  store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
+  onSignal: functionOption<HandoffCallback<Signal>>(),
+  onTest: functionOption<HandoffCallback<TestEvent>>().optional(),
   endpoint: z
     .string()
     .regex(/^[\w.-]{1,100}$/, "expected 1 to 100 letters, digits, dots, hyphens or underscores")
     .default("default"),
   toleranceSeconds: z.number().min(1).default(DEFAULT_TOLERANCE_SECONDS),
   bodyLimitBytes: count.default(262_144),
-  bodyTimeoutMs: milliseconds.default(10_000),
-  ackTimeoutMs: milliseconds.default(3000),
+  bodyTimeoutMs: millisecondsOption.default(10_000),
+  ackTimeoutMs: millisecondsOption.default(3000),
   secretWaitMs: z.int().min(0).optional(),
   maxQueued: z.strictObject({ events: count.default(4096), bytes: count.default(32 * 1024 * 1024) }).prefault({}),
   handoff: z
     .strictObject({
       concurrency: count.max(10_000).default(16),
-      timeoutMs: milliseconds.default(30_000),
+      timeoutMs: millisecondsOption.default(30_000),
       maxAttempts: count.default(20),
       backoff: z
         .union([
-          z.custom<Backoff>((value) => typeof value === "function"),
+          functionOption<Backoff>(),
           z.strictObject({
             baseMs: z.number().min(0).optional(),
             factor: z.number().min(1).optional(),
@@ -131,60 +123,36 @@ const optionsSchema = z.strictObject({
       payloadDays: z.number().min(0).default(7),
     })
     .prefault({}),
-  logger: z.union([z.literal(false), object("a pino logger or false", ...LOGGER_METHODS)]).optional(),
-  clock: object("a clock", "now", "elapsed", "setTimeout").optional(),
+  logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)]).optional(),
+  clock: clockOption.default(systemClock),
 });
-
-const KNOWN: KnownOptions = {
-  of: "createReceiver",
-  groups: {
-    "": Object.keys(optionsSchema.shape),
-    maxQueued: ["events", "bytes"],
-    handoff: ["concurrency", "timeoutMs", "maxAttempts", "backoff"],
-    "handoff.backoff": ["baseMs", "factor", "maxMs"],
-    retention: ["keyDays", "payloadDays"],
-  },
-};
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(KNOWN, parsed.error);
-  const { secrets, logger, clock, handoff, ...rest } = parsed.data;
-  if (rest.retention.payloadDays > rest.retention.keyDays) {
-    throw invalidOption(
-      KNOWN.of,
-      "retention.payloadDays",
-      "expected at most keyDays: a forgotten event has no payload to keep",
-    );
+  if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
+  const { secrets, onTest, handoff, logger, ...config } = parsed.data;
+  const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
+  // The last third is for the store.
+  const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
+  if (retention.payloadDays > retention.keyDays) {
+    const problem = "expected at most keyDays: a forgotten event has no payload to keep";
+    throw invalidOption(FACTORY, "retention.payloadDays", problem);
   }
-  if (rest.maxQueued.bytes < rest.bodyLimitBytes) {
-    throw invalidOption(
-      KNOWN.of,
-      "maxQueued.bytes",
-      "expected at least bodyLimitBytes, or the largest body would never fit",
-    );
+  if (maxQueued.bytes < bodyLimitBytes) {
+    const problem = "expected at least bodyLimitBytes, or the largest body would never fit";
+    throw invalidOption(FACTORY, "maxQueued.bytes", problem);
   }
-  // The rest is for the store.
-  const { secretWaitMs = Math.floor((rest.ackTimeoutMs * 2) / 3) } = rest;
-  if (secretWaitMs >= rest.ackTimeoutMs) {
-    throw invalidOption(KNOWN.of, "secretWaitMs", "expected less than ackTimeoutMs, which ends the wait");
+  if (secretWaitMs >= ackTimeoutMs) {
+    throw invalidOption(FACTORY, "secretWaitMs", "expected less than ackTimeoutMs, which ends the wait");
   }
+  const { backoff } = handoff;
   return {
-    ...(rest as Omit<typeof rest, "store" | "onSignal"> & Pick<ReceiverConfig, "store" | "onSignal">),
+    ...config,
     secretWaitMs,
-    onTest: (rest.onTest as HandoffCallback<TestEvent> | undefined) ?? null,
+    onTest: onTest ?? null,
     secrets: createSecrets(secrets as SecretsOption),
-    handoff: {
-      ...handoff,
-      backoff: typeof handoff.backoff === "function" ? handoff.backoff : fullJitter(handoff.backoff),
-    },
-    logger: createLogger(logger as Logger | false | undefined),
-    clock: (clock as Clock | undefined) ?? systemClock,
+    handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
+    logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };
-}
-
-function createLogger(logger: Logger | false | undefined): Logger {
-  if (logger === false) return pino({ enabled: false });
-  return logger ?? pino({ name: "signalbox" });
 }

@@ -4,6 +4,7 @@ import { dateTimeSchema } from "../../api/date-time.js";
 import { type Scope, SCOPES, scopeSchema, type Tier, tierSchema } from "../../api/access.js";
 import { systemClock, type Clock } from "../../time/clock.js";
 import { optionError } from "../../options/option-error.js";
+import { clockOption, functionOption, objectOption } from "../../options/option-schemas.js";
 import type { EmulatorEvent } from "./events.js";
 import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";
 import type { Assumptions } from "./assumptions.js";
@@ -76,16 +77,6 @@ export interface EmulatorConfig {
   logger: Logger | false;
 }
 
-const object = <Type>(what: string, ...methods: string[]): z.ZodType<Type> =>
-  z.custom<Type>(
-    (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      !Array.isArray(value) &&
-      methods.every((method) => typeof Reflect.get(value, method) === "function"),
-    `expected ${what}`,
-  );
-
 /** As RFC 6750 has the characters of a token. */
 const tokenSchema = z.string().regex(/^[\w.~+/-]{16,200}=*$/, "expected 16 to 200 letters, digits or _ . ~ + / -");
 
@@ -107,15 +98,13 @@ const optionsSchema = z.strictObject({
     .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two have the same key")
     .default([]),
   // What is in it is checked beside its table.
-  assumptions: object<AssumptionOptions>("an object").optional(),
+  assumptions: objectOption<AssumptionOptions>("an object").optional(),
   ca: z.string().min(1).optional(),
-  clock: object<Clock>("a clock", "now", "elapsed", "setTimeout").default(systemClock),
-  random: object<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),
+  clock: clockOption.default(systemClock),
+  random: objectOption<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),
   controlToken: tokenSchema.optional(),
-  onEvent: z
-    .custom<(event: EmulatorEvent) => void>((value) => typeof value === "function", "expected a function")
-    .optional(),
-  logger: z.union([z.literal(false), object<Logger>("a pino logger or false", "info", "child")]).default(false),
+  onEvent: functionOption<(event: EmulatorEvent) => void>().optional(),
+  logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")]).default(false),
 });
 
 /** Whose texts an error has. */
@@ -124,10 +113,7 @@ const FACTORY = "createEmulator";
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorConfig {
   const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) {
-    const groups = { "": Object.keys(optionsSchema.shape), accounts: Object.keys(accountSchema.shape) };
-    throw optionError({ of: FACTORY, groups }, parsed.error);
-  }
+  if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
   const { db, seed, startAt, ca, controlToken, onEvent, assumptions, ...rest } = parsed.data;
   return {
     ...rest,
