@@ -14,7 +14,8 @@ test("the README's figures are those of the kept result, in the bench's own tabl
 });
 
 test("a short run of the bench gives figures for our server and for the baseline", () => {
-  const run = (...args: string[]): string => execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8", stdio: "pipe" });
+  const run = (...args: string[]): string =>
+    execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8", stdio: "pipe" });
   run("node_modules/typescript/bin/tsc", "-p", "test/bench");
   const servers = "express-nothing,signalbox-express5";
   const short = ["--only", "throughput,latency", "--servers", servers, "--rounds", "1", "--seconds", "0.2"];

@@ -1,59 +1,46 @@
-import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import { expect, test } from "vitest";
 import { EXIT } from "../../src/cli/options/exit.js";
 import { captureRawBody, createReceiver } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
+import { callCli } from "../cli/call-cli.js";
+import { ndjson } from "../cli/run-cli.js";
 import { codeIn, readMarkdown } from "./markdown.js";
 
 const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
-const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 interface Row {
   name: string;
   ok: boolean;
-}
-interface Printed {
-  stdout: string;
 }
 
 const tables = README.tablesUnder("The command line");
 const namesOfCommands = (tables[0] ?? []).map(([name]) => codeIn(name));
 const sorted = (names: readonly string[]): string[] => [...names].sort();
 
-/** `npm test` builds first; a missing build is a failure, not a reason to skip. */
-const helps = new Map<string, string>();
+const helpOf = async (...args: string[]): Promise<string> => (await callCli([...args, "--help"])).stdout;
 
-/** Each help is asked for once: it costs a process. */
-function helpOf(...args: string[]): string {
-  const key = args.join(" ");
-  const help = helps.get(key) ?? execFileSync(process.execPath, [MAIN, ...args, "--help"], { encoding: "utf8" });
-  helps.set(key, help);
-  return help;
-}
-
-function commandsOf(...args: string[]): string[] {
-  const [, list = ""] = /^Commands:\n((?: .*\n)*)/m.exec(helpOf(...args)) ?? [];
+async function commandsOf(...args: string[]): Promise<string[]> {
+  const [, list = ""] = /^Commands:\n((?: .*\n)*)/m.exec(await helpOf(...args)) ?? [];
   const names = [...list.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? "");
   return names.filter((name) => name !== "help");
 }
 
-test("the README lists the commands that there are", () => {
-  const commands = commandsOf().flatMap((name) => {
-    const inner = commandsOf(name);
-    return inner.length === 0 ? [name] : inner.map((each) => `${name} ${each}`);
-  });
+test("the README lists the commands that there are", async () => {
+  const commands: string[] = [];
+  for (const name of await commandsOf()) {
+    const inner = await commandsOf(name);
+    commands.push(...(inner.length === 0 ? [name] : inner.map((each) => `${name} ${each}`)));
+  }
   expect(commands.length).toBeGreaterThan(5);
   expect(sorted(namesOfCommands)).toEqual(sorted(commands));
 });
 
-test("each flag that the README types is a flag of that command", () => {
+test("each flag that the README types is a flag of that command", async () => {
   const lines = README.blocks
     .filter(({ language }) => language === "sh")
     .flatMap(({ code }) => code.split("\n"))
@@ -64,10 +51,10 @@ test("each flag that the README types is a flag of that command", () => {
     return words.filter((word) => word.startsWith("--")).map((flag) => ({ command, flag }));
   });
   expect(typed.length).toBeGreaterThan(3);
-  expect(typed.filter(({ command, flag }) => !helpOf(...command).includes(`${flag} `))).toEqual([]);
+  for (const { command, flag } of typed) expect(await helpOf(...command), command.join(" ")).toContain(`${flag} `);
 
   const named = [...README.section("The command line").matchAll(/`(--[a-z-]+)/g)].map((match) => match[1] ?? "");
-  const help = namesOfCommands.map((name) => helpOf(...name.split(" "))).join("\n");
+  const help = (await Promise.all(namesOfCommands.map((name) => helpOf(...name.split(" "))))).join("\n");
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((flag) => !new RegExp(`${flag}\\b`).test(help))).toEqual([]);
 });
@@ -90,14 +77,8 @@ test.each(SKIPPING)("the replay that the README fits to another parser passes be
   try {
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const replay = async (...args: string[]): Promise<Row[]> => {
-      const line = [MAIN, "replay", "--url", url, "--secret", "s", "--json", "--concurrency", "8", ...args];
-      const { stdout } = await promisify(execFile)(process.execPath, line).catch((error: unknown) => error as Printed);
-      return stdout
-        .trimEnd()
-        .split("\n")
-        .map((row) => JSON.parse(row) as Row);
-    };
+    const replay = async (...args: string[]): Promise<Row[]> =>
+      ndjson<Row>(await callCli(["replay", "--url", url, "--secret", "s", "--json", "--concurrency", "8", ...args]));
     const others = await replay(...skipped.flatMap((pattern) => ["--skip", pattern]));
     expect(others.length).toBeGreaterThan(100);
     expect(others.filter(({ ok }) => !ok)).toEqual([]);

@@ -62,7 +62,11 @@ const WRITTEN: readonly (readonly [heading: string, sentence: RegExp, actual: nu
     /string of 1 to (\d+) characters/,
     constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH"),
   ],
-  ["Testing your handler", /after `timeoutMs` \((\d+)\)/, constantOf("src/testing/wait-for-event.ts", "DEFAULT_TIMEOUT_MS")],
+  [
+    "Testing your handler",
+    /after `timeoutMs` \((\d+)\)/,
+    constantOf("src/testing/wait-for-event.ts", "DEFAULT_TIMEOUT_MS"),
+  ],
   ["Testing your handler", /due within (\d+) s/, firstDelaySeconds],
 ];
 
