@@ -81,7 +81,7 @@ export interface ClaimRequest {
   held?: Pick<ReadonlySet<number>, "has" | "size"> | undefined;
 }
 
-/** An event in the hands of who claimed it, with what its callback needs. */
+/** An event that a dispatcher has claimed, with what its callback needs. */
 export interface ClaimedEvent {
   seq: number;
   eventId: string;
@@ -222,7 +222,7 @@ export type StoreContext = { endpoint: string };
 /** Crashes after which an event is `dead` with reason `crash_loop`. */
 export const MAX_CRASHES = 5;
 
-/** What became `ready` further ahead than this did so before the clock was set back; less is two processes' reading. */
+/** `ready` since a time further ahead than this: the clock was set back. Less is normal skew between processes. */
 export const CLOCK_SLACK_MS = 5000;
 
 /** The `lastError` of an event that {@link MAX_CRASHES} made dead. */

@@ -1,14 +1,12 @@
 import {
   CLOCK_SLACK_MS,
   CRASH_LOOP,
-  EVENT_STATES,
   MAX_CRASHES,
   closedStoreError,
   endpointInUseError,
   type AcceptResult,
   type ClaimRequest,
   type ClaimResult,
-  type EventState,
   type InboxEntry,
   type InboxStore,
   type MoveOutcome,
@@ -16,6 +14,7 @@ import {
   type ReceivedDelivery,
   type ReplayMove,
   type Settlement,
+  type StateCounts,
 } from "../inbox/store.js";
 
 interface Row extends InboxEntry {
@@ -73,7 +72,7 @@ export function memoryStore(): InboxStore {
       crashes: 0,
       possiblyRepeated: false,
       replayed: false,
-      // Copies: what the caller does with its buffers later is no business of the inbox.
+      // Copies, since the caller may use its buffers again.
       bodyHash: Uint8Array.from(event.bodyHash),
       body: Uint8Array.from(event.body),
     };
@@ -100,18 +99,7 @@ export function memoryStore(): InboxStore {
     for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
     return {
       dead: [],
-      events: taken.map(({ seq, eventId, type, token, attempts, crashes, received, ...row }) => ({
-        seq,
-        eventId,
-        type,
-        token,
-        attempts,
-        crashes,
-        received,
-        possiblyRepeated: row.possiblyRepeated,
-        replayed: row.replayed,
-        body: Uint8Array.from(row.body ?? []),
-      })),
+      events: taken.map((row) => ({ ...row, body: Uint8Array.from(row.body ?? []) })),
       nextDueAt,
     };
   }
@@ -156,24 +144,6 @@ export function memoryStore(): InboxStore {
       if (state === "ready" && row.endpoint === endpoint) oldest = Math.min(oldest ?? Infinity, dueAt);
     }
     return oldest;
-  }
-
-  function entryOf({ seq, endpoint, eventId, type, state, dueAt, attempts, crashes, ...row }: Row): InboxEntry {
-    const { possiblyRepeated, replayed, receivedAt, lastError } = row;
-    return {
-      seq,
-      endpoint,
-      eventId,
-      type,
-      state,
-      dueAt,
-      attempts,
-      crashes,
-      possiblyRepeated,
-      replayed,
-      receivedAt,
-      lastError,
-    };
   }
 
   return {
@@ -236,16 +206,10 @@ export function memoryStore(): InboxStore {
     },
     async stats(endpoint) {
       assertOpen();
+      const counts: StateCounts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0 };
       const mine = [...rows.values()].filter((row) => row.endpoint === endpoint);
-      const count = (state: EventState): number => mine.filter((row) => row.state === state).length;
-      const [ready, leased, done, dead, quarantined] = EVENT_STATES.map(count) as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      return { ready, leased, done, dead, quarantined, total: mine.length, oldestReadyAt: oldestReadyAt(endpoint) };
+      for (const { state } of mine) counts[state] += 1;
+      return { ...counts, total: mine.length, oldestReadyAt: oldestReadyAt(endpoint) };
     },
     oldestReadyAt(endpoint) {
       assertOpen();
@@ -272,6 +236,18 @@ export function memoryStore(): InboxStore {
       return { payloads: payloads.length, keys: keys.length };
     },
   };
+}
+
+function entryOf(row: Row): InboxEntry {
+  const {
+    token: _token,
+    readySince: _readySince,
+    received: _received,
+    bodyHash: _bodyHash,
+    body: _body,
+    ...entry
+  } = row;
+  return entry;
 }
 
 function keyOf(endpoint: string, eventId: string): string {

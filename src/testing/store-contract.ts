@@ -26,7 +26,7 @@ export interface ContractCase {
  * }
  */
 export function storeContract(createMedium: () => ContractMedium | Promise<ContractMedium>): ContractCase[] {
-  return CASES.map(([guarantee, name, body]) => ({
+  return CASES.map(({ guarantee, name, run }) => ({
     guarantee,
     name,
     async run() {
@@ -41,7 +41,7 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
         const store = await open(medium.createStore());
         const sibling = medium.createSibling === undefined ? store : await open(medium.createSibling());
         const readBack = medium.readBack ?? ((endpoint, eventId) => store.get(endpoint, eventId));
-        await body({ store, sibling, medium, open, readBack });
+        await run({ store, sibling, medium, open, readBack });
       } finally {
         for (const store of opened.toReversed()) await store.close(ENDPOINT);
         await medium.destroy();

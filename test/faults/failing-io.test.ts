@@ -40,17 +40,16 @@ testOnLinux("a sync fails in the middle of a load: only what was not acknowledge
   const files = inboxFiles();
   const faults = ioFaults();
   const receiver = await startReceiver(files, faults.env);
-  // Three times, as far as one batch from the next.
-  const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", after: 2, times: 1 });
-  faults.strike({ call: "fdatasync", file: WAL, error: "EIO", after: 6, times: 1 });
   const taken: SignalEvent[] = [];
   const refused: SignalEvent[] = [];
   for (let round = 0; round < 10; round++) {
+    // Some of these syncs are only of settlements.
+    faults.strike({ call: "fdatasync", file: WAL, error: "EIO", after: 1, times: 1 });
     const answers = await sendAll(receiver.port, some(20));
     taken.push(...answers.taken);
     refused.push(...answers.refused);
   }
-  expect(failed()).toBe(1);
+  faults.heal();
   expect(refused.length).toBeGreaterThan(0);
   const again = await sendAll(receiver.port, refused);
   expect(idsIn(again.refused)).toEqual([]);

@@ -2,30 +2,30 @@ import type { Database } from "better-sqlite3";
 import type { StoreStats } from "../../inbox/store.js";
 import { createQueries } from "./queries.js";
 
-/** What takes so long, or waits for the disk so often, that the host's event loop must not wait for it. */
+/** Tasks that take long, or wait for the disk often: the host's event loop must not wait for them. */
 export interface BackgroundTasks {
-  /** Looks for damage. @returns "ok", or what is wrong */
+  /** @returns "ok", or the damage that it found */
   quickCheck(): string;
-  /** Copies what stands in the WAL into the file while others go on writing. It is synced with the rest: see below. */
+  /** Copies the WAL's pages into the file while commits go on. `restartWal` syncs them. */
   checkpoint(): void;
   /**
-   * Copies what was written meanwhile, syncs the file, and begins the WAL anew: its header is written and synced here, so
-   * that no commit has to. Other processes' commits wait for it as for one another.
+   * Copies the pages written since, syncs the file, and begins the WAL anew. Its header is written and synced here, so that
+   * no commit has to do that. Other processes' commits wait meanwhile.
    *
-   * @returns false when somebody reads for long, so that the WAL has to go on growing
+   * @returns false while a long read needs the WAL, which then goes on growing
    */
   restartWal(): boolean;
-  /** Copies what no checkpoint copied yet, syncs the file, and empties the WAL. @returns false when somebody reads */
+  /** Copies the pages that no checkpoint copied yet, syncs the file, and empties the WAL. @returns false during a read */
   rewrite(): boolean;
   stats(endpoint: string): StoreStats;
 }
 
 export interface WalState {
-  /** 1: somebody reads what would have to go. */
+  /** 1: a reader or a writer kept the checkpoint from its end. */
   busy: number;
   /** Frames in the WAL. */
   log: number;
-  /** Of them, those that are in the file. */
+  /** Of them, those that were copied into the file. */
   checkpointed: number;
 }
 

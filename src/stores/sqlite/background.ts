@@ -5,12 +5,12 @@ import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 
 /**
- * Runs tasks in a thread with a connection of its own, which is started for the first of them. Where the thread dies, or
- * cannot be started (a bundler left its script behind), they run here for a while: better a slow loop than a WAL that
- * grows without end.
+ * Runs tasks in a thread with a connection of its own, which starts with the first task. If the thread dies or cannot
+ * start (a bundler left its script behind), the tasks run on the main thread for a while. That slows the event loop down,
+ * but without checkpoints the WAL would grow without end.
  */
 export interface Background {
-  /** Rejects with what SQLite said. A task whose thread dies under it is done here. */
+  /** Rejects with SQLite's error. If the thread dies, its tasks are done on the main thread. */
   run<Name extends keyof BackgroundTasks>(
     name: Name,
     ...args: Parameters<BackgroundTasks[Name]>
@@ -43,15 +43,15 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   let closed = false;
 
   function start(): Thread {
-    // Whatever loaders the host has are for its own sources.
+    // Without the host's loaders: they are for its own sources.
     const worker = new Worker(new URL("./background-thread.js", import.meta.url), { workerData: path, execArgv: [] });
     const pending = new Map<number, Pending>();
-    // A process with nothing left to do may end; see `run` for when there is something.
+    // An idle thread must not keep the process alive; `run` calls ref() while there are tasks.
     worker.unref();
     worker.on("message", (answer: BackgroundAnswer) => {
       const { resolve, reject } = pending.get(answer.id) as Pending;
       pending.delete(answer.id);
-      // One that is closing is waited for.
+      // Not one that is closing: `close` waits for its end.
       if (pending.size === 0 && thread?.worker === worker) worker.unref();
       if (answer.ok) resolve(answer.result as never);
       else reject(Object.assign(new Error(answer.message), { code: answer.code }));
@@ -60,7 +60,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("error", (error) => (cause = error));
     const exited = new Promise<void>((resolve) => {
       worker.on("exit", () => {
-        // Closed on purpose it is not ours any more.
+        // `close` has set this to null before.
         if (thread?.worker === worker) {
           thread = null;
           died(cause);
@@ -95,7 +95,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
       try {
         thread ??= start();
       } catch (error) {
-        // No more threads are to be had.
+        // The process may have no more threads.
         died(error);
         return runHere(name, args);
       }

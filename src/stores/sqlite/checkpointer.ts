@@ -7,20 +7,20 @@ import { isFailedSync } from "./store-error.js";
 /**
  * Keeps the WAL short without making the event loop wait.
  *
- * A checkpoint copies the WAL's pages into the file while commits go on; that is the long part. What was committed
- * meanwhile would keep the WAL from ever beginning anew, so then the next commit is held back for as long as the thread
- * takes to copy that rest too. It waits as a promise: the loop goes on.
+ * A thread copies the WAL's pages into the file while commits go on; that is the long part. Pages that were committed
+ * meanwhile would keep SQLite from beginning the WAL anew. So commits then wait, as promises, until the thread has copied
+ * those pages too. The event loop goes on.
  */
 export interface Checkpointer {
-  /** Resolves when a commit may begin; null when it may at once. */
-  held(): Promise<void> | null;
+  /** Resolves when a commit may begin; null when it may begin at once. */
+  waitForCheckpoint(): Promise<void> | null;
   /** To be called after each commit. */
   committed(): void;
   /** To be called with the error of every task that syncs the file. */
   failed(error: unknown): void;
   /**
-   * The WAL must not begin anew in this process: only it still has what the disk may have lost. The next start, which
-   * takes nothing for copied, writes all of it into the file.
+   * The WAL must not begin anew in this process: pages that the disk may have lost are only there. The next start copies
+   * all of the WAL into the file again.
    */
   isStopped(): boolean;
   counts(): CheckpointCounts;
@@ -28,18 +28,18 @@ export interface Checkpointer {
 
 /** Frames after which a checkpoint begins: 8 MiB at SQLite's page size. */
 const CHECKPOINT_FRAMES = 2000;
-/** Frames past which commits wait for the checkpoint that runs: the disk is slower than what arrives. */
+/** Past this commits wait for the running checkpoint: events arrive faster than the disk takes them. */
 const MOST_FRAMES = 8 * CHECKPOINT_FRAMES;
 
 export function createCheckpointer(db: Database, background: Background): Checkpointer {
-  // NOOP looks and does nothing.
-  const look = db.prepare<[], WalState>("PRAGMA wal_checkpoint(NOOP)");
+  // NOOP copies nothing and only gives the numbers.
+  const readWalState = db.prepare<[], WalState>("PRAGMA wal_checkpoint(NOOP)");
   const counts = { done: 0, blocked: 0, failed: 0 };
   let beginsAt = CHECKPOINT_FRAMES;
   let frames = 0;
   let running: Promise<void> | null = null;
-  let isHolding = false;
-  /** Pages were copied and not synced: SQLite syncs the file with the last of them alone. */
+  let mustCommitsWait = false;
+  /** Pages were copied and are not synced yet: SQLite syncs the file once, after the last of them. */
   let isPartial = false;
   let isStopped = false;
 
@@ -48,7 +48,7 @@ export function createCheckpointer(db: Database, background: Background): Checkp
     try {
       isPartial = true;
       await background.run("checkpoint");
-      isHolding = true;
+      mustCommitsWait = true;
       restarted = await background.run("restartWal");
       if (restarted) isPartial = false;
       counts[restarted ? "done" : "blocked"] += 1;
@@ -60,18 +60,18 @@ export function createCheckpointer(db: Database, background: Background): Checkp
   }
 
   function failed(error: unknown): void {
-    // The kernel forgets what it could not write, and SQLite does not copy again what it copied before.
+    // The kernel drops pages that it could not write, and SQLite does not copy a page twice.
     if (isPartial && isFailedSync(error)) isStopped = true;
   }
 
   return {
-    held: () => (isHolding || (running !== null && frames > MOST_FRAMES) ? running : null),
+    waitForCheckpoint: () => (mustCommitsWait || (running !== null && frames > MOST_FRAMES) ? running : null),
     committed() {
-      frames = look.get()?.log ?? 0;
+      frames = readWalState.get()?.log ?? 0;
       if (running !== null || isStopped || frames < beginsAt) return;
       running = checkpoint().finally(() => {
         running = null;
-        isHolding = false;
+        mustCommitsWait = false;
       });
     },
     failed,

@@ -22,8 +22,7 @@ export interface Committer {
   commit(batch: Batch): BatchResult;
   /** The empty result of a claim when nothing is due, found without a transaction; null when something is. */
   claimNothing(request: ClaimRequest): ClaimResult | null;
-  /** `held: null`: every lease is somebody's. */
-  takeOver(request: Omit<TakeOverRequest, "held"> & { held: TakeOverRequest["held"] | null }): TakeOverResult;
+  takeOver(request: TakeOverRequest): TakeOverResult;
 }
 
 interface CrashedRow {
@@ -46,7 +45,7 @@ interface ClaimedRow {
   received_at: number;
 }
 
-/** A clock set back under a large backlog: no claim blocks the event loop for all of it. */
+/** After the clock was set back, one claim moves so many events: a large backlog must not block the event loop. */
 const MOVED_AT_ONCE = 500;
 
 export function createCommitter(db: Database, shared: boolean): Committer {
@@ -89,7 +88,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased' AND due_at <= ? LIMIT ?",
     )
     .pluck();
-  // The token grows, so that a settlement of whoever held the lease changes nothing.
+  // The token grows, so that a late settlement under the old lease changes nothing.
   const free = db.prepare(
     "UPDATE inbox SET state = 'ready', due_at = ?, ready_since = ?, token = token + 1 WHERE seq = ?",
   );
@@ -121,7 +120,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return settleOne.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, seq, token).changes === 1;
   }
 
-  /** Ends leases whose holder died, and tells which events that was the end of. */
+  /** Ends the leases of a dead process. @returns the events that are dead now */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const rows = seqs.map((seq) => freeCrashed.get(now, now, seq) as CrashedRow);
     return rows
@@ -164,16 +163,15 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     claim: batch.claim === null ? null : claim(batch.claim),
   })).immediate;
 
-  const takeOver = db.transaction(
-    (endpoint: string, now: number, held: TakeOverRequest["held"] | null, crashed: boolean): TakeOverResult => {
-      const orphans = held === null ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
-      if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
-      for (const seq of orphans) free.run(now, now, seq);
-      // After a failure: a write that changes nothing but shows whether the disk takes one.
-      db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
-      return { freed: orphans.length, dead: [] };
-    },
-  ).immediate;
+  const takeOver = db.transaction(({ endpoint, now, held, crashed }: TakeOverRequest): TakeOverResult => {
+    // A shared file's leases may be those of a living process, so only time ends them.
+    const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
+    if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
+    for (const seq of orphans) free.run(now, now, seq);
+    // After a failure: a write that changes nothing shows whether the disk takes one.
+    db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
+    return { freed: orphans.length, dead: [] };
+  }).immediate;
 
   return {
     commit,
@@ -185,6 +183,6 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
       return isDue ? null : { events: [], dead: [], nextDueAt: nextDue.get(endpoint, now) ?? null };
     },
-    takeOver: ({ endpoint, now, held, crashed }) => takeOver(endpoint, now, held, crashed),
+    takeOver,
   };
 }

@@ -1,13 +1,13 @@
 import { statfsSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
-/** Left free on the disk, so that pruning, which writes before it frees, still works when the rest is full. */
+/** Left free on the disk for pruning, which writes before it frees. */
 export const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** To this the WAL's file is cut when it grew longer and begins anew. */
+/** A WAL that grew longer is cut to this size when it begins anew. */
 export const MOST_WAL_BYTES = 64 * 1024 * 1024;
 
-/** Keeps the file from filling its disk: past the limit commits fail with SQLITE_FULL. */
+/** Keeps the file from filling its disk: at the limit commits fail with SQLITE_FULL. */
 export function limitSize(db: Database, folder: string): void {
   const pageSize = db.pragma("page_size", { simple: true }) as number;
   const pages = db.pragma("page_count", { simple: true }) as number;

@@ -7,12 +7,11 @@ import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
 import { refuseUnguardedFiles } from "./inbox-files.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
-import { lockOwner } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
 import { syncFolderOf, syncFoldersFrom } from "./wal-sync.js";
 
-/** What a tool beside the receiver needs of a file: no ownership. */
+/** `operator`: a tool beside a receiver, which owns nothing. */
 export type SqliteRole = "owner" | "shared" | "operator";
 
 export interface OpenDatabase {
@@ -35,7 +34,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
   let db: Database.Database | undefined;
   let path = givenPath;
   try {
-    // An operator looks at what is there; a new empty inbox would answer for a misspelt path.
+    // For a tool nothing is made: a misspelt path must not give a new, empty inbox.
     let firstMade: string | undefined;
     if (role !== "operator") makeFolders(dirname(path), (folder) => void (firstMade ??= folder));
     path = withoutLinks(givenPath);
@@ -57,12 +56,12 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     // Elsewhere than on a Mac it changes nothing.
     db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);
-    // From here on commits are not synced one by one: see wal-sync.ts. NORMAL still syncs around checkpoints,
-    // without which a power cut could damage the file.
+    // From here on wal-sync.ts syncs the commits. NORMAL still syncs around checkpoints: without that a power cut could
+    // damage the file.
     db.pragma("synchronous = NORMAL");
-    // A wait inside SQLite would stop the host's event loop; the store waits outside of it.
+    // A wait inside SQLite would stop the host's event loop, so the store waits outside of it.
     db.pragma(`busy_timeout = ${role === "operator" ? OPEN_TIMEOUT_MS : 0}`);
-    // Checkpoints are not for this thread: see checkpointer.ts.
+    // Another thread makes the checkpoints: see checkpointer.ts.
     db.pragma("wal_autocheckpoint = 0");
     db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
     syncFolderOf(path);
@@ -86,8 +85,8 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
 }
 
 /**
- * The last connection that closes writes the WAL into the file and deletes it. A file found damaged must stay as it is, or
- * the next start would take it for one that was closed cleanly. A reader that closes last does nothing.
+ * The last connection that closes writes the WAL into the file and deletes it. A damaged file must stay as it is, or the
+ * next start would take it for one that was closed cleanly. So a read-only connection, which writes nothing, closes last.
  */
 function closeUntouched(driver: typeof Database, db: Database.Database, path: string): void {
   let reader: Database.Database | undefined;
@@ -95,7 +94,7 @@ function closeUntouched(driver: typeof Database, db: Database.Database, path: st
     reader = new driver(path, { readonly: true });
     reader.pragma("schema_version");
   } catch {
-    // Not even readable: then there is nothing that closing could write either.
+    // What cannot be read cannot be written by closing either.
   }
   db.close();
   reader?.close();
@@ -115,7 +114,7 @@ function withoutLinks(path: string): string {
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** SQLite does not wait for its turn here, as it does elsewhere: several processes may make a file at once. */
+/** Several processes may make a file at once, and here SQLite does not wait by itself. */
 function switchToWal(db: Database.Database): void {
   const startedAt = performance.now();
   for (;;) {
@@ -129,8 +128,41 @@ function switchToWal(db: Database.Database): void {
   }
 }
 
-/** SQLite would read zeros for what is missing of the last page. */
+/** SQLite would read zeros for the missing part of the last page. */
 function refuseCutFile(db: Database.Database, path: string): void {
   const pageBytes = db.pragma("page_size", { simple: true }) as number;
   if (statSync(path).size % pageBytes !== 0) throw damagedError(path, "a part of its last page is missing");
+}
+
+/**
+ * Takes the lock that says which process may hand off from an inbox: one alone, or several that are all `shared`.
+ *
+ * Node has no flock, so it is SQLite's lock on a file of its own, which leaves the inbox to tools. The kernel drops it
+ * when the process ends, in whatever way: a pid file would be left behind.
+ *
+ * @returns how to release it
+ * @throws SignalboxError `store_in_use`
+ */
+function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
+  const lock = new driver(`${inboxPath}-owner`, { timeout: 0 });
+  try {
+    // Nothing is ever written, so no journal has to be left behind by a process that is killed.
+    lock.pragma("journal_mode = MEMORY");
+    if (shared) {
+      lock.exec("BEGIN");
+      lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    } else {
+      lock.exec("BEGIN EXCLUSIVE");
+    }
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new SignalboxError(
+      "store_in_use",
+      `Another receiver has the inbox ${inboxPath} open.`,
+      "Stop it, give this one a file of its own, or open both with sqliteStore({ path, shared: true }).",
+      { cause: error },
+    );
+  }
+  return () => lock.close();
 }

@@ -61,7 +61,7 @@ const LISTED_BY_SEQ = `
 /** Append only: a file carries in `user_version` how many of these it has seen. */
 const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ];
 
-/** "sgbx": tells our files from other people's. */
+/** "sgbx": marks a file as an inbox. */
 const APPLICATION_ID = 0x73676278;
 
 function versionOf(db: Database): number {
@@ -69,7 +69,7 @@ function versionOf(db: Database): number {
 }
 
 /**
- * Looks before anything is written: other people's databases stay as they are.
+ * To be called before anything is written: a database of something else must stay as it is.
  *
  * @param mayMake whether an empty or older file will be migrated
  * @throws SignalboxError `store_newer`, `store_unsupported`
@@ -103,7 +103,7 @@ export function assertInbox(db: Database, path: string, mayMake: boolean): void 
 
 /** Brings an inbox that {@link assertInbox} let pass up to date. */
 export function migrate(db: Database): void {
-  // A file that may be damaged is not written to before somebody has looked.
+  // A file that is up to date is not written to: it may be damaged, and is checked later.
   if (versionOf(db) === MIGRATIONS.length) return;
   db.transaction(() => {
     for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);

@@ -10,8 +10,7 @@ import { createCommitter, type Committer } from "./commit.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { openDatabase, type OpenDatabase } from "./open-database.js";
-import { codeOf, damagedError, isFull, storeError } from "./store-error.js";
-import { whileBusy } from "./while-busy.js";
+import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
 /** What `sqliteStore` takes. A value of `undefined` means absent. */
@@ -61,9 +60,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   let connection: Connection | null = null;
-  /** Those in flight: their descriptor must not be closed under them. */
+  /** In flight. The WAL's descriptor must not be closed under them. */
   const writes = new Set<Promise<unknown>>();
-  /** A sync failed: what it should have made durable must be written anew before anything is acknowledged. */
+  /** A sync failed: the commits that it covered must be written again before anything is acknowledged. */
   let mustRewrite = false;
   let rewriting: Promise<void> | null = null;
 
@@ -102,8 +101,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   async function recover(background: Background): Promise<void> {
     const found = await background.run("quickCheck");
     if (found !== "ok") throw damagedError(path, found);
-    // A sync may have failed before the crash. The kernel has forgotten that, and would call the next one a success for
-    // what never reached the disk: so all of it is written anew, with SQLite's own syncs, before anything is answered.
+    // A sync may have failed before the crash. The kernel reports that once, and then calls the next sync a success for
+    // pages that never reached the disk. So SQLite copies all of the WAL into the file before anything is answered.
     mustRewrite = !(await background.run("rewrite"));
   }
 
@@ -118,10 +117,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
   }
 
-  /**
-   * Runs a write and makes it durable. A busy file is waited for outside of SQLite, a little longer each time
-   * and by chance, so that processes do not meet again and again.
-   */
+  /** Runs a write and makes it durable. */
   function write<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
     const written = writeNow(transaction);
     writes.add(written);
@@ -134,8 +130,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     const current = connected();
     try {
       if (mustRewrite) await (rewriting ??= rewrite(current));
-      const held = current.checkpointer.held();
-      if (held !== null) await held;
+      const checkpoint = current.checkpointer.waitForCheckpoint();
+      if (checkpoint !== null) await checkpoint;
       let end = 0;
       const result = await whileBusy(() => {
         end = current.files.assertUnchanged();
@@ -166,13 +162,13 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     try {
       files.assertUnchanged();
       if (checkpointer.isStopped()) {
-        const help = "Restart the receiver once the disk is well: the start writes the inbox anew.";
+        const help = "Repair the disk, then restart the receiver: the start writes the inbox anew.";
         throw new SignalboxError("store_failed", `The inbox ${path} could not be synced.`, help);
       }
       if (!(await background.run("rewrite"))) {
         throw new SignalboxError("store_failed", `The inbox ${path} is being read.`, "It goes on by itself.");
       }
-      // Not before: what others commit meanwhile stands in the WAL behind what the failed sync lost.
+      // Not earlier: other processes' commits follow, in the WAL, the pages that the failed sync may have lost.
       wal.reopen();
       mustRewrite = false;
     } catch (error) {
@@ -223,14 +219,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         const nothing = claim === null ? null : read(({ committer }) => committer.claimNothing(claim));
         if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
       }
-      // A batch of duplicates alone is synced as well: the original may be another process's and not synced yet.
+      // Also for a batch of only duplicates: another process may have written the original and not synced it yet.
       return write(({ committer }) => committer.commit(batch));
     },
     async takeOver(request) {
       assertOwner();
-      // Another process's leases are alive as long as their time runs: they are never taken over here.
-      const held = shared ? null : request.held;
-      return write(({ committer }) => committer.takeOver({ ...request, held }));
+      return write(({ committer }) => committer.takeOver(request));
     },
     async list(query) {
       return read(({ queries }) => queries.list(query));
@@ -264,6 +258,26 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
 }
 
 function ignore(): void {}
+
+/** How long a commit is tried again while another process writes. */
+const BUSY_LIMIT_MS = 2500;
+
+/**
+ * Tries again while another process writes, after growing and random delays, so that two processes do not collide again
+ * and again. A wait inside SQLite would stop the event loop.
+ */
+async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
+  const startedAt = performance.now();
+  for (let tries = 1; ; tries++) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - startedAt > BUSY_LIMIT_MS) throw error;
+      const delayMs = 1 + Math.random() * Math.min(25, 2 ** tries);
+      await new Promise((resume) => setTimeout(resume, delayMs));
+    }
+  }
+}
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -7,7 +7,7 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** Somebody else holds the write lock; trying again helps. */
+/** Another process has the lock; trying again helps. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_BUSY");
 }
@@ -25,12 +25,12 @@ export function damagedError(path: string, found: string, cause?: unknown): Sign
   return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, { cause });
 }
 
-/** A sync failed inside SQLite: the kernel may have dropped what it should have written. */
+/** A sync failed inside SQLite: the kernel may have dropped pages that it should have written. */
 export function isFailedSync(error: unknown): boolean {
   return codeOf(error) === "SQLITE_IOERR_FSYNC";
 }
 
-/** Puts an error of better-sqlite3 or the file system into our words. */
+/** Makes a SignalboxError of an error of better-sqlite3 or the file system. */
 export function storeError(error: unknown, path: string): SignalboxError {
   if (isSignalboxError(error)) return error;
   const code = codeOf(error);

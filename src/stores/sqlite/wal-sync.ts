@@ -12,17 +12,16 @@ import { createDurations, type DurationStats } from "../../time/durations.js";
 export interface WalSync {
   /**
    * Resolves once all that was written before the call is on the disk. One sync runs at a time; calls that come
-   * meanwhile share the next. Rejects, then and from then on until `reopen`, when a sync failed.
+   * meanwhile share the next. When a sync failed, this call and all later ones reject until `reopen`.
    */
   sync(): Promise<void>;
   /**
-   * After a sync that failed: the kernel has dropped what it could not write and would call the next sync on the
-   * same descriptor a success. Only a new descriptor, after the content was written anew, can be trusted.
+   * To be called after a failed sync, once the content was written again. The kernel has dropped the pages that it could
+   * not write, and would call the next sync of the old descriptor a success.
    */
   reopen(): void;
   /** @returns false when the four bytes there are zeros or missing, as in a hole; a frame begins with its page's number */
   hasBytesAt(position: number): boolean;
-  /** How long syncs take. */
   durations(): DurationStats;
   close(): void;
 }
@@ -58,7 +57,7 @@ export function createWalSync(inboxPath: string): WalSync {
   return {
     sync: () => (running === null ? run() : (next ??= running.then(runNext, runNext))),
     reopen() {
-      // In this order: a number that was closed may be another file of the host's by the time it is used again.
+      // Opened first: the number of a closed descriptor may soon be that of another file of the host.
       const old = descriptor;
       descriptor = openSync(walPath, "r+");
       failure = null;
@@ -76,9 +75,9 @@ export function createWalSync(inboxPath: string): WalSync {
   };
 }
 
-/** The names of new files are data of their folder, and are lost with it unless it is synced too. */
+/** The names of new files are data of their folder: without this sync a power cut may lose them. */
 export function syncFolderOf(path: string): void {
-  // Windows neither needs it nor lets a folder be opened.
+  // Windows does not need this, and cannot open a folder.
   if (process.platform === "win32") return;
   const folder = openSync(dirname(path), "r");
   try {
@@ -88,7 +87,7 @@ export function syncFolderOf(path: string): void {
   }
 }
 
-/** A folder that was made has its name in the one above it, and so on up to the first that was there before. */
+/** The name of a new folder is data of the one above it, up to the first that was there before. */
 export function syncFoldersFrom(folder: string, firstMade: string): void {
   syncFolderOf(folder);
   if (folder !== firstMade) syncFoldersFrom(dirname(folder), firstMade);

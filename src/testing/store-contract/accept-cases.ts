@@ -1,66 +1,46 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { ENDPOINT, T0, accept, claim, commit, newEvent, type Promised } from "./stage.js";
+import { ENDPOINT, T0, accept, claim, commit, newEvent, storeCase, type StoreCase, idsOf } from "./stage.js";
 
 /** G1 to G4 and G6: what it means that an event was accepted. */
-export const ACCEPT_CASES: readonly Promised[] = [
-  [
-    "G1",
-    "an accepted event is on the medium when commit resolves",
-    async ({ store, readBack }) => {
-      await accept(store, "evt_1");
-      const found = await readBack(ENDPOINT, "evt_1");
-      strictEqual(found?.state, "ready", "the event was acknowledged before it was on the medium");
-    },
-  ],
-  [
-    "G2",
-    "of many simultaneous accepts of one id exactly one is new",
-    async ({ store, sibling }) => {
-      const commits = Array.from({ length: 20 }, (_, index) =>
-        commit(index % 2 === 0 ? store : sibling, { accepts: [newEvent("evt_1"), newEvent(`evt_other_${index}`)] }),
-      );
-      const statuses = (await Promise.all(commits)).map(({ accepts }) => accepts[0]?.status);
-      strictEqual(statuses.filter((status) => status === "accepted").length, 1, "one id was accepted more than once");
-      strictEqual(statuses.filter((status) => status === "duplicate").length, 19);
-      strictEqual((await store.list({ endpoint: ENDPOINT })).filter(({ eventId }) => eventId === "evt_1").length, 1);
-    },
-  ],
-  [
-    "G2",
-    "one id twice in one batch is one event and one duplicate",
-    async ({ store }) => {
-      const { accepts } = await commit(store, { accepts: [newEvent("evt_1"), newEvent("evt_1")] });
-      deepStrictEqual(
-        accepts.map(({ status }) => status),
-        ["accepted", "duplicate"],
-      );
-      strictEqual(accepts[0]?.seq, accepts[1]?.seq);
-    },
-  ],
-  [
-    "G2",
-    "the same id at another endpoint is another event",
-    async ({ store }) => {
-      await accept(store, "evt_1");
-      await accept(store, "evt_1", { endpoint: "second" });
-    },
-  ],
-  [
-    "G2",
-    "a duplicate with another body is told apart, and the first body stays",
-    async ({ store }) => {
-      await accept(store, "evt_1", { body: Buffer.from("first") });
-      const again = await commit(store, {
-        accepts: [newEvent("evt_1", { body: Buffer.from("first") }), newEvent("evt_1", { body: Buffer.from("other") })],
-      });
-      deepStrictEqual(
-        again.accepts.map((each) => (each.status === "duplicate" ? each.sameBody : each.status)),
-        [true, false],
-      );
-      strictEqual(Buffer.from((await store.get(ENDPOINT, "evt_1"))?.rawBody ?? []).toString(), "first");
-    },
-  ],
-  [
+export const ACCEPT_CASES: readonly StoreCase[] = [
+  storeCase("G1", "an accepted event is on the medium when commit resolves", async ({ store, readBack }) => {
+    await accept(store, "evt_1");
+    const found = await readBack(ENDPOINT, "evt_1");
+    strictEqual(found?.state, "ready", "the event was acknowledged before it was on the medium");
+  }),
+  storeCase("G2", "of many simultaneous accepts of one id exactly one is new", async ({ store, sibling }) => {
+    const commits = Array.from({ length: 20 }, (_, index) =>
+      commit(index % 2 === 0 ? store : sibling, { accepts: [newEvent("evt_1"), newEvent(`evt_other_${index}`)] }),
+    );
+    const statuses = (await Promise.all(commits)).map(({ accepts }) => accepts[0]?.status);
+    strictEqual(statuses.filter((status) => status === "accepted").length, 1, "one id was accepted more than once");
+    strictEqual(statuses.filter((status) => status === "duplicate").length, 19);
+    strictEqual((await store.list({ endpoint: ENDPOINT })).filter(({ eventId }) => eventId === "evt_1").length, 1);
+  }),
+  storeCase("G2", "one id twice in one batch is one event and one duplicate", async ({ store }) => {
+    const { accepts } = await commit(store, { accepts: [newEvent("evt_1"), newEvent("evt_1")] });
+    deepStrictEqual(
+      accepts.map(({ status }) => status),
+      ["accepted", "duplicate"],
+    );
+    strictEqual(accepts[0]?.seq, accepts[1]?.seq);
+  }),
+  storeCase("G2", "the same id at another endpoint is another event", async ({ store }) => {
+    await accept(store, "evt_1");
+    await accept(store, "evt_1", { endpoint: "second" });
+  }),
+  storeCase("G2", "a duplicate with another body is told apart, and the first body stays", async ({ store }) => {
+    await accept(store, "evt_1", { body: Buffer.from("first") });
+    const again = await commit(store, {
+      accepts: [newEvent("evt_1", { body: Buffer.from("first") }), newEvent("evt_1", { body: Buffer.from("other") })],
+    });
+    deepStrictEqual(
+      again.accepts.map((each) => (each.status === "duplicate" ? each.sameBody : each.status)),
+      [true, false],
+    );
+    strictEqual(Buffer.from((await store.get(ENDPOINT, "evt_1"))?.rawBody ?? []).toString(), "first");
+  }),
+  storeCase(
     "G3",
     "a duplicate is answered only once its original is on the medium",
     async ({ store, sibling, readBack }) => {
@@ -72,8 +52,8 @@ export const ACCEPT_CASES: readonly Promised[] = [
       });
       await Promise.all(commits);
     },
-  ],
-  [
+  ),
+  storeCase(
     "G4",
     "settlements, accepts and claim of one batch are applied together, in this order",
     async ({ store }) => {
@@ -85,31 +65,24 @@ export const ACCEPT_CASES: readonly Promised[] = [
         claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10 },
       });
       deepStrictEqual(result.settlements, [true]);
-      deepStrictEqual(
-        result.claim?.events.map(({ eventId }) => eventId),
-        ["evt_1", "evt_2"],
-      );
+      deepStrictEqual(idsOf(result.claim?.events ?? []), ["evt_1", "evt_2"]);
       strictEqual(result.claim?.events[0]?.attempts, 1);
     },
-  ],
-  [
-    "G6",
-    "a body comes back byte for byte, whatever the bytes",
-    async ({ store }) => {
-      const bodies = [
-        Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
-        Buffer.from([0x00, 0xff, 0xfe, 0xc3, 0x28, 0x80, 0x0d, 0x0a]),
-        Buffer.from('{"name":"caf\u00e9 \u{1F4C8}"}\r\n'),
-        Buffer.alloc(0),
-        Buffer.alloc(300_000, 7),
-      ];
-      for (const [index, body] of bodies.entries()) await accept(store, `evt_${index}`, { body, dueAt: T0 + index });
-      const { events } = await claim(store, { now: T0 + 100 });
-      for (const [index, body] of bodies.entries()) {
-        const stored = await store.get(ENDPOINT, `evt_${index}`);
-        ok(body.equals(Buffer.from(stored?.rawBody ?? "none")), `body ${index} changed in the store`);
-        ok(body.equals(Buffer.from(events[index]?.body ?? "none")), `body ${index} changed in a claim`);
-      }
-    },
-  ],
+  ),
+  storeCase("G6", "a body comes back byte for byte, whatever the bytes", async ({ store }) => {
+    const bodies = [
+      Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
+      Buffer.from([0x00, 0xff, 0xfe, 0xc3, 0x28, 0x80, 0x0d, 0x0a]),
+      Buffer.from('{"name":"caf\u00e9 \u{1F4C8}"}\r\n'),
+      Buffer.alloc(0),
+      Buffer.alloc(300_000, 7),
+    ];
+    for (const [index, body] of bodies.entries()) await accept(store, `evt_${index}`, { body, dueAt: T0 + index });
+    const { events } = await claim(store, { now: T0 + 100 });
+    for (const [index, body] of bodies.entries()) {
+      const stored = await store.get(ENDPOINT, `evt_${index}`);
+      ok(body.equals(Buffer.from(stored?.rawBody ?? "none")), `body ${index} changed in the store`);
+      ok(body.equals(Buffer.from(events[index]?.body ?? "none")), `body ${index} changed in a claim`);
+    }
+  }),
 ];

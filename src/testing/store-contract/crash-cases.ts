@@ -11,12 +11,13 @@ import {
   idsOf,
   stateOf,
   takeOver,
-  type Promised,
+  storeCase,
+  type StoreCase,
 } from "./stage.js";
 
 /** G8: what a dead process had in hand. */
-export const CRASH_CASES: readonly Promised[] = [
-  [
+export const CRASH_CASES: readonly StoreCase[] = [
+  storeCase(
     "G8",
     "leases of a dead owner are taken over, counted as crashes and marked as possible repeats",
     async ({ store }) => {
@@ -38,8 +39,8 @@ export const CRASH_CASES: readonly Promised[] = [
       strictEqual(event.attempts, 0, "a crash was counted as an attempt");
       strictEqual(await stateOf(store, "evt_2"), "leased", "a held lease was taken over");
     },
-  ],
-  [
+  ),
+  storeCase(
     "G8",
     "a lease whose hand-off never began is freed without a crash, and its token is spent",
     async ({ store }) => {
@@ -54,8 +55,8 @@ export const CRASH_CASES: readonly Promised[] = [
       deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0]);
       ok(token > 1, "a token was given out twice");
     },
-  ],
-  [
+  ),
+  storeCase(
     "G8",
     "nobody takes over from itself what it has in hand, however late it is",
     async ({ store, sibling }) => {
@@ -69,29 +70,21 @@ export const CRASH_CASES: readonly Promised[] = [
       const others = await claim(sibling, { now: late, limit: 1, held: new Set([events[0]?.seq ?? -1]) });
       deepStrictEqual(idsOf(others.events), ["evt_1"]);
     },
-  ],
-  [
-    "G8",
-    "an endpoint's leases are not taken over by another",
-    async ({ store }) => {
-      await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
-      strictEqual(await takeOver(store, new Set()), 0);
-      strictEqual((await store.get("second", "evt_1"))?.state, "leased");
-    },
-  ],
-  [
-    "G8",
-    "a claim tells how often an event crashed, and the fifth crash makes it dead",
-    async ({ store }) => {
-      await bring(store, "evt_1", "leased");
-      for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
-        const now = T0 + crashes * 100_000;
-        deepStrictEqual(await crash(store, now), []);
-        strictEqual((await claimOne(store, { now })).crashes, crashes);
-      }
-      deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event died of crashes and nobody was told");
-      const entry = await store.get(ENDPOINT, "evt_1");
-      deepStrictEqual([entry?.state, entry?.lastError, entry?.crashes], ["dead", CRASH_LOOP, MAX_CRASHES]);
-    },
-  ],
+  ),
+  storeCase("G8", "an endpoint's leases are not taken over by another", async ({ store }) => {
+    await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
+    strictEqual(await takeOver(store, new Set()), 0);
+    strictEqual((await store.get("second", "evt_1"))?.state, "leased");
+  }),
+  storeCase("G8", "a claim tells how often an event crashed, and the fifth crash makes it dead", async ({ store }) => {
+    await bring(store, "evt_1", "leased");
+    for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
+      const now = T0 + crashes * 100_000;
+      deepStrictEqual(await crash(store, now), []);
+      strictEqual((await claimOne(store, { now })).crashes, crashes);
+    }
+    deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event died of crashes and nobody was told");
+    const entry = await store.get(ENDPOINT, "evt_1");
+    deepStrictEqual([entry?.state, entry?.lastError, entry?.crashes], ["dead", CRASH_LOOP, MAX_CRASHES]);
+  }),
 ];

@@ -41,8 +41,16 @@ export interface Stage {
   readBack(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
 }
 
-/** One promise of a store: the guarantee, what is promised, and how it is tried. */
-export type Promised = readonly [guarantee: string, name: string, run: (stage: Stage) => Promise<void>];
+/** One promise of a store, and how it is tried. */
+export interface StoreCase {
+  guarantee: string;
+  name: string;
+  run(stage: Stage): Promise<void>;
+}
+
+export function storeCase(guarantee: string, name: string, run: StoreCase["run"]): StoreCase {
+  return { guarantee, name, run };
+}
 
 export const T0 = Date.UTC(2026, 0, 1);
 export const ENDPOINT = "default";
