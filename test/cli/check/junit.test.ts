@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Check, CheckResult } from "../../../src/cli/commands/check/check.js";
+import type { CheckResult } from "../../../src/cli/commands/check/check.js";
 import { junitOf } from "../../../src/cli/commands/check/junit.js";
 import { callCli } from "../call-cli.js";
 import { tempFiles } from "../temp-files.js";
 import { serveProcess } from "./serve-process.js";
 import { readXml, type XmlElement } from "./well-formed-xml.js";
 
-const check = (id: string, kind: Check["kind"]): Check => ({ id, kind, title: "Title.", hint: "Hint.", cases: [] });
 const NASTY = `</failure>]]>&amp; "quoted" 'so' <b>\u0000\u001b[31m\ud800 \ufffe\u{1f682}\r\n\u2028`;
 
-const BARE: readonly Omit<CheckResult, "hint">[] = [
-  { check: check("a.passed", "required"), outcome: "passed", probes: [], seconds: 0.25 },
+const BARE: readonly Omit<CheckResult, "hint" | "title">[] = [
+  { id: "a.passed", kind: "required", outcome: "passed", probes: [], seconds: 0.25 },
   {
-    check: check("a.failed", "required"),
+    id: "a.failed",
+    kind: "required",
     outcome: "failed",
     probes: [
       { name: "good", sent: "s", expected: "e", came: "c", ok: true },
@@ -22,16 +22,17 @@ const BARE: readonly Omit<CheckResult, "hint">[] = [
     ],
     seconds: 0.5,
   },
-  { check: check("a.skipped", "required"), outcome: "skipped", probes: [], reason: NASTY, seconds: 0 },
+  { id: "a.skipped", kind: "required", outcome: "skipped", probes: [], reason: NASTY, seconds: 0 },
   {
-    check: check("b.advice", "advised"),
+    id: "b.advice",
+    kind: "advised",
     outcome: "failed",
     probes: [{ name: "n", sent: "s", expected: "e", came: "c", ok: false }],
     seconds: 0.125,
   },
 ];
 
-const RESULTS: readonly CheckResult[] = BARE.map((result) => ({ ...result, hint: "Hint." }));
+const RESULTS: readonly CheckResult[] = BARE.map((result) => ({ ...result, title: "Title.", hint: "Hint." }));
 
 const caseOf = (root: XmlElement, id: string): XmlElement | undefined =>
   root.children.flatMap(({ children }) => children).find(({ attributes }) => attributes["name"] === id);

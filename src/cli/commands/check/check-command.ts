@@ -6,7 +6,7 @@ import { selectByName } from "../../options/match-name.js";
 import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../../options/parse-option.js";
 import { errorCode } from "../../console/error-code.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
-import { answerTimes } from "./answer-times.js";
+import { answerTimes } from "./answers.js";
 import type { Check, CheckResult } from "./check.js";
 import { createCheckContext } from "./check-context.js";
 import { CHECKS } from "./checks.js";
@@ -110,15 +110,12 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     signal: cli.signal,
   });
   const results: CheckResult[] = [];
-  const report = (json ? reportAsJson : reportAsText)(cli.terminal, { planned: checks.length, strict });
+  const report = json ? reportAsJson(cli.terminal, strict) : reportAsText(cli.terminal, checks.length);
   let stoppedBy: string | null = "interrupted";
-  let isRefusedAll = false;
+  let refusal: string | null = null;
   try {
-    const refusal = await refusalOfAll(context);
-    if (refusal !== null) {
-      isRefusedAll = true;
-      throw new CliError(EXIT.failed, refusal);
-    }
+    refusal = await refusalOfAll(context);
+    if (refusal !== null) throw new CliError(EXIT.failed, refusal);
     await runChecks(checks, context, (result) => {
       results.push(result);
       report.add(result);
@@ -128,20 +125,18 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     if (!cli.signal.aborted && error instanceof Error) stoppedBy = error.message;
     throw error;
   } finally {
-    const { exchanges } = context;
-    const measured = {
-      times: answerTimes(exchanges),
-      clockOffsetMs: receiverClockOffset(exchanges),
-      stoppedBy,
-    };
-    const isWorthIt = results.length > 0 || (json && isRefusedAll);
-    if (isWorthIt && !cli.signal.aborted) report.finish(measured);
+    if (!cli.signal.aborted && (results.length > 0 || (json && refusal !== null))) {
+      const summary = summarise(results);
+      const times = answerTimes(context.exchanges);
+      const clockOffsetMs = receiverClockOffset(context.exchanges);
+      report.finish({ summary, isGood: isGood(summary, strict), times, clockOffsetMs, stoppedBy });
+    }
     if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
 }
 
-/** Before minutes of work, not after. */
+/** Called before the checks, which take minutes. */
 function assertWritable(file: string): void {
   try {
     closeSync(openSync(file, "a"));

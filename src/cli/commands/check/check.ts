@@ -45,12 +45,10 @@ export interface Observation {
   hint?: string;
 }
 
-export interface CheckResult {
-  check: Check;
+export interface CheckResult extends Pick<Check, "id" | "kind" | "title" | "hint"> {
   outcome: "passed" | "failed" | "skipped";
   probes: readonly Probe[];
   note?: string;
-  hint: string;
   /** Why it was skipped. */
   reason?: string;
   seconds: number;

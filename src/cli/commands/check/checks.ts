@@ -1,7 +1,6 @@
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { checkBounds } from "./age-bounds.js";
-import { checkAnswerTimes } from "./answer-times.js";
-import { checkManner, MANNERS } from "./answer-manners.js";
+import { checkAnswerTimes, checkManner, MANNERS } from "./answers.js";
 import type { Check } from "./check.js";
 import { checkAcceptedOnce, checkRepeatsTold, checkRestart, checkSimultaneous } from "./duplicates.js";
 

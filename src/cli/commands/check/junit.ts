@@ -9,9 +9,9 @@ export interface JunitOptions {
 }
 
 /**
- * The results as JUnit XML: a suite for each kind. An advice that is not followed is a skipped test case, and with
- * `strict` a failed one, as what is required and was skipped, so that a build server agrees with the exit code. For the same reason a run that was cut short has
- * an error: what was seen until then may all have passed.
+ * The results as JUnit XML: a suite for each kind. Like the exit code, only `strict` makes a failure of an advice that is not
+ * followed, and of something required that was skipped; else they are skipped cases. A run that was cut short has an error, since
+ * all results until then may be good.
  */
 export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
   const suites = (["required", "advised"] as const).map((kind) => suiteOf(kind, results, strict));
@@ -20,7 +20,7 @@ export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: 
 }
 
 function suiteOf(kind: CheckKind, results: readonly CheckResult[], strict: boolean): string {
-  const own = results.filter(({ check }) => check.kind === kind);
+  const own = results.filter((result) => result.kind === kind);
   const isFailure = ({ outcome }: CheckResult): boolean => {
     if (outcome === "failed") return kind === "required" || strict;
     return outcome === "skipped" && kind === "required" && strict;
@@ -44,12 +44,12 @@ function stoppedSuite(why: string): string {
 }
 
 function caseOf(result: CheckResult, isFailure: boolean): string {
-  const { check, outcome, seconds, reason = "" } = result;
-  const open = `    <testcase classname="signalbox.check.${check.kind}" name="${xml(check.id)}" time="${seconds.toFixed(3)}"`;
+  const { id, kind, title, outcome, seconds, reason = "" } = result;
+  const open = `    <testcase classname="signalbox.check.${kind}" name="${xml(id)}" time="${seconds.toFixed(3)}"`;
   if (outcome === "passed") return `${open}/>\n`;
-  const message = outcome === "skipped" ? reason : check.title;
+  const message = outcome === "skipped" ? reason : title;
   const element = isFailure
-    ? `<failure type="${check.kind}" message="${xml(message)}">${xml(detailsOf(result))}</failure>`
+    ? `<failure type="${kind}" message="${xml(message)}">${xml(detailsOf(result))}</failure>`
     : `<skipped message="${xml(outcome === "skipped" ? message : `advised, not followed: ${message}`)}"/>`;
   const output = !isFailure && outcome === "failed" ? `      <system-out>${xml(detailsOf(result))}</system-out>\n` : "";
   return `${open}>\n      ${element}\n${output}    </testcase>\n`;

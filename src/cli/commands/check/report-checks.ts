@@ -1,28 +1,24 @@
 import { printable, someNames } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
-import { describeTimes, type AnswerTimes } from "./answer-times.js";
+import { describeTimes, type AnswerTimes } from "./answers.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 import { describeOffset } from "./receiver-clock.js";
 
 /** Prints results as they come, for people or as NDJSON. */
 export interface CheckReport {
   add(result: CheckResult): void;
-  finish(measured: Measured): void;
+  finish(run: Run): void;
 }
 
-/** What a run has seen beside its checks. */
-export interface Measured {
+/** What came of a run as a whole. */
+export interface Run {
+  summary: Summary;
+  isGood: boolean;
   times: AnswerTimes | null;
   /** Of the receiver's clock, in milliseconds; 0 when it may well agree. */
   clockOffsetMs: number;
   /** Why it ended before its last check; `null` when it did not. */
   stoppedBy: string | null;
-}
-
-interface Settings {
-  /** How many checks there will be. */
-  planned: number;
-  strict: boolean;
 }
 
 const HEADINGS: Readonly<Record<CheckKind, string>> = {
@@ -32,7 +28,7 @@ const HEADINGS: Readonly<Record<CheckKind, string>> = {
 /** Of one check; some of the rest are named. `--json` has all. */
 const SHOWN_PROBES = 3;
 
-export type Counts = Record<CheckResult["outcome"], number>;
+type Counts = Record<CheckResult["outcome"], number>;
 
 /** The results so far, by kind and outcome. */
 export interface Summary {
@@ -45,46 +41,44 @@ export interface Summary {
 export function summarise(results: readonly CheckResult[]): Summary {
   const of = (kind: CheckKind): Counts => {
     const counts = { passed: 0, failed: 0, skipped: 0 };
-    for (const { check, outcome } of results) if (check.kind === kind) counts[outcome] += 1;
+    for (const result of results) if (result.kind === kind) counts[result.outcome] += 1;
     return counts;
   };
-  const skipped = results.filter(({ check, outcome }) => check.kind === "required" && outcome === "skipped");
-  return { required: of("required"), advised: of("advised"), skipped: skipped.map(({ check }) => check.id) };
+  const skipped = results.filter(({ kind, outcome }) => kind === "required" && outcome === "skipped");
+  return { required: of("required"), advised: of("advised"), skipped: skipped.map(({ id }) => id) };
 }
 
-/** Whether nothing failed that has to hold; with `strict` the advice has to hold too, and all that is required be seen. */
+/** Nothing required failed; with `strict`, no advice failed either, and nothing required was skipped. */
 export function isGood({ required, advised, skipped }: Summary, strict: boolean): boolean {
   return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }
 
-export function reportAsText(terminal: Terminal, { planned, strict }: Settings): CheckReport {
+export function reportAsText(terminal: Terminal, planned: number): CheckReport {
   const { paint } = terminal;
-  const results: CheckResult[] = [];
+  let done = 0;
   let kind: CheckKind | undefined;
   let group = "";
 
-  function printHeadings({ check }: CheckResult): void {
-    if (check.kind !== kind) {
+  function printHeadings(result: CheckResult): void {
+    if (result.kind !== kind) {
       if (kind !== undefined) terminal.print("");
-      terminal.print(paint.bold(HEADINGS[check.kind]));
-      kind = check.kind;
+      terminal.print(paint.bold(HEADINGS[result.kind]));
+      kind = result.kind;
       group = "";
     }
-    const [of = ""] = check.id.split(".");
+    const [of = ""] = result.id.split(".");
     if (of !== group) terminal.print(`  ${paint.bold(of)}`);
     group = of;
   }
 
   return {
     add(result) {
-      results.push(result);
+      done += 1;
       printHeadings(result);
       for (const line of linesOf(result, terminal)) terminal.print(line);
-      terminal.progress(`${results.length} of ${planned} checks`);
+      terminal.progress(`${done} of ${planned} checks`);
     },
-    finish({ times, clockOffsetMs, stoppedBy }) {
-      const summary = summarise(results);
-      const isComplete = stoppedBy === null;
+    finish({ summary, isGood: isRight, times, clockOffsetMs, stoppedBy }) {
       if (clockOffsetMs !== 0) terminal.note(terminal.notePaint.yellow(describeOffset(clockOffsetMs)));
       if (times !== null) terminal.note(`acknowledgements: ${describeTimes(times)}`);
       const { required, advised } = summary;
@@ -93,27 +87,26 @@ export function reportAsText(terminal: Terminal, { planned, strict }: Settings):
         `advised: ${advised.passed} passed, ${advised.failed} not followed, ${advised.skipped} skipped`,
       ];
       const { green, red, yellow } = terminal.notePaint;
-      const colour = isComplete && isGood(summary, strict) ? green : red;
-      terminal.note(colour(`${isComplete ? "" : "not finished; "}${parts.join("; ")}`));
+      const colour = stoppedBy === null && isRight ? green : red;
+      terminal.note(colour(`${stoppedBy === null ? "" : "not finished; "}${parts.join("; ")}`));
       if (summary.skipped.length > 0) terminal.note(yellow(`not proved: ${summary.skipped.join(", ")}`));
     },
   };
 }
 
-function countsOf({ passed, failed, skipped }: ReturnType<typeof summarise>["required"]): string {
+function countsOf({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
-function linesOf({ check, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
-  const isAdvice = check.kind === "advised";
+function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
   const verdict = {
     passed: paint.green("ok     "),
-    failed: isAdvice ? paint.yellow("advice ") : paint.red("FAILED "),
+    failed: kind === "advised" ? paint.yellow("advice ") : paint.red("FAILED "),
     skipped: paint.dim("skipped"),
   }[outcome];
   const remark = reason ?? note;
   const head = [
-    `    ${verdict} ${check.id.padEnd(22)} ${check.title}`,
+    `    ${verdict} ${id.padEnd(22)} ${title}`,
     ...(remark === undefined ? [] : [paint.dim(`${" ".repeat(35)}(${printable(remark)})`)]),
   ];
   if (outcome !== "failed") return head;
@@ -136,33 +129,17 @@ function linesOfProbe({ name, sent, expected, came }: Probe): string[] {
   ];
 }
 
-export function reportAsJson(terminal: Terminal, { strict }: Settings): CheckReport {
-  const results: CheckResult[] = [];
+export function reportAsJson(terminal: Terminal, strict: boolean): CheckReport {
   return {
-    add(result) {
-      results.push(result);
-      const { check, outcome, probes, note, reason, hint, seconds } = result;
-      const { id, kind, title } = check;
+    add({ hint, seconds, ...row }) {
       const ms = Math.round(seconds * 1000);
-      terminal.printJson({
-        id,
-        kind,
-        outcome,
-        title,
-        ...(reason !== undefined && { reason }),
-        ...(note !== undefined && { note }),
-        ...(outcome === "failed" && { hint }),
-        ms,
-        probes,
-      });
+      terminal.printJson({ ...row, ...(row.outcome === "failed" && { hint }), ms });
     },
-    finish({ times: acknowledgements, clockOffsetMs, stoppedBy }) {
-      const summary = summarise(results);
+    finish({ summary, isGood: isRight, times: acknowledgements, clockOffsetMs, stoppedBy }) {
       const complete = stoppedBy === null;
-      const ok = complete && isGood(summary, strict);
       const stop = complete ? {} : { stoppedBy };
       terminal.printJson({
-        summary: { ok, complete, ...stop, strict, ...summary, acknowledgements, clockOffsetMs },
+        summary: { ok: complete && isRight, complete, ...stop, strict, ...summary, acknowledgements, clockOffsetMs },
       });
     },
   };

@@ -34,12 +34,15 @@ function observe(check: Check, context: CheckContext): Promise<Observation> {
   return check.run === undefined ? runCases(check, context) : check.run(context);
 }
 
-function judge(check: Check, observation: Observation, seconds: number): CheckResult {
-  const { probes, note, unseen, hint = check.hint } = observation;
-  const common = { check, probes, seconds, hint, ...(note !== undefined && { note }) };
-  if (probes.some(({ ok }) => !ok)) return { ...common, outcome: "failed" };
-  if (unseen !== undefined) return { ...common, outcome: "skipped", reason: unseen };
-  return { ...common, outcome: "passed" };
+function judge(
+  { id, kind, title, hint }: Check,
+  { probes, unseen, ...words }: Observation,
+  seconds: number,
+): CheckResult {
+  const result = { id, kind, title, hint, ...words, probes, seconds };
+  if (probes.some(({ ok }) => !ok)) return { ...result, outcome: "failed" };
+  if (unseen !== undefined) return { ...result, outcome: "skipped", reason: unseen };
+  return { ...result, outcome: "passed" };
 }
 
 async function runCases({ cases = [] }: Check, context: CheckContext): Promise<Observation> {

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, open, readFile, rm, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,8 +18,8 @@ export interface ShellOptions {
 }
 
 /**
- * Runs a command line of the user's and gives what it printed. Its output goes into files: a receiver that it leaves
- * running holds them open, and a pipe would be waited for, or break under it.
+ * Runs a command line of the user's and returns what it printed. Its output goes into files: a receiver that it leaves running
+ * holds them open. With a pipe, this process would wait for that receiver, or the pipe would break under it.
  *
  * @throws CliError when it fails, or does not end in time
  */
@@ -30,13 +31,13 @@ export async function runShellCommand(command: string, options: ShellOptions): P
     const out = await open(stdout, "w");
     const err = await open(stderr, "w");
     files.push(out, err);
-    // A group of its own, so that all of it can be ended.
+    // A process group of its own, so that all its processes can be ended.
     const stdio = ["ignore", out.fd, err.fd] as const;
     const child = spawn(command, { shell: true, detached: true, stdio: [...stdio], env: options.env });
-    const how = await whenEnded(child, options);
+    const failure = await failureOf(child, options);
     throwIfInterrupted(options.signal);
     const said = shortened((await readFile(stderr, "utf8")).trim().split("\n").at(-1) ?? "", 200);
-    if (how !== 0) throw environmentError(`${options.option} ${how}${said === "" ? "" : `: ${said}`}`);
+    if (failure !== null) throw environmentError(`${options.option} ${failure}${said === "" ? "" : `: ${said}`}`);
     return await readFile(stdout, "utf8");
   } finally {
     await Promise.all(files.map((file) => file.close()));
@@ -44,34 +45,27 @@ export async function runShellCommand(command: string, options: ShellOptions): P
   }
 }
 
-/** 0, or why it is not. */
-function whenEnded(child: ChildProcess, { timeoutMs, lateAdvice, signal }: ShellOptions): Promise<0 | string> {
-  return new Promise((resolve) => {
-    const settle = (how: 0 | string): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      // One that ignores its end must not keep us.
-      child.unref();
-      resolve(how);
-    };
-    const endGroup = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-      } catch {
-        // It is gone already.
-      }
-    };
-    const stop = (): void => {
-      endGroup();
-      settle("was interrupted");
-    };
-    const timer = setTimeout(() => {
-      endGroup();
-      settle(`did not end within ${timeoutMs / 1000} s: ${lateAdvice}`);
-    }, timeoutMs);
-    signal.addEventListener("abort", stop, { once: true });
-    child.once("error", (error) => settle(`could not be started (${error.message})`));
-    child.once("exit", (code, killedBy) => settle(code === 0 ? 0 : `ended with ${code ?? killedBy ?? "an error"}`));
-    if (signal.aborted) stop();
-  });
+/** @returns why it did not end well; null when it did */
+async function failureOf(child: ChildProcess, { timeoutMs, lateAdvice, signal }: ShellOptions): Promise<string | null> {
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    const ending = once(child, "exit", { signal: AbortSignal.any([signal, late]) });
+    const [code, killedBy] = (await ending) as [number | null, string | null];
+    return code === 0 ? null : `ended with ${code ?? killedBy ?? "an error"}`;
+  } catch (error) {
+    if (!signal.aborted && !late.aborted) return `could not be started (${(error as Error).message})`;
+    endGroup(child);
+    return `did not end within ${timeoutMs / 1000} s: ${lateAdvice}`;
+  } finally {
+    // A command that ignores SIGTERM must not keep this process running.
+    child.unref();
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGTERM");
+  } catch {
+    // It has ended already.
+  }
 }

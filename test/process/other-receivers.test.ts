@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { checkAll } from "./run-check.js";
-import { isMissing, serveProcess, type Language } from "./serve-process.js";
-import { testWith } from "../../prerequisites.js";
+import { checkAll } from "../cli/check/run-check.js";
+import { isMissing, serveProcess, type Language } from "../cli/check/serve-process.js";
+import { testWith } from "../prerequisites.js";
 
 /** What a plain server of that language does otherwise, and the document allows. */
 const HABITS = {
