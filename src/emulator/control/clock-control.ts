@@ -3,7 +3,7 @@ import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { parameterError } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
-import { addMonths } from "../time/add-months.js";
+import { addMonths } from "../time/month.js";
 import type { OpenSendingSpan, SendingSummary } from "../webhooks/deliveries/sending-span.js";
 import { controlOperation } from "./control-operation.js";
 

@@ -28,10 +28,8 @@ export function wholeNumber(least: number, most: number): AllowedValues<number> 
 }
 
 /** A number, whole or not. */
-export function numberFrom(least: number, most?: number): AllowedValues<number> {
-  const atLeast = z.number().min(least);
-  if (most === undefined) return { schema: atLeast, text: `a number of at least ${least}`, words: [] };
-  return { schema: atLeast.max(most), text: `a number from ${least} to ${most}`, words: [] };
+export function numberFrom(least: number, most: number): AllowedValues<number> {
+  return { schema: z.number().min(least).max(most), text: `a number from ${least} to ${most}`, words: [] };
 }
 
 /** Times to wait, in one text. */

@@ -19,3 +19,15 @@ export function monthStart(month: MonthIndex): number {
 export function formatMonth(month: MonthIndex): string {
   return `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, "0")}`;
 }
+
+/** The same day and time of day some months later, in UTC; the month's last day if it has no such day. */
+export function addMonths(atMs: number, months: number): number {
+  if (months === 0) return atMs;
+  const date = new Date(atMs);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(day, lastDay));
+  return date.getTime();
+}

@@ -2,7 +2,7 @@ import { registerWebhookBodySchema, type WebhookRegistration } from "../../api/w
 import { systemClock } from "../../time/clock.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
-import { createCarryRequest } from "./faults/create-faulty-sender.js";
+import { createFaultySender } from "./faults/create-faulty-sender.js";
 import { createFollows, type Follows } from "./registrations/create-follows.js";
 import { shownEndpoint } from "./registrations/registration-row.js";
 import { createRegistrations, type Registrations } from "./registrations/create-registrations.js";
@@ -16,30 +16,30 @@ import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createSettlementReporter } from "./deliveries/report-settlement.js";
 import { createWebhookFaults, type WebhookFaults } from "./faults/webhook-faults.js";
 
-/** What the outside is made of. */
+/** The parts outside of the emulator; tests replace them. */
 export interface WebhooksOptions {
   /** @default over HTTPS, from this machine */
   send?: SendRequest | undefined;
   /** @default the system's resolver */
   resolve?: ResolveName | undefined;
-  /** Certificates of authorities to trust instead of those that Node does, PEM. */
+  /** The certificates of authorities to trust instead of those of Node, PEM. */
   ca?: string | undefined;
-  /** The machine's time, for signatures, if the assumption `signatureClock` wants that. @default the system's */
+  /** The machine's time, for signatures with the assumption `signatureClock: "machine"`. @default the system's */
   machineNow?: (() => number) | undefined;
   /** Called with each event of registrations and deliveries. Must not throw. @default none */
   report?: ReportEvent | undefined;
 }
 
-/** The service's side of signals: who gets them, and how they get there. */
+/** The service's side of webhooks: registrations, follows, and deliveries. */
 export interface Webhooks {
-  /** Operation 3: the registration with its secret, this once. @throws ServiceError */
+  /** Operation 3. Only this answer has the secret. @throws ServiceError */
   register(accountId: number, body: Record<string, unknown>): WebhookRegistration;
   registrations: Omit<Registrations, "register">;
   follows: Follows;
   publish: PublishSignal;
   deliveries: DeliveryHistory;
   faults: WebhookFaults;
-  /** Ends what is on its way, which is sent again by whoever opens the database next. Before the scheduler's. Idempotent. */
+  /** Aborts the requests in flight; they are sent again when the database is opened again. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -55,8 +55,8 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   const reportSettlement = createSettlementReporter({ report, signingTime, machineNow });
   const publish = createPublishSignal(core, outbox);
   const dispatcher = createDeliveryDispatcher(core, {
-    carry: createCarryRequest(options.send ?? sender.send),
-    settle: (delivery, carried) => reportSettlement(delivery, settle(delivery, carried)),
+    send: createFaultySender(options.send ?? sender.send),
+    settle: (delivery, sent) => reportSettlement(delivery, settle(delivery, sent)),
     faults,
     onFailure: (error) => report({ event: "failed", about: "a delivery could not be stored", error }),
     signingTime,

@@ -4,7 +4,7 @@ import type { Tier } from "../../../api/access.js";
 import { isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
-import { unreachableRegistrations } from "../../../emulator/webhooks/registrations/unreachable-registrations.js";
+import { unreachableRegistrations } from "../../../emulator/webhooks/registrations/endpoint-rules.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { systemClock } from "../../../time/clock.js";
 import { formatTable } from "../../console/table.js";

@@ -3,25 +3,25 @@ import { ServiceError } from "../../operations/service-error.js";
 import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
 import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
-import type { RequestFailure } from "../transport/request-failure.js";
+import type { RequestFailure } from "../transport/send-request.js";
 import type { WebhookFault } from "../faults/webhook-faults.js";
 
-/** One request and its answer, as it is shown. */
+/** One request and its answer, as the control API shows them. */
 export interface AttemptView {
   /** Date-time, of the service's clock. */
   started_at: string;
   /** In real time, to the last byte of the answer. */
   duration_ms: number;
   request: { method: "POST"; url: string; headers: Record<string, string>; body: string };
-  /** What came back, its body up to 16 KiB; null when nothing did. */
+  /** With up to 16 KiB of its body; null when there was none. */
   answer: { status: number; headers: Record<string, string>; body: string } | null;
-  /** Why nothing came back. */
+  /** Why there was no answer. */
   failure: RequestFailure | null;
-  /** What was made to go wrong; a `status` is what the answer was taken for. */
+  /** The faults that it met; a `status` replaced the real one. */
   faults: Pick<WebhookFault, "kind" | "value">[];
 }
 
-/** An event on its way to one registration, as it is shown. All times are date-times. */
+/** An event for one registration, as the control API shows it. All times are date-times. */
 export interface DeliveryView {
   delivery_id: number;
   registration_id: string;
@@ -29,16 +29,16 @@ export interface DeliveryView {
   event_type: DeliveryRow["event_type"];
   state: DeliveryState;
   created_at: string;
-  /** After this it is not sent any more. */
+  /** After this moment it is not sent. */
   expires_at: string;
   /** Null unless it waits. */
   next_attempt_at: string | null;
-  /** The delivery that this one repeats, because a person wanted it. */
+  /** The delivery that a person repeated with this one. */
   redelivery_of: number | null;
   attempts: AttemptView[];
 }
 
-/** Which deliveries; of all of them when it is empty. */
+/** Selects deliveries; an empty filter selects all. */
 export interface DeliveryFilter {
   registration_id?: string | undefined;
   event_id?: string | undefined;
@@ -48,13 +48,13 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-/** What was sent, and what came back. */
+/** The deliveries with their requests and answers. */
 export interface DeliveryHistory {
   /** The newest first. */
   list(filter: DeliveryFilter): DeliveryView[];
   /** @throws ServiceError `RESOURCE_NOT_FOUND` */
   read(deliveryId: number): DeliveryView;
-  /** Sends its event again, as a delivery of its own; that one's id. @throws ServiceError */
+  /** Sends its event again, as a new delivery. @returns the id of that one. @throws ServiceError */
   redeliver(deliveryId: number): number;
 }
 
@@ -110,15 +110,15 @@ export function createDeliveryHistory(
     redeliver(deliveryId) {
       const row = rowOf(deliveryId);
       if (statusOf.get(row.registration_id) !== "active") {
-        throw new ServiceError("STATE_CONFLICT", "Only to an active registration something is sent again.");
+        throw new ServiceError("STATE_CONFLICT", "A delivery can be repeated only for an active registration.");
       }
       const isSignal = row.event_type === "signal.published" && !assumptions.redeliversOldSignals;
       const expiresAt = isSignal ? row.expires_at : clock.now() + EVENT_LIFE_MS;
       if (expiresAt < clock.now()) {
         throw new ServiceError(
           "STATE_CONFLICT",
-          "The signal was published more than 24 hours ago, and is not sent any more: the service never does. To send it all " +
-            "the same, start the emulator with the assumption redeliversOldSignals.",
+          "The signal was published more than 24 hours ago; the service never sends it after that. To send it anyway, start " +
+            "the emulator with the assumption redeliversOldSignals.",
         );
       }
       const id = outbox.addAgain(row, expiresAt);

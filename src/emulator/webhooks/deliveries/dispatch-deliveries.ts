@@ -3,60 +3,59 @@ import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { signBody } from "../../../signature/sign.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { DueWork } from "../../time/scheduler.js";
-import type { CarriedRequest, CarryRequest } from "../faults/create-faulty-sender.js";
+import type { SendWithFaults, SentDelivery } from "../faults/create-faulty-sender.js";
 import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { WebhookRequest } from "../transport/send-request.js";
 import type { WebhookFaults } from "../faults/webhook-faults.js";
 
-/** Sends what is due, to each registration on its own, so that a slow or dead one delays no other. */
+/** Sends the deliveries that are due, for each registration on its own: a slow or dead receiver delays no other. */
 export interface DeliveryDispatcher extends DueWork {
-  /** Ends what is on its way; it counts as not sent. */
+  /** Aborts the requests that are in flight; they count as not sent. */
   close(): Promise<void>;
 }
 
-/** What the dispatcher sends with. */
-export interface DispatcherParts {
-  carry: CarryRequest;
-  /** Stores what an attempt came to. */
-  settle: (delivery: DeliveryRow, carried: CarriedRequest) => void;
+interface DispatcherParts {
+  send: SendWithFaults;
+  /** Stores the result of an attempt. */
+  settle: (delivery: DeliveryRow, sent: SentDelivery) => void;
   faults: WebhookFaults;
   /** The time of signatures, in milliseconds since 1970. */
   signingTime: () => number;
-  /** Called with the error of what could not be stored. */
+  /** Called with the error when a result cannot be stored. */
   onFailure: (error: unknown) => void;
 }
 
-/** How long one that hung is waited for while the clock is moved: days of retries are not to take minutes. */
+/** The time-out for a registration that hung, while the clock is moved: days of retries should not take minutes. */
 const IMPATIENT_MS = 500;
 
-/** How long a delivery rests that could not be written down. */
+/** The wait after the result of a delivery could not be stored. */
 const REST_MS = 60_000;
 
 type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
 
 export function createDeliveryDispatcher(
   { database, clock, scheduler, assumptions }: EmulatorCore,
-  { carry, settle, faults, signingTime, onFailure }: DispatcherParts,
+  { send, settle, faults, signingTime, onFailure }: DispatcherParts,
 ): DeliveryDispatcher {
   const stop = new AbortController();
-  // As many listen as there are requests on their way.
+  // Each request in flight has a listener.
   setMaxListeners(0, stop.signal);
-  /** How many requests of each registration are on their way. */
+  /** The number of requests in flight, by registration. */
   const inFlight = new Map<string, number>();
-  /** Registrations whose last request took too long. */
+  /** Registrations whose last request timed out. */
   const hung = new Set<string>();
   const running = new Set<Promise<void>>();
-  /** Deliveries of which nobody wrote down what came of them; they are sent again when `unknownUntil` is past. */
+  /** Deliveries whose result could not be stored; they are sent again after `unknownUntil`. */
   const unknown = new Set<number>();
   let unknownUntil = 0;
   let draining: Promise<void> | null = null;
 
-  // What was on its way when the process ended: nobody knows whether it arrived, so it is sent again.
+  // These were in flight when the process ended. They may have arrived or not, so they are sent again.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // One that is pending has its verification alone, and tests where these are assumed to go to it. What waits for one that is
-  // paused stays, until it is too old. A look-up for each registration: to group all that waits would read all of it.
+  // A pending registration has only its verification. The deliveries of a paused one wait until they expire. The query looks
+  // up each registration: grouping all waiting deliveries would read all of them.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
        WHERE d.registration_id = r.registration_id AND d.state = 'waiting') AS due
@@ -76,7 +75,7 @@ export function createDeliveryDispatcher(
        AND (r.status = 'active' OR r.status = 'pending')
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
-  // Held back on purpose, a delivery may find it rotated, paused or deleted.
+  // While a fault holds a delivery back, its registration may be rotated, paused or deleted.
   const secretOf = database
     .prepare<[string], string>(
       `SELECT secret FROM registration
@@ -99,7 +98,7 @@ export function createDeliveryDispatcher(
 
   function leaveSlot(registrationId: string): void {
     inFlight.set(registrationId, countOf(registrationId) - 1);
-    // Others of this registration may have become due while this one was on its way.
+    // Others of this registration may have become due while this one was in flight.
     try {
       fill(registrationId);
     } catch (error) {
@@ -122,7 +121,7 @@ export function createDeliveryDispatcher(
         .finally(() => {
           running.delete(run);
           leaveSlot(registrationId);
-          // Its retry may be due before anything else is, and long before the slowest of those on their way is done.
+          // Its retry may be due before all other work, and before the slowest request in flight is done.
           if (!stop.signal.aborted) scheduler.wake();
         });
       running.add(run);
@@ -131,7 +130,7 @@ export function createDeliveryDispatcher(
 
   async function attempt(delivery: DueDelivery): Promise<void> {
     const { registration_id: registrationId } = delivery;
-    const carried = await carry({
+    const sent = await send({
       registrationId,
       faults: faults.meet(registrationId),
       signal: stop.signal,
@@ -143,26 +142,26 @@ export function createDeliveryDispatcher(
         const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
         return { request, startedAt: clock.now() };
       },
-      async yieldSlot(whileHeld) {
-        // Held before another one begins, which is to see that.
-        const held = whileHeld();
+      async yieldSlot(wait) {
+        // The wait starts before the next delivery, which then knows that one is held back.
+        const held = wait();
         leaveSlot(registrationId);
         await held;
         inFlight.set(registrationId, countOf(registrationId) + 1);
       },
     });
     if (stop.signal.aborted) return;
-    if (carried === null) {
+    if (sent === null) {
       setAside.run(delivery.delivery_id);
       return;
     }
-    if ("failure" in carried.outcome && carried.outcome.failure === "timed_out") hung.add(registrationId);
+    if ("failure" in sent.outcome && sent.outcome.failure === "timed_out") hung.add(registrationId);
     else hung.delete(registrationId);
-    settle(delivery, carried);
+    settle(delivery, sent);
   }
 
   function drained(): Promise<void> {
-    // The function below would be done before its promise is kept, which then stood for all that is sent later.
+    // Without running requests the function below would end before `draining` is set, and leave a promise that is done.
     if (running.size === 0) return Promise.resolve();
     draining ??= (async () => {
       while (running.size > 0) await Promise.all(running);
@@ -202,7 +201,7 @@ export function createDeliveryDispatcher(
   };
 }
 
-/** A fresh t for each attempt, over the same bytes (service document, Events, rules 1 to 3). */
+/** Each attempt has a new timestamp, over the same bytes (service document, Events, rules 1 to 3). */
 function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
   return {
     url,

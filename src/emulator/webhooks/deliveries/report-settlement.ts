@@ -12,7 +12,7 @@ interface ReporterParts {
   machineNow: () => number;
 }
 
-/** Reports what an attempt of a delivery came to. */
+/** Reports the result of an attempt of a delivery. */
 export function createSettlementReporter({ report, signingTime, machineNow }: ReporterParts) {
   /** Registrations of which `registration_time_refused` was reported. */
   const timeRefused = new Set<string>();

@@ -4,14 +4,23 @@ import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../time/clock.js";
 import type { Assumptions } from "../../instance/assumptions.js";
 import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
-import { failureOf, type RequestFailure } from "./request-failure.js";
-import { createCheckedLookup, type ResolveName } from "./resolve-name.js";
+import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
 
-/** What one request came to. */
+/** Why a request got no answer; `address_refused` and `aborted` are the emulator's own doing. */
+export type RequestFailure =
+  | "timed_out"
+  | "connection_refused"
+  | "connection_reset"
+  | "name_unresolved"
+  | "address_refused"
+  | "tls_failed"
+  | "answer_unreadable"
+  | "unreachable"
+  | "aborted";
+
+/** The outcome of one request. */
 export type RequestOutcome =
-  | { status: number; headers: Record<string, string>; body: Buffer }
-  /** There was no answer. */
-  | { failure: RequestFailure };
+  { status: number; headers: Record<string, string>; body: Buffer } | { failure: RequestFailure };
 
 export interface WebhookRequest {
   url: string;
@@ -19,14 +28,14 @@ export interface WebhookRequest {
   body: Buffer;
   /** In real time. @default the assumption `deliveryTimeoutMs` */
   timeoutMs?: number | undefined;
-  /** Ends the connection in the midst of the body, as a proxy or a cable may. */
+  /** Ends the connection in the middle of the body, as a proxy or a broken cable may. */
   breaksOff?: "cut_body" | "reset" | undefined;
 }
 
 /** Makes one POST; never rejects, and follows no redirect. */
 export type SendRequest = (request: WebhookRequest, signal: AbortSignal) => Promise<RequestOutcome>;
 
-/** Sends, over connections that are used again. */
+/** Sends requests over connections that are reused. */
 export interface RequestSender {
   send: SendRequest;
   /** Closes the connections that are idle. */
@@ -37,16 +46,16 @@ export interface RequestSenderOptions {
   assumptions: Pick<Assumptions, "deliveryTimeoutMs" | "allowLoopbackHttp">;
   /** @default the system's resolver */
   resolve?: ResolveName | undefined;
-  /** Certificates of authorities to trust beside nobody else, PEM. @default those that Node trusts */
+  /** The only certificates of authorities to trust, PEM. @default those that Node trusts */
   ca?: string | undefined;
 }
 
-/** Of an answer's body no more is read. */
+/** The rest of an answer's body is not read. */
 export const ANSWER_LIMIT_BYTES = 16_384;
 
 /**
- * The sender of deliveries. An address is looked at where the connection is made, so a name cannot become another one in
- * between. The time-out is of real time, from the look-up of the name to the last byte of the answer.
+ * The sender of deliveries. Addresses are checked where the connection is made, so a name cannot change its address in
+ * between. The time-out is in real time, from the look-up of the name to the last byte of the answer.
  */
 export function createRequestSender({ assumptions, resolve, ca }: RequestSenderOptions): RequestSender {
   const agents = { "http:": new HttpAgent({ keepAlive: true }), "https:": new HttpsAgent({ keepAlive: true }) };
@@ -59,7 +68,7 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
     const request = (isHttps ? requestHttps : requestHttp)(url, {
       method: "POST",
       headers: given.headers,
-      // One that breaks off takes no connection of others with it.
+      // A request that breaks off has a connection of its own, so it breaks no other request.
       agent: given.breaksOff === undefined ? agents[isHttps ? "https:" : "http:"] : false,
       lookup: lookupFor(url.protocol),
       ca,
@@ -71,10 +80,10 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
     });
     request.on("error", (error) => {
       const failure = failureOf(error);
-      // The receiver may close an idle connection just as it is taken again: it has not seen the request then.
+      // The receiver may close an idle connection at the moment of its reuse. Then it has not seen the request.
       onEnd({ failure }, request.reusedSocket && failure === "connection_reset");
     });
-    // Without an answer and without an error: what the other side speaks is no plain HTTP (101).
+    // Closed without an answer and without an error: the other side switched to another protocol (101).
     request.on("close", () => isAnswered || onEnd({ failure: "answer_unreadable" }, false));
     if (given.breaksOff === undefined) request.end(given.body);
     else breakOff(request, given.body, given.breaksOff);
@@ -98,7 +107,7 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
           timer.cancel();
           signal.removeEventListener("abort", onAbort);
           done(outcome);
-          // Half a request leaves a connection that nobody ends.
+          // Nothing else ends the connection of half a request.
           if (given.breaksOff !== undefined) current?.destroy();
         }
         function giveUp(failure: RequestFailure): void {
@@ -161,4 +170,19 @@ function breakOff(request: ClientRequest, body: Buffer, how: "cut_body" | "reset
     else if (socket === null || socket instanceof TLSSocket) socket?.destroy();
     else socket.resetAndDestroy();
   });
+}
+
+const FAILURES: readonly (readonly [codes: RegExp, failure: RequestFailure])[] = [
+  [new RegExp(`^${ADDRESS_REFUSED}$`), "address_refused"],
+  [/^ECONNREFUSED$/, "connection_refused"],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "connection_reset"],
+  [/^(ENOTFOUND|EAI_.*|ENODATA|ESERVFAIL)$/, "name_unresolved"],
+  [/^ETIMEDOUT$/, "timed_out"],
+  [/^HPE_/, "answer_unreadable"],
+  [/CERT|TLS|SSL|^EPROTO$|^UNABLE_TO_|HOSTNAME_MISMATCH/, "tls_failed"],
+];
+
+function failureOf(error: Error): RequestFailure {
+  const code = "code" in error ? String(error.code) : "";
+  return FAILURES.find(([codes]) => codes.test(code))?.[1] ?? "unreachable";
 }

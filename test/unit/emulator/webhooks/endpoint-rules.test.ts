@@ -140,9 +140,9 @@ test.each(["http://8.8.8.8/", "http://hooks.example/", "ftp://localhost/", "http
 );
 
 test.each([
-  ["http://hooks.example/", STRICT, "plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]"],
-  ["http://hooks.example/", LOCAL, "plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]"],
-  ["http://10.0.0.1/", LOCAL, "plain HTTP is for loopback alone: localhost, 127.0.0.0/8, [::1]"],
+  ["http://hooks.example/", STRICT, "plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]"],
+  ["http://hooks.example/", LOCAL, "plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]"],
+  ["http://10.0.0.1/", LOCAL, "plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]"],
   ["http://localhost:3000/", STRICT, "--allow-loopback-http"],
   ["https://127.0.0.1:3000/", STRICT, "--allow-loopback-http"],
 ])("a refusal says what would be taken: %s, %j", (url, rules, says) => {

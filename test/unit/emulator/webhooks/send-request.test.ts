@@ -6,8 +6,8 @@ import {
   ANSWER_LIMIT_BYTES,
   createRequestSender,
   type RequestOutcome,
+  type RequestFailure,
 } from "../../../../src/emulator/webhooks/transport/send-request.js";
-import type { RequestFailure } from "../../../../src/emulator/webhooks/transport/request-failure.js";
 import type { ResolveName } from "../../../../src/emulator/webhooks/transport/resolve-name.js";
 import { until } from "../../until.js";
 import { serveRecorder } from "../../../cli/serve-requests.js";
