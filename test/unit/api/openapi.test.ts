@@ -19,41 +19,12 @@ async function problemsOf(document: unknown): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
 }
 
-/** A document of its own to spoil. */
-function draft(): { document: OpenApiDocument; json: Record<string, Record<string, Json>>; at: (id: string) => Json } {
-  const document = openApiDocument();
-  return {
-    document,
-    json: document as unknown as Record<string, Record<string, Json>>,
-    at: (id) => operationsOf(document).get(id) ?? {},
-  };
-}
-
 const schemasOf = (document: OpenApiDocument): Record<string, Json> =>
   document.components["schemas"] as Record<string, Json>;
 
 test("an outside linter finds nothing, with its recommended rules", async () => {
   expect(await problemsOf(openApiDocument())).toEqual([]);
   expect(await problemsOf(openApiDocument({ serverUrl: "http://127.0.0.1:4310/v1" }))).toEqual([]);
-});
-
-const SPOILED: [rule: string, spoil: (document: ReturnType<typeof draft>) => void][] = [
-  ["struct", ({ json }) => delete json["info"]?.["title"]],
-  ["info-license", ({ json }) => delete json["info"]?.["license"]],
-  ["operation-operationId-unique", ({ at }) => (at("rankings")["operationId"] = "searchDemand")],
-  ["operation-summary", ({ at }) => delete at("rankings")["summary"]],
-  ["operation-4xx-response", ({ at }) => (at("productProfile")["responses"] = { 200: { description: "Found." } })],
-  ["path-parameters-defined", ({ at }) => delete at("productProfile")["parameters"]],
-  ["no-unresolved-refs", ({ json }) => delete json["components"]?.["schemas"]?.["KeywordRow"]],
-  ["security-defined", ({ json }) => delete json["components"]?.["securitySchemes"]],
-  ["no-unused-components", ({ document }) => (schemasOf(document)["Spare"] = { type: "object" })],
-  ["operation-tag-defined", ({ at }) => (at("rankings")["tags"] = ["Ranking"])],
-];
-
-test.each(SPOILED)("the linter sees a document that breaks %s", async (rule, spoil) => {
-  const spoiled = draft();
-  spoil(spoiled);
-  expect(await problemsOf(spoiled.document)).toContainEqual(expect.stringContaining(`${rule}: `));
 });
 
 /** Every value that stands as an example of a schema, with where it stands. */
@@ -95,6 +66,7 @@ test("an operation with a body, and every answer with one, has an example", () =
 });
 
 const BAD_ANSWERS: [operationId: string, status: number, spoil: (body: Json) => object][] = [
+  ["registerWebhook", 201, ({ signing_secret: _left, ...body }) => body],
   ["startInvestigation", 202, (body) => ({ ...body, task_id: "task_1" })],
   ["startInvestigation", 202, ({ report: _left, ...body }) => body],
   ["readInvestigation", 200, (body) => ({ ...body, report: { ...(body["report"] as object), caveat: 1 } })],
@@ -171,24 +143,6 @@ test("requests are closed, answers are open", () => {
   for (const [, schema] of closed) expect(schema["additionalProperties"]).toBe(false);
 });
 
-test("a named resource stands once: elsewhere it is a reference", () => {
-  const document = JSON.stringify(openApiDocument());
-  const timesOf = (text: string): number => document.split(text).length - 1;
-  expect(timesOf('"traffic_deceleration"')).toBe(1);
-  expect(timesOf('"actorAttribution":{')).toBe(1);
-  expect(timesOf('"concentration":{')).toBe(1);
-  expect(timesOf('"growth_rate":{')).toBe(1);
-});
-
-test("it is plain JSON, made anew by each call", () => {
-  const document = openApiDocument();
-  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
-  document.info["title"] = "spoiled";
-  schemasOf(document)["ErrorEnvelope"] = {};
-  expect(openApiDocument().info["title"]).not.toBe("spoiled");
-  expect(schemasOf(openApiDocument())["ErrorEnvelope"]).not.toEqual({});
-});
-
 test("every fixture of an event fits the schema of its delivery", () => {
   const fixtures = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
   const document = openApiDocument();
@@ -203,14 +157,6 @@ test("every fixture of an event fits the schema of its delivery", () => {
       content: Record<string, { schema: Json }>;
     };
     expect(faultsOf(delivery.content["application/json"]?.schema ?? {}, event), file).toEqual([]);
-  }
-});
-
-test("every answer that a receiver may give is described", () => {
-  for (const [type, { post }] of Object.entries(openApiDocument().webhooks)) {
-    const responses = post["responses"] as Record<string, { description: string }>;
-    expect(Object.keys(responses), type).toEqual(["2XX", "3XX", "4XX", "5XX"]);
-    expect(responses["5XX"]?.description).toMatch(/sent again, .* within 24 hours/);
   }
 });
 

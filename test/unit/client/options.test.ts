@@ -1,6 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { clientClock } from "../../../src/client/client-options.js";
-import { resolveClientOptions, type ClientOptions } from "../../../src/client/client-options.js";
+import { clientClock, resolveClientOptions, type ClientOptions } from "../../../src/client/client-options.js";
 import { errorOf } from "../signalbox-error-of.js";
 import { rankingsPage } from "./answers.js";
 import { clientOn } from "./client-on.js";
@@ -128,4 +128,17 @@ test("the platform's fetch is looked up when it is used", async () => {
     globalThis.fetch = original;
   }
   expect(asked).toHaveLength(1);
+});
+
+const BUILT = new URL("../../../dist/client/client-options.js", import.meta.url).href;
+
+test("a process stays alive while the client waits, also for longer than a timer can be, and ends when it does not", () => {
+  const wait = (delayMs: number): string => `import { clientClock } from ${JSON.stringify(BUILT)};
+    const timer = clientClock.setTimeout(() => console.log("waited"), ${delayMs});`;
+  const run = (code: string): string =>
+    spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" }).stdout;
+  expect(run(wait(20))).toBe("waited\n");
+  expect(run(`${wait(20)} timer.cancel();`)).toBe("");
+  // Node fires such a timer after 1 ms if nobody bounds it.
+  expect(run(`${wait(2 ** 40)} setTimeout(() => process.exit(), 50);`)).toBe("");
 });

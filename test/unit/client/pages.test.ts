@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { demandPage, rankingsPage } from "./answers.js";
 import { clientOn, failureOf } from "./client-on.js";
@@ -91,22 +90,4 @@ test("an abort ends the iteration at the next page", async () => {
   controller.abort(new Error("enough"));
   await expect(pages.next()).rejects.toThrow("enough");
   expect(seen).toHaveLength(1);
-});
-
-test("however long the list is, every item comes once and in order", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 50 }), async (count, limit) => {
-      const { baseUrl } = await serve((_, request) => {
-        const page = pageAsked(request);
-        const ranks = Array.from({ length: count }, (_rank, index) => index + 1).slice(
-          (page - 1) * limit,
-          page * limit,
-        );
-        return { json: rankingsPage(page, page * limit < count, ranks) };
-      });
-      const ranks = (await collect(clientOn(baseUrl).client.rankingsItems({ limit }))).map(({ rank }) => rank);
-      expect(ranks).toEqual(Array.from({ length: count }, (_rank, index) => index + 1));
-    }),
-    { numRuns: 20 },
-  );
 });
