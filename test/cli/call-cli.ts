@@ -4,15 +4,24 @@ import { runCli } from "../../src/cli/run.js";
 import { createTerminal } from "../../src/cli/console/terminal.js";
 import { SECRET, type CliOptions, type CliRun } from "./run-cli.js";
 
+export interface CallOptions extends CliOptions {
+  /** As Ctrl-C aborts it. */
+  signal?: AbortSignal;
+  /** Called with what is printed on stdout. */
+  onOutput?: (text: string) => void;
+}
+
 /**
  * Runs the command line in this process, for the long tables of cases: a process of its own takes a quarter of a
  * second each. What only a process has (its exit code, signals, a closed pipe) is tested with `runCli`.
  */
-export async function callCli(args: readonly string[], { input = "", env = {} }: CliOptions = {}): Promise<CliRun> {
-  const stdout = collector();
+export async function callCli(
+  args: readonly string[],
+  { input = "", env = {}, signal = new AbortController().signal, onOutput }: CallOptions = {},
+): Promise<CliRun> {
+  const stdout = collector(onOutput);
   const stderr = collector();
   const variables = { SIGNALS_SECRET: SECRET, ...env };
-  const { signal } = new AbortController();
   // As in a process of its own: one listener for each request in flight is no leak.
   setMaxListeners(0, signal);
   const exitCode = await runCli(args, {
@@ -29,11 +38,12 @@ export async function callCli(args: readonly string[], { input = "", env = {} }:
 
 type Output = Parameters<typeof createTerminal>[0];
 
-function collector(): { stream: Output; text: () => string } {
+function collector(onOutput: (text: string) => void = () => undefined): { stream: Output; text: () => string } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       chunks.push(chunk);
+      onOutput(String(chunk));
       done();
     },
   });
