@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import type { AddOnPlan } from "../../src/cli/commands/init/add-on/describe-add-on.js";
@@ -79,23 +79,7 @@ test("--json is one document: what was written, and the lines to add", async () 
   expect(document.commands.install).toEqual([expect.stringMatching(/^yarn add /)]);
 });
 
-test("a second run needs --force, and even that replaces nothing that somebody changed", async () => {
-  const folder = app();
-  await addOn(folder);
-  const again = await addOn(folder);
-  expect(again).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(again.stderr).toMatch(/^signalbox init: src\/signals\/router\.js is there already; give --force .+\n$/);
-  const forced = await addOn(folder, "--force", "--json");
-  expect(JSON.parse(forced.stdout)).toMatchObject({ files: PATHS, replaced: PATHS });
-  const mine = join(folder, "src/signals/on-signal.js");
-  writeFileSync(mine, `${readFileSync(mine, "utf8")}// mine\n`);
-  const refused = await addOn(folder, "--force");
-  expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(refused.stderr).toMatch(/^signalbox init: src\/signals\/on-signal\.js is there already; it is not .+\n$/);
-  expect(readFileSync(mine, "utf8")).toMatch(/\/\/ mine\n$/);
-});
-
-test("what stands in somebody's file steers no terminal; tabs stay", async () => {
+test("what stands in a user's file steers no terminal; tabs stay", async () => {
   const text =
     'import express from "express"; // \u001b[2J\nfunction main() {\n\tconst app = express();\n\tapp.listen(1);\n}\n';
   const run = await addOn(tempFiles({ "package.json": MANIFEST, "app.js": text }));

@@ -33,31 +33,19 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["demo", "extra"], /too many arguments/],
   [["demo", "--jsn"], /unknown option '--jsn' \(Did you mean --json\?\)/],
   [["sign"], /missing required argument 'file'/],
-  [["sign", "a", "b"], /too many arguments/],
-  [["sign", "a", "--timestamp", "soon"], /Expected a whole number from 0/],
   [["sign", "a", "--timestamp", "1795255200000"], /Expected a whole number from 0/],
   [["sign", "a", "--value", "--curl"], /cannot be used with/],
   [["sign", "a", "--url", "http://x/"], /--url goes with --curl/],
   [["verify"], /missing required argument 'file'|'-H, --header <header>' not specified/],
   [["verify", "a"], /'-H, --header <header>' not specified/],
   [["verify", "a", "-H", "x", "--tolerance", "0"], /Expected a whole number of at least 1/],
-  [["verify", "a", "-H", "x", "--now", ""], /Expected a whole number/],
   [["send", ...URL_FLAG], /missing required argument 'type\|file'/],
-  [["send", "test"], /'--url <url>' not specified/],
   [["send", "test", "--url", "localhost:3000/x"], /Expected an address like http/],
-  [["send", "test", "--url", "ftp://x/"], /Expected an address like http/],
-  [["send", "test", ...URL_FLAG, "--count", "0"], /Expected a whole number from 1/],
   [["send", "test", ...URL_FLAG, "--count", "1e3"], /Expected a whole number from 1/],
-  [["send", "test", ...URL_FLAG, "--concurrency", "0"], /Expected a whole number from 1/],
-  [["send", "test", ...URL_FLAG, "--skew", "x"], /Expected a whole number/],
   [["send", "test", ...URL_FLAG, "--set", "x"], /--set takes path=value/],
   [["send", "test", ...URL_FLAG, "--set", "a=1", "--as-is"], /cannot be used with/],
   [["replay"], /'--url <url>' not specified/],
-  [["replay", "a", "b", ...URL_FLAG], /too many arguments/],
   [["replay", ...URL_FLAG, "--concurrency", "1000"], /Expected a whole number from 1 to 256/],
-  [["check"], /missing required argument 'url'/],
-  [["check", "localhost:3000/x"], /Expected an address like http/],
-  [["check", "http://127.0.0.1:1/x", "b"], /too many arguments/],
   [
     ["check", "http://127.0.0.1:1/x", "--only", "nonsense"],
     /--only nonsense: no check matches; try --only signature\n$/,
@@ -65,22 +53,10 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["check", "http://127.0.0.1:1/x", "--skip", "nonsense"], /--skip nonsense: no check matches/],
   [["check", "http://127.0.0.1:1/x", "--skip", "*"], /--skip leaves nothing to check/],
   [["check", "http://127.0.0.1:1/x", "--ack-limit", "soon"], /Expected a number of at least 0/],
-  [["check", "http://127.0.0.1:1/x", "--restart-timeout", "0"], /Expected a whole number from 1/],
-  [["check", "http://127.0.0.1:1/x", "--concurrency", "0"], /Expected a whole number from 1/],
-  [["check", "http://127.0.0.1:1/x", "--timeout", "x"], /Expected a whole number from 1/],
-  // As from `--restart-command "$UNSET"`: a command that does nothing would let a restart pass that never was.
-  [["check", "http://127.0.0.1:1/x", "--restart-command", ""], /'--restart-command <command>' argument '' .* blank/],
-  [["check", "http://127.0.0.1:1/x", "--accepted-command", " "], /'--accepted-command <command>' .* blank/],
-  [["check", "http://127.0.0.1:1/x", "--junit", ""], /'--junit <file>' .* blank/],
-  [["doctor", ...URL_FLAG, "--db", ""], /'--db <file>' .* blank/],
   [["doctor"], /give --url <url>, --db <file>, or both; type for example `npx signalbox doctor --url /],
-  [["doctor", ...URL_FLAG, "--timeout", "soon"], /Expected a whole number from 1/],
-  [["doctor", ...URL_FLAG, "extra"], /too many arguments/],
   [["register"], /'--url <url>' not specified/],
-  [["register", ...URL_FLAG, "extra"], /too many arguments/],
   [["inbox"], /say what to do: ls, show/],
   [["inbox", "list"], /unknown command 'list'/],
-  [["inbox", "ls"], /'--db <file>' not specified/],
   [["inbox", "ls", ...DB_FLAG, "--state", "gone"], /Allowed choices are ready, leased/],
   [["inbox", "ls", ...DB_FLAG, "--limit", "0"], /Expected a whole number/],
   [["inbox", "show", ...DB_FLAG], /missing required argument 'id'/],
@@ -90,10 +66,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["inbox", "retry", "--state", "done", ...DB_FLAG], /Allowed choices are dead, quarantined/],
   [["inbox", "discard", ...DB_FLAG], /name the ids, or give --all-dead/],
   [["inbox", "discard", "--all-dead", ...DB_FLAG], /add --yes/],
-  [["inbox", "export"], /'--db <file>' not specified/],
   [["help", "bogus"], /unknown command 'bogus'/],
-  [["help", "sgn"], /unknown command 'sgn' \(Did you mean sign\?\)/],
-  [["help", "init", "bogus"], /unknown command 'bogus'/],
   [["help", "inbox", "bogus"], /unknown command 'bogus'/],
   [["inbox", "help", "lss"], /unknown command 'lss' \(Did you mean ls\?\)/],
   [["check", "http://127.0.0.1:1/x", "--restart-timeout", "5"], /--restart-timeout goes with --restart-command\n$/],
@@ -110,11 +83,6 @@ test.each(WRONG)("wrong usage is one line that says what to type: %j", async (ar
   expect(run.stderr).toMatch(says);
   expect(run.stderr).toMatch(/^signalbox[a-z ]*: .+\n$/);
   expect(run.stderr).not.toMatch(/\n.|\.;/);
-});
-
-test("of a wrong word `help` says what the command itself says", async () => {
-  expect((await callCli(["help", "bogus"])).stderr).toBe((await callCli(["bogus"])).stderr);
-  expect((await callCli(["help", "inbox", "bogus"])).stderr).toBe((await callCli(["inbox", "bogus"])).stderr);
 });
 
 /** What is taken for a value after all may be the name of a file that is written: then it is there, and in `left`. */
@@ -163,30 +131,15 @@ test("a value that begins with two dashes is one after an equals sign", async ()
 });
 
 test("the process exits with 2, without a stack trace", async () => {
-  for (const args of [[], ["nonsense"], ["sign"], ["inbox", "ls"], ["inbox", "discard", "--all-dead", "--db", "x"]]) {
-    const run = await runCli(args);
-    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
-  }
+  const run = await runCli(["inbox", "discard", "--all-dead", "--db", "x"]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
-const COMMANDS = [
-  ["init"],
-  ["demo"],
-  ["sign"],
-  ["verify"],
-  ["send"],
-  ["replay"],
-  ["check"],
-  ["doctor"],
-  ["register"],
-  ...["ls", "show", "retry", "discard", "export", "prune", "stats"].map((name) => ["inbox", name]),
-];
-
-test.each(COMMANDS)("the help of %s %s has its options and examples, on stdout", async (...words) => {
-  const run = await callCli([...words.filter((word) => word !== undefined), "--help"]);
+test.each(LEAVES)("the help of $words has its options and examples, on stdout", async ({ words }) => {
+  const run = await callCli([...words, "--help"]);
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(run.stdout).toContain(`Usage: signalbox ${words.filter(Boolean).join(" ")}`);
+  expect(run.stdout).toContain(`Usage: signalbox ${words.join(" ")}`);
   expect(run.stdout).toMatch(/\nExamples:\n {2}.+:\n {4}\$ .*signalbox /);
   expect(run.stdout).toMatch(/-h, --help/);
   expect(run.stdout).not.toContain("\n\n\n");
@@ -207,7 +160,7 @@ test("whatever the help says to type works where the package is installed in a p
 test("the help names every command, and `help` works too", async () => {
   const run = await callCli(["--help"]);
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  for (const [name] of COMMANDS) expect(run.stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  for (const { words } of LEAVES) expect(run.stdout).toMatch(new RegExp(`^ {2}${words[0]} `, "m"));
   expect((await callCli(["help", "sign"])).stdout).toContain("Usage: signalbox sign");
   expect((await callCli(["inbox", "help", "ls"])).stdout).toContain("Usage: signalbox inbox ls");
 });
