@@ -3,7 +3,8 @@ import { stripVTControlCharacters } from "node:util";
 import { onTestFinished } from "vitest";
 import { MAIN, SECRET } from "./run-cli.js";
 
-export const hasScript = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
+export const hasScript =
+  spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 export const ENTER = "\r";

@@ -48,10 +48,10 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["replay", ...URL_FLAG, "--concurrency", "1000"], /Expected a whole number from 1 to 256/],
   [
     ["check", "http://127.0.0.1:1/x", "--only", "nonsense"],
-    /--only nonsense: no check matches; try --only signature\n$/,
+    /--only nonsense: nothing matches; try --only signature\n$/,
   ],
-  [["check", "http://127.0.0.1:1/x", "--skip", "nonsense"], /--skip nonsense: no check matches/],
-  [["check", "http://127.0.0.1:1/x", "--skip", "*"], /--skip leaves nothing to check/],
+  [["check", "http://127.0.0.1:1/x", "--skip", "nonsense"], /--skip nonsense: nothing matches/],
+  [["check", "http://127.0.0.1:1/x", "--skip", "*"], /--skip leaves nothing/],
   [["check", "http://127.0.0.1:1/x", "--ack-limit", "soon"], /Expected a number of at least 0/],
   [["doctor"], /give --url <url>, --db <file>, or both; type for example `npx signalbox doctor --url /],
   [["register"], /'--url <url>' not specified/],
