@@ -5,7 +5,7 @@ import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { eventually } from "./eventually.js";
 import { inboxFiles } from "./inbox-file.js";
-import { newEvent } from "./new-event.js";
+import { newEventAt } from "../unit/inbox/new-event.js";
 import { SECRET } from "./sender.js";
 
 function delivery(event: SignalEvent = signalEvent()) {
@@ -21,7 +21,7 @@ function block(ms: number): void {
 test("callbacks that block begin one to a turn of the event loop, with deliveries answered in between", async () => {
   const store = memoryStore();
   await store.open({ endpoint: "default" });
-  const backlog = Array.from({ length: 50 }, () => newEvent(signalEvent(), "ready", Date.now()));
+  const backlog = Array.from({ length: 50 }, () => newEventAt(Date.now(), { state: "ready" }));
   await store.commit({ settlements: [], accepts: backlog, claim: null });
   let begun = 0;
   const receiver = createReceiver({

@@ -6,7 +6,7 @@ import { isSignalboxError } from "../../src/index.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { rejectionOf } from "../unit/signalbox-error-of.js";
-import { newEvent } from "./new-event.js";
+import { newEventAt } from "../unit/inbox/new-event.js";
 import { isSound, makeSampleInbox, readAll, textOf, type Contents } from "./sample-inbox.js";
 import { SEED, seededRandom } from "./seeded-random.js";
 
@@ -80,7 +80,7 @@ async function live(path: string): Promise<Outcome> {
       return false;
     }
   };
-  const event = newEvent(signalEvent({ id: "evt_new" }), "leased", Date.now());
+  const event = newEventAt(Date.now(), { signal: signalEvent({ id: "evt_new" }), state: "leased" });
   const store = sqliteStore(path);
   if (!(await attempt(() => store.open({ endpoint: ENDPOINT })))) return outcome;
   await attempt(async () => void (outcome.contents = await readAll(store)));
@@ -102,13 +102,13 @@ test.each([
   ["closed", false],
   ["left by a crash", true],
 ])(
-  "200 flips in an inbox that was %s: no crash, no foreign error, and what is taken is kept as far as anybody looked",
+  "90 flips in an inbox that was %s: no crash, no foreign error, and what is taken is kept as far as anybody looked",
   async (_how, crashed) => {
     const sample = await sampleInbox(crashed);
     const whole = textOf(sample.held.at(-1) as Contents);
     const random = seededRandom(SEED);
     const counts = { refused: 0, unreadable: 0, right: 0, wrongPayload: 0, lost: 0 };
-    for (let round = 0; round < 200; round++) {
+    for (let round = 0; round < 90; round++) {
       const hint = `FAULT_SEED=${SEED}, round ${round}`;
       const path = damagedCopy(sample, "", (bytes) => flip(bytes, random, round));
       const { errors, contents, taken, kept } = await live(path);
@@ -127,8 +127,8 @@ test.each([
     expect(counts.lost, hint).toBeLessThan(4);
     if (crashed) expect(counts.refused, hint).toBeGreaterThan(0);
     else expect(counts.refused + counts.unreadable, hint).toBeGreaterThan(0);
-    expect(counts.right, hint).toBeGreaterThan(10);
-    expect(counts.wrongPayload, hint).toBeGreaterThan(10);
+    expect(counts.right, hint).toBeGreaterThan(5);
+    expect(counts.wrongPayload, hint).toBeGreaterThan(5);
   },
 );
 
@@ -140,7 +140,7 @@ test.each([
   const before = sample.held.map(textOf);
   const random = seededRandom(SEED);
   const found = new Set<number>();
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 40; round++) {
     const path = damagedCopy(sample, "-wal", (bytes) => damage(bytes, random, round));
     const { errors, contents, kept } = await live(path);
     const hint = `FAULT_SEED=${SEED}, round ${round}`;
@@ -149,13 +149,13 @@ test.each([
     expect(commit, hint).toBeGreaterThanOrEqual(0);
     found.add(commit);
   }
-  expect(found.size, `FAULT_SEED=${SEED}`).toBeGreaterThan(2);
+  expect(found.size, `FAULT_SEED=${SEED}`).toBeGreaterThan(1);
 });
 
 test("an inbox of which whole pages are cut off is refused as damaged, and left as it is", async () => {
   const sample = await sampleInbox(false);
   const random = seededRandom(SEED);
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 15; round++) {
     const path = damagedCopy(sample, "", (bytes) => cut(bytes.subarray(0, -PAGE_BYTES), random, round));
     const before = readFileSync(path);
     const hint = `FAULT_SEED=${SEED}, round ${round}, ${before.length} bytes`;

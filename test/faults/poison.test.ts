@@ -14,7 +14,7 @@ import {
   type ChildConfig,
 } from "./child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats, type Row } from "./inbox-file.js";
-import { newEvent } from "./new-event.js";
+import { newEventAt } from "../unit/inbox/new-event.js";
 import { eventThat, isAcknowledged, send } from "./sender.js";
 
 // Several processes a test, on a machine that may be busy.
@@ -83,7 +83,7 @@ async function storeBetweenLives(db: string, event: SignalEvent): Promise<void> 
   const store = sqliteStore(db);
   const now = Date.now();
   await store.open({ endpoint: "default" });
-  await store.commit({ settlements: [], accepts: [newEvent(event, "ready", now)], claim: null });
+  await store.commit({ settlements: [], accepts: [newEventAt(now, { signal: event, state: "ready" })], claim: null });
   await store.close("default");
 }
 

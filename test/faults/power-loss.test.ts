@@ -21,7 +21,7 @@ import { testWith } from "../prerequisites.js";
 // for each a disk is put together as it could be found when the power is back: with all that was synced, and with none,
 // all or some of what was not.
 
-// A thousand states on a machine that may be busy.
+// Hundreds of states on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const testRecorded = testWith(hasRecorder);
@@ -74,10 +74,10 @@ function corruptIn({ damaged }: Findings): number {
 
 testRecorded("whatever a power cut leaves, nothing that was said before is untrue afterwards", async () => {
   const cuts = [
-    ...worstCuts(200),
-    ...cutsAt(some("checkpoints", 30), anyLuck()),
-    ...cutsAt(some("restarts", 16), anyLuck()),
-    ...cutsAt(some("others", 15), anyLuck()),
+    ...worstCuts(100),
+    ...cutsAt(some("checkpoints", 15), anyLuck()),
+    ...cutsAt(some("restarts", 8), anyLuck()),
+    ...cutsAt(some("others", 8), anyLuck()),
   ];
   const found = await cutPower(calls, cuts, {
     scratch: folders.scratch,
@@ -89,7 +89,7 @@ testRecorded("whatever a power cut leaves, nothing that was said before is untru
 });
 
 testRecorded("a power cut while the inbox is made leaves what the next start can use", async () => {
-  const found = await cutPower(calls, cutsAt(some("making", 35), anyLuck()), {
+  const found = await cutPower(calls, cutsAt(some("making", 18), anyLuck()), {
     scratch: folders.scratch,
     alsoOpen: async (folder, ledger, state) => {
       if (state % 4 === 0) await expectToGoOn(folder, ledger);
@@ -142,7 +142,7 @@ testRecorded("nothing is lost when a sync fails, nor when the process dies right
   ]);
   const { beforeSyncs, checkpoints } = cutPointsOf(record);
   const cuts = [
-    ...cutsAt(someOf(beforeSyncs, 150, random), [NOTHING]),
+    ...cutsAt(someOf(beforeSyncs, 75, random), [NOTHING]),
     ...cutsAt(someOf(checkpoints, 10, random), anyLuck()),
   ];
   expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(2);

@@ -7,7 +7,7 @@ import { rejectionOf } from "../unit/signalbox-error-of.js";
 import { startChild, startReceiver } from "./child-process.js";
 import { inboxFiles } from "./inbox-file.js";
 import { canFailIo, ioFaults } from "./io-faults.js";
-import { newEvent } from "./new-event.js";
+import { newEventAt } from "../unit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../prerequisites.js";
 
@@ -27,7 +27,7 @@ async function makeInbox(path: string, crashed: boolean): Promise<string> {
   const original = crashed ? `${path}-original` : path;
   const store = sqliteStore(original);
   await store.open({ endpoint: ENDPOINT });
-  await store.commit({ settlements: [], accepts: [newEvent(event, "ready", 0)], claim: null });
+  await store.commit({ settlements: [], accepts: [newEventAt(0, { signal: event, state: "ready" })], claim: null });
   if (crashed) for (const suffix of ["", "-wal"]) copyFileSync(original + suffix, path + suffix);
   await store.close(ENDPOINT);
   return event.id;

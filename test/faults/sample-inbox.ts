@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import type { InboxStore, StoredEvent } from "../../src/index.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../src/testing/index.js";
-import { newEvent } from "./new-event.js";
+import { newEventAt } from "../unit/inbox/new-event.js";
 
 const ENDPOINT = "default";
 const NOW = 1_800_000_000_000;
@@ -44,7 +44,7 @@ async function accept(store: InboxStore, first: number): Promise<number[]> {
     const number = first + index;
     const padding = "x".repeat([10, 300, 3000, 12_000][number % 4] ?? 0);
     const event = signalEvent({ id: `evt_${number}`, data: { title: `event ${number}`, padding } });
-    return newEvent(event, number % 5 === 4 ? "ready" : "leased", NOW + number);
+    return newEventAt(NOW + number, { signal: event, state: number % 5 === 4 ? "ready" : "leased" });
   });
   const result = await store.commit({ settlements: [], accepts, claim: null });
   return result.accepts.map(({ seq }) => seq);

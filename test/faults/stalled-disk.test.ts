@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createReceiver, type InboxStore, type SignalEvent } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { createManualClock, signalEvent, type ManualClock } from "../../src/testing/index.js";
-import { newEvent } from "./new-event.js";
+import { newEventAt } from "../unit/inbox/new-event.js";
 
 const ENDPOINT = "default";
 
@@ -11,7 +11,7 @@ async function keepSuspect(store: InboxStore, event: SignalEvent, now: number): 
   const claim = { endpoint: ENDPOINT, now, leaseUntil: now, limit: 1 };
   const crash = { endpoint: ENDPOINT, now, held: new Set<number>(), crashed: true };
   await store.open({ endpoint: ENDPOINT });
-  await store.commit({ settlements: [], accepts: [newEvent(event, "leased", now)], claim: null });
+  await store.commit({ settlements: [], accepts: [newEventAt(now, { signal: event, state: "leased" })], claim: null });
   await store.takeOver(crash);
   await store.commit({ settlements: [], accepts: [], claim });
   await store.takeOver(crash);

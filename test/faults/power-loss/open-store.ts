@@ -2,9 +2,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect } from "vitest";
-import { signalEvent } from "../../../src/testing/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { newEvent } from "../new-event.js";
+import { newEventAt } from "../../unit/inbox/new-event.js";
 import type { Ledger } from "./ledger.js";
 import { INBOX } from "./recorder.js";
 
@@ -19,7 +18,7 @@ export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Pr
     const found = (await store.get(endpoint, id)) ?? (await store.get("other", id));
     expect(found?.rawBody, id).toBeInstanceOf(Uint8Array);
   }
-  const event = newEvent(signalEvent(), "ready", Date.now());
+  const event = newEventAt(Date.now(), { state: "ready" });
   const { accepts } = await store.commit({ accepts: [event], settlements: [], claim: null });
   expect(accepts).toMatchObject([{ status: "accepted" }]);
   await store.close(endpoint);

@@ -22,6 +22,11 @@ export function newEvent(over: Partial<NewEvent> & { signal?: SignalEvent } = {}
   };
 }
 
+/** The same, received and due at this time. */
+export function newEventAt(now: number, over: Parameters<typeof newEvent>[0]): NewEvent {
+  return newEvent({ dueAt: now, received: { at: now, headers: {} }, ...over });
+}
+
 /** Puts an event into an open store that was in flight at this many crashes, and is due at `dueAt`. */
 export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T0): Promise<string> {
   const event = newEvent({ state: "leased" });

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -25,19 +24,3 @@ test("a folder that another process makes at the same moment will do, a file wil
   writeFileSync(join(top, "file"), "");
   expect(() => makeFolders(join(top, "file", "a"))).toThrow(/ENOTDIR/);
 });
-
-test.skipIf(process.platform !== "linux")(
-  "an inbox where no folder can be made is refused, and not tried for ever",
-  () => {
-    const script =
-      'import("signalbox/stores/sqlite").then(({ sqliteStore }) => sqliteStore("/proc/no/such/inbox.db").open({ endpoint: "x" }))' +
-      ".catch(({ code }) => process.stdout.write(code))";
-    // In a process of its own: one that tries for ever hears no signal but this.
-    const said = execFileSync(process.execPath, ["-e", script], {
-      encoding: "utf8",
-      timeout: 20_000,
-      killSignal: "SIGKILL",
-    });
-    expect(said).toBe("store_failed");
-  },
-);

@@ -1,6 +1,8 @@
 import {
+  existsSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,8 +13,10 @@ import {
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { InboxStore } from "../../../../src/index.js";
-import { refuseUnguardedFiles } from "../../../../src/stores/sqlite/inbox-files.js";
+import { refuseUnguardedFiles, watchFiles } from "../../../../src/stores/sqlite/inbox-files.js";
+import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
+import { createWalSync } from "../../../../src/stores/sqlite/wal-sync.js";
 import { newEvent } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 import { tempFolder } from "../../temp-folder.js";
@@ -132,6 +136,25 @@ test.each([0, 5000])(
   },
 );
 
+test("a -wal that is cut just before a transaction writes to it: what stands behind the hole is not acknowledged", () => {
+  const path = inboxPath();
+  const { db, release } = openDatabase(path, "owner");
+  const wal = createWalSync(path);
+  const files = watchFiles(db, path, wal);
+  const write = (): unknown => db.exec("UPDATE inbox SET attempts = 0; INSERT INTO inbox_body VALUES (NULL, '{}', '')");
+  write();
+  const end = files.assertUnchanged();
+  write();
+  files.assertWritten(end);
+  const endBefore = files.assertUnchanged();
+  truncateSync(`${path}-wal`);
+  write();
+  expect(errorOf(() => files.assertWritten(endBefore)).message).toContain("cut short");
+  expect([files.isWalCut(), errorOf(() => files.assertUnchanged()).code]).toEqual([true, "store_failed"]);
+  wal.close();
+  release({ keepWal: true });
+});
+
 test("a -wal that grows and begins anew is not taken for one that was cut", async () => {
   const path = inboxPath();
   const shared = { path, shared: true };
@@ -145,4 +168,26 @@ test("a -wal that grows and begins anew is not taken for one that was cut", asyn
   }
   expect(checkpoints()).toBe(3);
   expect((await first.stats("default")).total).toBe(total);
+});
+
+test("a link and its target are one inbox with one owner", async () => {
+  const folder = tempFolder();
+  mkdirSync(join(folder, "real"));
+  const target = join(folder, "real", "inbox.db");
+  const made = await openStore(target);
+  await made.close("default");
+  const link = join(folder, "link.db");
+  symlinkSync(target, link);
+  const store = await openStore(link);
+  await accept(store, newEvent());
+  expect(existsSync(`${link}-wal`) || existsSync(`${link}-owner`)).toBe(false);
+  expect(lstatSync(`${target}-wal`).size).toBeGreaterThan(0);
+  expect((await rejectionOf(openStore(target))).code).toBe("store_in_use");
+});
+
+test("a link to nothing is refused as that", async () => {
+  const folder = tempFolder();
+  symlinkSync(join(folder, "missing.db"), join(folder, "link.db"));
+  const error = await rejectionOf(openStore(join(folder, "link.db")));
+  expect([error.code, error.message.includes("link to nothing")]).toEqual(["store_unsupported", true]);
 });

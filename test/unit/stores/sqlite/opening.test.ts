@@ -21,6 +21,13 @@ import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 import { tempFolder } from "../../temp-folder.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
+/** As a crash leaves it: with a WAL that no checkpoint has copied. */
+function crashedCopy(path: string): string {
+  const crashed = inboxPath();
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
+  return crashed;
+}
+
 test("the folder of a new inbox is made, however deep", async () => {
   const path = join(tempFolder(), "a", "b", "inbox.db");
   await accept(await openStore(path), newEvent());
@@ -103,19 +110,6 @@ test("an inbox of the first schema is brought up to date, and its events are han
   expect(received).toEqual({ at: event.received.at, headers: { "user-agent": "old" } });
 });
 
-test("somebody else's database is refused, and is as it was", async () => {
-  const path = inboxPath();
-  const theirs = new Database(path);
-  theirs.exec("CREATE TABLE customers (name TEXT)");
-  theirs.close();
-  const before = readFileSync(path);
-  expect((await rejectionOf(openStore(path))).code).toBe("store_unsupported");
-  const after = new Database(path, { readonly: true });
-  expect(after.prepare("SELECT name FROM sqlite_schema").pluck().all()).toEqual(["customers"]);
-  after.close();
-  expect(before.length).toBe(readFileSync(path).length);
-});
-
 test.each(["inbox", "inbox_body"])("an inbox without its table %s is refused as damaged", async (table) => {
   const path = inboxPath();
   await (await openStore(path)).close("default");
@@ -152,9 +146,7 @@ test("a file that was not closed cleanly and has a bad page is refused as damage
   const other = new Database(path);
   other.pragma("wal_checkpoint(TRUNCATE)");
   await accept(store, newEvent());
-  // As a crash leaves it: with a WAL that nobody checkpointed.
-  const crashed = join(tempFolder(), "inbox.db");
-  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
+  const crashed = crashedCopy(path);
   other.close();
   const pages = readFileSync(crashed).length / 4096;
   const file = openSync(crashed, "r+");
@@ -164,13 +156,61 @@ test("a file that was not closed cleanly and has a bad page is refused as damage
   expect((await rejectionOf(openStore(crashed))).code).toBe("store_corrupt");
 });
 
-test("a file that was not closed cleanly and is sound opens with all that was committed", async () => {
+test("what a dead process left in the WAL is written into the database before anything is answered", async () => {
   const path = inboxPath();
   const store = await openStore(path);
   await accept(store, newEvent(), newEvent());
-  const crashed = join(tempFolder(), "inbox.db");
-  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, crashed + suffix);
-  expect((await (await openStore(crashed)).list({})).length).toBe(2);
+  const crashed = crashedCopy(path);
+  const next = await openStore(crashed);
+  expect((await next.list({})).length).toBe(2);
+  // The file alone, without the WAL that stands beside it.
+  const alone = join(tempFolder(), "inbox.db");
+  copyFileSync(crashed, alone);
+  expect((await (await openStore(alone)).list({})).length).toBe(2);
+});
+
+test("closing waits for a write in flight", async () => {
+  const store = await openStore(inboxPath());
+  await accept(store, newEvent({ eventId: "evt_1", signal: undefined as never, state: "quarantined", reason: "x" }));
+  const discarding = store.discard([{ endpoint: "default", eventId: "evt_1" }], 0);
+  await store.close("default");
+  expect(await discarding).toEqual(["moved"]);
+});
+
+test.each([false, true])("somebody else's database is refused and left as it is (operator: %j)", async (operator) => {
+  const path = inboxPath();
+  const foreign = new Database(path);
+  foreign.exec("CREATE TABLE people (name TEXT)");
+  foreign.close();
+  const before = readFileSync(path);
+  expect((await rejectionOf(openStore({ path, operator }))).code).toBe("store_unsupported");
+  // The switch to WAL alone would change the header.
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test("a tool makes no inbox of an empty file", async () => {
+  const path = inboxPath();
+  writeFileSync(path, "");
+  expect((await rejectionOf(openStore({ path, operator: true }))).code).toBe("store_unsupported");
+  expect(readFileSync(path).byteLength).toBe(0);
+});
+
+test("a tool does not upgrade an older inbox under its receiver", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await store.close("default");
+  const older = new Database(path);
+  older.pragma("user_version = 0");
+  older.close();
+  const error = await rejectionOf(openStore({ path, operator: true }));
+  expect([error.code, error.help.includes("Start its receiver")]).toEqual(["store_unsupported", true]);
+});
+
+test("an owner that was refused leaves no journal of its lock behind", async () => {
+  const path = inboxPath();
+  await openStore(path);
+  expect((await rejectionOf(openStore(path))).code).toBe("store_in_use");
+  expect(existsSync(`${path}-owner-journal`)).toBe(false);
 });
 
 test("a tool finds no inbox where there is none, and makes none", async () => {
