@@ -18,7 +18,7 @@ import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import type { FindingId } from "../../src/cli/commands/doctor/findings.js";
 import { formatBytes } from "../../src/cli/commands/doctor/examine-inbox.js";
-import { holdersIn } from "../../src/cli/commands/doctor/lock-holders.js";
+import { holdersIn } from "../../src/cli/commands/doctor/examine-inbox.js";
 import type { Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { noConnection } from "../../src/cli/commands/doctor/examine-connection.js";
 import { canMount, smallDisk } from "../faults/small-disk.js";

@@ -1,10 +1,9 @@
-import { parseJson } from "../../events/parse-json.js";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { AFTER_SIGNING } from "./after-signing.js";
 import type { Delivery, Expectation } from "./delivery-schema.js";
 import type { FixtureFolder } from "./fixture-folder.js";
-import { isJsonObject, restamp, uniqueInteger } from "./restamp.js";
+import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
 
 export interface BuildContext {
@@ -88,8 +87,7 @@ function signatureHeaders(delivery: Delivery, body: Buffer, context: BuildContex
 }
 
 function challengeIn(content: Buffer): string | null {
-  const json = parseJson(content);
-  const data = json.ok && isJsonObject(json.value) ? json.value["data"] : undefined;
+  const data = jsonObjectIn(content)?.["data"];
   const challenge = isJsonObject(data) ? data["challenge"] : undefined;
   return typeof challenge === "string" ? challenge : null;
 }

@@ -7,7 +7,7 @@ import { environmentError, usageError } from "../options/exit.js";
 import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
 import { echoed } from "../console/printable.js";
 import { readInput } from "../options/read-input.js";
-import { isJsonObject } from "./restamp.js";
+import { isJsonObject, jsonObjectIn } from "./restamp.js";
 
 const OTHER_TYPES = new Map([
   ["test", "events/webhook.test"],
@@ -29,8 +29,8 @@ export async function readEventSource(source: string, cli: Pick<Cli, "stdin" | "
 
 /** @throws CliError for what can only be sent as it is */
 export function parseEventSource(bytes: Buffer, source: string): Record<string, unknown> {
-  const json = parseJson(bytes);
-  if (json.ok && isJsonObject(json.value)) return json.value;
+  const event = jsonObjectIn(bytes);
+  if (event !== null) return event;
   throw usageError(`${echoed(source)} holds no JSON object: give --as-is to send its bytes untouched`);
 }
 
@@ -53,7 +53,7 @@ export function parseAssignment(text: string): Assignment {
   return { path, value: json.ok ? json.value : raw };
 }
 
-/** A copy of the event with these values; objects on the way are made, array elements are named by their index. */
+/** A copy of the event with these values; missing objects are added, array elements are named by their index. */
 export function setPaths(event: Record<string, unknown>, assignments: readonly Assignment[]): Record<string, unknown> {
   const copy = structuredClone(event);
   for (const { path, value } of assignments) setPath(copy, path, value);
@@ -63,7 +63,7 @@ export function setPaths(event: Record<string, unknown>, assignments: readonly A
 function setPath(root: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let node: Record<string, unknown> = root;
   path.slice(0, -1).forEach((name, depth) => {
-    // Own properties alone: `constructor.prototype` must not lead out of the event.
+    // Only own properties: `constructor.prototype` must not lead out of the event.
     const next: unknown = Object.hasOwn(node, name) ? node[name] : undefined;
     if (next === undefined || next === null) node = node[name] = {};
     else if (isJsonObject(next) || Array.isArray(next)) node = next as Record<string, unknown>;

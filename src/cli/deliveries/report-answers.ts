@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { parseEvent } from "../../events/parse-event.js";
-import { parseJson } from "../../events/parse-json.js";
 import { describeAnswer, isQuarantined, isSuccess, propertyIn, type Answer } from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
-import { isJsonObject } from "./restamp.js";
+import { jsonObjectIn } from "./restamp.js";
 import { formatTable } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 
@@ -90,8 +89,7 @@ function jsonOf({ number, answer, body }: SentDelivery): object {
 }
 
 function idIn(body: Buffer): string | null {
-  const json = parseJson(body);
-  const id = json.ok && isJsonObject(json.value) ? json.value["id"] : null;
+  const id = jsonObjectIn(body)?.["id"];
   return typeof id === "string" ? id : null;
 }
 

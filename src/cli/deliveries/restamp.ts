@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
+import { parseJson } from "../../events/parse-json.js";
 import { shiftTimes, timeOf } from "../../testing/shift-times.js";
 
 type JsonObject = Record<string, unknown>;
@@ -25,6 +26,12 @@ export function withSignalId(event: JsonObject): JsonObject {
   const { product } = data;
   const productId = isJsonObject(product) ? product["id"] : undefined;
   return { ...event, id: `sig_${data["signal_id"]}_${typeof productId === "number" ? productId : 0}` };
+}
+
+/** The JSON object in these bytes; null where there is none. */
+export function jsonObjectIn(bytes: Buffer): JsonObject | null {
+  const json = parseJson(bytes);
+  return json.ok && isJsonObject(json.value) ? json.value : null;
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

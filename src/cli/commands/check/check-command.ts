@@ -11,7 +11,7 @@ import type { Check, CheckResult } from "./check.js";
 import { createCheckContext } from "./check-context.js";
 import { CHECKS } from "./checks.js";
 import { junitOf } from "./junit.js";
-import { receiverClockOffset } from "./receiver-clock.js";
+import { receiverClockOffset } from "./age-bounds.js";
 import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
 import { refusalOfAll, runChecks } from "./run-checks.js";
 
@@ -45,7 +45,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option("--strict", "exit 1 also when an advice is not followed, or something required was skipped")
     .option(
       "--restart-command <command>",
-      "a shell command that restarts the receiver and returns: for dedupe.restart",
+      "shell command that restarts the receiver and returns, for dedupe.restart",
       notBlank,
     )
     .option(
@@ -55,7 +55,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     )
     .option(
       "--accepted-command <command>",
-      "a shell command that prints how many signals were accepted so far: for dedupe.*",
+      "shell command that prints how many signals were accepted so far, for dedupe.*",
       notBlank,
     )
     .option("--ack-limit <seconds>", "how long an acknowledgement may take: for answers.time", numberOf(0), 3)

@@ -2,7 +2,6 @@ import { isSuccess, propertyIn, type Answer } from "../../deliveries/answer.js";
 import type { Delivery } from "../../deliveries/delivery-schema.js";
 import { createCaseSender, type Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, CheckSettings } from "./check.js";
-import { withTakenType } from "./taken-types.js";
 
 export function createCheckContext(settings: CheckSettings): CheckContext {
   const { events, deliveries } = settings.fixtures;
@@ -18,9 +17,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   }
 
   async function sendTwice(): Promise<boolean> {
-    const built = context.build("new-signal");
-    const { answer: first } = await context.send(built, 0);
-    const { answer: second } = await context.send(built, 1);
+    const [first, second] = (await sendTimes(2, "new-signal", context)) as [Answer, Answer];
     return isSuccess(first) && isSuccess(second) && !tellsDuplicate(first) && tellsDuplicate(second);
   }
 
@@ -41,7 +38,60 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   return context;
 }
 
+/**
+ * The same case with a signal that this receiver accepts, where it refuses the one of the case for its type. Only
+ * `events.signals` is about refused types; other checks are about ages, repeats or sizes.
+ */
+function withTakenType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
+  const { event } = delivery;
+  if (event === undefined || isPlain(delivery) || isTaken(event, exchanges) !== false) return delivery;
+  const taken = takenIn(exchanges);
+  return taken === undefined ? delivery : { ...delivery, event: taken };
+}
+
+/** Sends those of these signals that were not sent yet. If one is refused, sends others until one is accepted. */
+export async function learnTypes(events: readonly string[], context: CheckContext): Promise<void> {
+  const { exchanges, fixtures } = context;
+  for (const event of events.filter(isSignal)) await sendOnce(event, context);
+  if (!events.some((event) => isTaken(event, exchanges) === false)) return;
+  for (const event of [...fixtures.events.keys()].filter(isSignal)) {
+    if (takenIn(exchanges) !== undefined) return;
+    await sendOnce(event, context);
+  }
+}
+
+/** A signal of the fixtures, without any change. */
+export function isPlain({ name, event }: Delivery): boolean {
+  return name === event && isSignal(name);
+}
+
+export function isSignal(event: string): boolean {
+  return event.startsWith("signals/");
+}
+
+async function sendOnce(event: string, context: CheckContext): Promise<void> {
+  if (isTaken(event, context.exchanges) === undefined) await context.send(context.build(event), 0);
+}
+
+/** `undefined` while it was not sent. */
+function isTaken(event: string, exchanges: readonly Exchange[]): boolean | undefined {
+  const own = exchanges.filter(({ delivery }) => delivery.name === event);
+  return own.length === 0 ? undefined : own.some(({ answer }) => isSuccess(answer));
+}
+
+function takenIn(exchanges: readonly Exchange[]): string | undefined {
+  return exchanges.find(({ delivery, answer }) => isPlain(delivery) && isSuccess(answer))?.delivery.event;
+}
+
 /** `{"duplicate":true}` among whatever else there is. */
 export function tellsDuplicate(answer: Answer): boolean {
   return propertyIn(answer, "duplicate") === true;
+}
+
+/** Sends the same event so many times, one after the other. */
+export async function sendTimes(times: number, name: string, { build, send }: CheckContext): Promise<Answer[]> {
+  const built = build(name);
+  const answers: Answer[] = [];
+  for (let index = 0; index < times; index++) answers.push((await send(built, index)).answer);
+  return answers;
 }

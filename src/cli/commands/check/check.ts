@@ -1,6 +1,5 @@
 import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
-import type { Wanted } from "../../deliveries/judge-answer.js";
 import type { CaseSender, Exchange, Target } from "../../deliveries/send-cases.js";
 
 /** `required`: the service's document demands it. `advised`: the document is silent, and this serves a receiver well. */
@@ -16,8 +15,8 @@ export interface Check {
   hint: string;
   /** When one of these failed, this one can show nothing new and is skipped. */
   after?: readonly string[];
-  /** The cases to send, by what their answers must be. */
-  cases?: readonly (readonly [wanted: Wanted, ...cases: CaseName[]])[];
+  /** The cases to send. What a case expects tells what is wanted of any receiver. */
+  cases?: readonly CaseName[];
   /** For a check that does more than sending cases. */
   run?: (context: CheckContext) => Promise<Observation>;
 }

@@ -4,7 +4,7 @@ import { describeAnswer, isSuccess, type Answer } from "../../deliveries/answer.
 import { sendDelivery, type Hold } from "../../deliveries/send-delivery.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
 import { environmentError } from "../../options/exit.js";
-import { tellsDuplicate } from "./check-context.js";
+import { sendTimes, tellsDuplicate } from "./check-context.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { runShellCommand } from "./shell-command.js";
 
@@ -19,9 +19,7 @@ const CONNECT_MS = 100;
 /** One event three times, one after the other. */
 export async function checkAcceptedOnce(context: CheckContext): Promise<Observation> {
   const before = await readAcceptedCount(context);
-  const built = context.build("repeated-signal");
-  const answers: Answer[] = [];
-  for (let index = 0; index < built.sendings; index++) answers.push((await context.send(built, index)).answer);
+  const answers = await sendTimes(3, "repeated-signal", context);
   const taken = await timesTaken(answers, before, context);
   if (taken === null) return { probes: [], unseen: CANNOT_TELL };
   return { probes: [onceProbe(`one signal ${answers.length} times, signed anew each time`, taken)] };
@@ -84,9 +82,7 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
 
 /** Whether a repeat can be told from a first sight by its answer. */
 export async function checkRepeatsTold(context: CheckContext): Promise<Observation> {
-  const built = context.build("repeated-test-event");
-  const { answer: first } = await context.send(built, 0);
-  const { answer: second } = await context.send(built, 1);
+  const [first, second] = (await sendTimes(2, "repeated-test-event", context)) as [Answer, Answer];
   const probe: Probe = {
     name: "repeated-test-event",
     sent: "one test event twice",

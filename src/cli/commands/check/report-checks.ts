@@ -2,7 +2,7 @@ import { printable, someNames } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 import { describeTimes, type AnswerTimes } from "./answers.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
-import { describeOffset } from "./receiver-clock.js";
+import { describeOffset } from "./age-bounds.js";
 
 /** Prints results as they come, for people or as NDJSON. */
 export interface CheckReport {

@@ -1,10 +1,12 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
-import { describeWanted } from "../../deliveries/judge-answer.js";
+import type { Delivery, Expectation } from "../../deliveries/delivery-schema.js";
+import { describeWanted, type Wanted } from "../../deliveries/judge-answer.js";
+import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
 import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check.js";
 import { describeDelivery } from "./describe-delivery.js";
-import { isPlain, isSignal, learnTypes } from "./taken-types.js";
+import { isPlain, isSignal, learnTypes } from "./check-context.js";
 
 /**
  * Runs the checks one after the other.
@@ -47,15 +49,16 @@ function judge(
 
 async function runCases({ cases = [] }: Check, context: CheckContext): Promise<Observation> {
   const probes: Probe[] = [];
-  const all = cases.flatMap(([wanted, ...names]) => names.map((what) => ({ wanted, what })));
-  const accepted = all.filter(({ wanted }) => wanted === "accepted").map(({ what }) => context.build(what).delivery);
+  const deliveries = cases.map((what) => context.build(what).delivery);
+  const accepted = deliveries.filter(({ expect }) => wantedOf(expect) === "accepted");
   // A refused signal type is for `events.signals` to find. Learn of it before a refusal is blamed on something else.
   if (accepted.some(({ event = "" }) => isSignal(event)) && !accepted.some(isPlain)) {
     await learnTypes(
-      all.map(({ what }) => context.build(what).delivery.event ?? ""),
+      deliveries.map(({ event = "" }) => event),
       context,
     );
   }
+  const all = cases.map((what, index) => ({ what, wanted: wantedOf((deliveries[index] as Delivery).expect) }));
   await sendCases(all, context.concurrency, context, ({ name, delivery, sending, wanted, expected, answer, ok }) => {
     probes.push({
       name,
@@ -66,6 +69,16 @@ async function runCases({ cases = [] }: Check, context: CheckContext): Promise<O
     });
   });
   return { probes };
+}
+
+/**
+ * What the expectation of a case means for any receiver. The codes and bodies in it are those of signalbox. The service's document
+ * asks for a 2xx, a refusal or the challenge.
+ */
+function wantedOf({ status, body }: Expectation): Wanted {
+  if (status === 401) return "refused";
+  if (status !== 200) return "status";
+  return isJsonObject(body) && "challenge" in body ? "challenge" : "accepted";
 }
 
 /** Authentic, and each of another kind. Accepting the first does no harm, and then it is the only one. */

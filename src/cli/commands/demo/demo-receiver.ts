@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,9 +19,9 @@ export interface DemoReceiver {
   folder: string;
   /** The inbox's file. */
   path: string;
-  /** Signals that the callback got, in its order. */
+  /** The signals that the callback got, in that order. */
   signals: readonly Signal[];
-  /** Waits until the callback got so many events and the inbox knows; gives up after a while. */
+  /** Waits until the callback got so many events and they are settled, for 10 s at most. */
   settle(expectedEvents: number, signal: AbortSignal): Promise<DemoOutcome>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export interface DemoOutcome {
 const SETTLE_MS = 10_000;
 const PATH = "/webhooks/signals";
 
-/** @param secrets where it has them from; given its folder */
+/** @param secrets makes its source of secrets, given its folder */
 export async function startDemoReceiver({
   verbose,
   secrets,
@@ -70,7 +70,8 @@ export async function startDemoReceiver({
     const app = express();
     app.use(PATH, expressHandler(receiver));
     app.use(express.json());
-    server = await listen(app);
+    server = app.listen(0, "127.0.0.1");
+    await once(server, "listening");
   } catch (error) {
     await receiver.close();
     await rm(folder, { recursive: true, force: true });
@@ -97,13 +98,7 @@ export async function startDemoReceiver({
   };
 }
 
-async function listen(app: RequestListener): Promise<Server> {
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-}
-
-/** Until the callback got what it must and nothing is in hand any more. */
+/** Waits until the callback got what it must and no event is waiting or leased. */
 async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {
@@ -111,7 +106,7 @@ async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, sign
       const { ready, leased } = await receiver.inbox.stats();
       if (ready + leased === 0) return;
     }
-    // Settlements ride with the next commit; there is no event for when it is through.
+    // A settlement is written with the next commit, and no event says when that is done.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

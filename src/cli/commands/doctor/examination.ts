@@ -46,8 +46,8 @@ export interface Examination {
 /** A delivery that is sent to see what becomes of it. */
 export interface Probe {
   body: Buffer;
-  /** The key as text or, to try out a decoded one, as bytes. */
-  key: string | Buffer;
+  /** As text or, to try out a decoded secret, as bytes. @default the key that was found, or the first secret */
+  key?: string | Buffer;
   /** The bytes that are signed. @default body */
   signed?: Buffer;
   /** Seconds from now to the time of signing; negative for the past. @default 0 */

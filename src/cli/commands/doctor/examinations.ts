@@ -72,7 +72,7 @@ export async function runExaminations(
   }: { surroundings?: Surroundings; examinations?: readonly Examination[] } = {},
 ): Promise<Outcome[]> {
   const facts: Facts = { times: [] };
-  const send = createProbes(input, surroundings, facts.times);
+  const send = createProbes(input, surroundings, facts);
   const subject = { ...input, surroundings, send, facts };
   /** Examinations that found a blocker or were skipped, each with the first cause. */
   const blocked = new Map<string, string>();

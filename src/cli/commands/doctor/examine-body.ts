@@ -9,13 +9,12 @@ import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
 /** Does a body arrive byte for byte? If not, which spellings are changed, and into what? */
 export async function examineBody(subject: Subject): Promise<Finding[]> {
-  const key = subject.facts.key as string | Buffer;
   const spellings = bodySpellings(subject.facts.isSignalbox === true);
   const changes = new Map<string, string[]>();
   const others: Finding[] = [];
   for (const [name, text] of spellings) {
     const body = Buffer.from(text);
-    const reply = await subject.send({ body, key });
+    const reply = await subject.send({ body });
     if (verdictOf(reply) === "unclear") others.push(refusal(name, reply));
     if (verdictOf(reply) !== "mismatched") continue;
     const arrival = await arrivalOf(subject, body);
@@ -64,9 +63,9 @@ function withLiteral(literal: string): string {
 }
 
 /** Signs what may have arrived: the variant whose signature is accepted did arrive. */
-async function arrivalOf({ send, facts }: Subject, body: Buffer): Promise<string> {
+async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
   for (const { body: signed, name } of bodyVariants(body)) {
-    const reply = await send({ body, signed, key: facts.key as string | Buffer });
+    const reply = await send({ body, signed });
     if (verdictOf(reply) === "matched") return name;
   }
   return "in a way that is not known here";
@@ -77,10 +76,10 @@ function refusal(name: string, { answer }: Reply): Finding {
   return warning("body_refused", `a body with ${name} is answered ${describeAnswer(answer, false)}`, fix);
 }
 
-async function inflation({ send, facts }: Subject): Promise<Finding[]> {
+async function inflation({ send }: Subject): Promise<Finding[]> {
   const signed = verificationBody();
   const headers = [["Content-Encoding", "gzip"]] as const;
-  const reply = await send({ body: gzipSync(signed), signed, headers, key: facts.key as string | Buffer });
+  const reply = await send({ body: gzipSync(signed), signed, headers });
   if (verdictOf(reply) !== "matched") return [];
   const fix = "Turn that off, or the signature of a delivery that is sent compressed will never match.";
   return [warning("body_inflated", "a compressed body is inflated on its way", fix)];
@@ -88,9 +87,8 @@ async function inflation({ send, facts }: Subject): Promise<Finding[]> {
 
 const LARGE_BYTES = 200 * 1024;
 
-export async function examineLargeBody({ send, facts }: Subject): Promise<Finding[]> {
-  const body = verificationBody({ padding: "x".repeat(LARGE_BYTES) });
-  const reply = await send({ body, key: facts.key as string | Buffer });
+export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
+  const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_BYTES) }) });
   if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is taken")];
   const answered = `it is answered ${describeAnswer(reply.answer, false)}`;
   // Small bodies arrived as they were sent.
@@ -104,7 +102,7 @@ export async function examineLargeBody({ send, facts }: Subject): Promise<Findin
 }
 
 /** The one probe that is stored: nothing else shows whether the disk takes an event. */
-export async function examineTestEvent({ send, facts }: Subject): Promise<Finding[]> {
+export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const event = {
     created_at: new Date().toISOString(),
     data: { message: "A test event of signalbox doctor." },
@@ -113,7 +111,7 @@ export async function examineTestEvent({ send, facts }: Subject): Promise<Findin
     version: "1",
   };
   const body = Buffer.from(JSON.stringify(event));
-  const { answer, code } = await send({ body, key: facts.key as string | Buffer, mayBeStored: true });
+  const { answer, code } = await send({ body, mayBeStored: true });
   const answered = describeAnswer(answer, false);
   if (isSuccess(answer)) return [ok("event_stored", `a test event is acknowledged: ${answered}`)];
   const fix = faultOfCode(code)?.fix ?? "Look at the receiver's log: it names the cause.";

@@ -4,7 +4,7 @@ import type { Reply, Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody } from "./probe.js";
 
-/** Below it a clock is right enough for everyone. */
+/** Below it a clock is right enough. */
 const WORTH_A_WARNING_SECONDS = 30;
 /** A receiver with such a clock accepts a signature that is so old, and one that is so early. */
 const NEARLY_TOO_OLD_SECONDS = DEFAULT_TOLERANCE_SECONDS - WORTH_A_WARNING_SECONDS;
@@ -47,9 +47,9 @@ function fromHeader(ahead: number, reply: Reply): Finding {
 }
 
 /** It accepts a signature made now. If its clock were a little off, it would refuse one that is nearly too old or too early. */
-async function tryEdges({ send, secrets }: Subject): Promise<Finding> {
+async function tryEdges({ send }: Subject): Promise<Finding> {
   const isRefused = async (skewSeconds: number): Promise<boolean> => {
-    const reply = await send({ body: verificationBody(), key: secrets[0], skewSeconds });
+    const reply = await send({ body: verificationBody(), skewSeconds });
     return reply.code === "timestamp_out_of_tolerance" || verdictOf(reply) === "mismatched";
   };
   const old = await isRefused(-NEARLY_TOO_OLD_SECONDS);

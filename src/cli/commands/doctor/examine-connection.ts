@@ -3,8 +3,8 @@ import { blocker, ok, type Finding, type FindingId } from "./findings.js";
 import { verificationBody } from "./probe.js";
 
 /** Sends the first probe. The next examinations judge its answer. */
-export async function examineConnection({ send, secrets, timeoutMs, facts }: Subject): Promise<Finding[]> {
-  const reply = await send({ body: verificationBody(), key: secrets[0] });
+export async function examineConnection({ send, timeoutMs, facts }: Subject): Promise<Finding[]> {
+  const reply = await send({ body: verificationBody() });
   const { answer } = reply;
   if (answer.kind === "unreachable") return [noConnection(answer.code)];
   if (answer.kind === "broken") return [noAnswer(answer.code, timeoutMs)];

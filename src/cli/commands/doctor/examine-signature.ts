@@ -18,8 +18,7 @@ export async function examineForgery({ send, facts }: Subject): Promise<Finding[
 }
 
 export async function examineStaleness({ send, facts }: Subject): Promise<Finding[]> {
-  const key = facts.key as string | Buffer;
-  const reply = await send({ body: verificationBody(), key, skewSeconds: TEN_MINUTES_AGO_SECONDS });
+  const reply = await send({ body: verificationBody(), skewSeconds: TEN_MINUTES_AGO_SECONDS });
   const { answer } = reply;
   // The bytes are changed on their way, which the next examinations are about. This answer says nothing about the age.
   if (facts.isSignalbox === true && verdictOf(reply) === "mismatched") return [];

@@ -4,7 +4,7 @@ import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { errorCodeIn, isSuccess, propertyIn } from "../../deliveries/answer.js";
 import { uniqueEventId } from "../../deliveries/restamp.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
-import type { DoctorInput, Reply, SendProbe } from "./examination.js";
+import type { DoctorInput, Facts, Reply, SendProbe } from "./examination.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** The value that each probe of this process asks back. */
@@ -34,13 +34,11 @@ export function verificationBody(extra?: Readonly<Record<string, unknown>>): Buf
  */
 const LONG_AGO_SECONDS = -1_000_000_000;
 
-export function createProbes(
-  { url, secrets, timeoutMs, signal }: Pick<DoctorInput, "url" | "secrets" | "timeoutMs" | "signal">,
-  { now, monotonicMs }: Pick<Surroundings, "now" | "monotonicMs">,
-  times: number[],
-): SendProbe {
-  return async ({ body, key, signed = body, skewSeconds = 0, headers = [], mayBeStored = false }) => {
-    const skew = mayBeStored || isVerification(signed) ? skewSeconds : LONG_AGO_SECONDS;
+export function createProbes(input: DoctorInput, { now, monotonicMs }: Surroundings, facts: Facts): SendProbe {
+  const { url, secrets, timeoutMs, signal } = input;
+  return async (probe) => {
+    const { body, signed = body, key = facts.key ?? secrets[0], skewSeconds = 0, headers = [], mayBeStored } = probe;
+    const skew = mayBeStored === true || isVerification(signed) ? skewSeconds : LONG_AGO_SECONDS;
     const timestamp = String(Math.max(0, Math.floor(now() / 1000) + skew));
     const v1 = createHmac("sha256", key).update(`${timestamp}.`).update(signed).digest("hex");
     const wallBefore = now();
@@ -56,7 +54,7 @@ export function createProbes(
       { timeoutMs, signal, secrets },
     );
     const ms = monotonicMs() - before;
-    if (answer.kind === "answer") times.push(ms);
+    if (answer.kind === "answer") facts.times.push(ms);
     return {
       answer,
       headers: answer.kind === "answer" ? answer.headers : {},

@@ -21,9 +21,7 @@ export function installCommands(
   const types = language === "typescript" ? ["@types/express", "@types/node"].filter(isMissing) : [];
   return [
     ...(isMissing("signalbox") ? [`${ADD[packageManager]} ${signalbox}`] : []),
-    ...(types.length === 0
-      ? []
-      : [`${ADD[packageManager]} -D ${types.join(" ")}`]),
+    ...(types.length === 0 ? [] : [`${ADD[packageManager]} -D ${types.join(" ")}`]),
   ];
 }
 
