@@ -141,7 +141,8 @@ test("a -wal that is cut just before a transaction writes to it: what stands beh
   const { db, release } = openDatabase(path, "owner");
   const wal = createWalSync(path);
   const files = watchFiles(db, path, wal);
-  const write = (): unknown => db.exec("UPDATE inbox SET attempts = 0; INSERT INTO inbox_body VALUES (NULL, '{}', '')");
+  const write = (): unknown =>
+    db.exec("UPDATE inbox SET attempts = 0; INSERT INTO inbox_body VALUES (NULL, '{}', x'')");
   write();
   const end = files.assertUnchanged();
   write();
