@@ -55,7 +55,7 @@ test("the README's first example reads a profile and every ranked product", asyn
     const page = Number(new URL(path, "http://localhost").searchParams.get("page"));
     return { json: rankingsPage(page, page < 2) };
   });
-  expect(lines).toEqual(["Larkvoice freemium", "1 Product 1 1", "2 Product 2 1"]);
+  expect(lines).toEqual(["Aurora Notes freemium", "1 Aurora Notes 0.314", "2 Aurora Notes 0.314"]);
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill("Bearer key_1234"));
 });
 
@@ -73,7 +73,7 @@ test("the README's example of an investigation tells its progress and how it end
 test("the README's example of a registration gets its secret", async () => {
   const code = `${CREATE}${block("Calling the service", "client.registerWebhook(")}\nconsole.log(id, signing_secret);`;
   const { lines, seen } = await run(code, () => ({ status: 201, json: registration }));
-  expect(lines).toEqual(["wh_1 whsec_shown_once"]);
+  expect(lines).toEqual([`${registration.id} whsec_shown_once`]);
   expect(JSON.parse(seen[0]?.body ?? "")).toMatchObject({ url: "https://app.example/signals" });
 });
 
