@@ -12,7 +12,7 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
-/** Short for several. */
+/** Names for several parts. */
 const GROUPS = new Map<string, readonly Part[]>([
   ["scale", ["scale-events", "scale-bodies", "scale-memory"]],
   ["all", PARTS],
@@ -22,7 +22,7 @@ const USUAL: readonly Part[] = ["throughput", "latency", "slow-disk", "verify"];
 
 export interface BenchOptions {
   only: readonly Part[];
-  /** Absent: those that each part is meant for. */
+  /** Absent: each part has its own. */
   servers?: Server[];
   rounds: number;
   seconds: number;
@@ -46,10 +46,10 @@ Examples:
 Servers: ${SERVERS.map(({ name }) => name).join(", ")}
 Parts: ${PARTS.join(", ")}; scale: the last three; all; none
 
-Every server runs in a process of its own and is given the same signed requests by another one, made before the clock
-starts. An answer other than 200, or an acknowledged event that is not in a file afterwards, fails the run.`;
+Every server runs in a process of its own. Another process sends all of them the same signed requests. An answer other
+than 200, or an acknowledged event that is not in the server's file afterwards, fails the run.`;
 
-/** Prints the help, or what is wrong, and ends the process where there is nothing to run. */
+/** Prints the help or the mistake, and then ends the process. */
 export function parseOptions(argv: readonly string[]): BenchOptions {
   return new Command("npm run bench --")
     .description("Measures signalbox beside Express alone and what others build on it, on this machine.")

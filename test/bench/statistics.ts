@@ -1,5 +1,5 @@
 /**
- * The smallest value that at least so many percent of all are not above (nearest rank): always one that was measured.
+ * The smallest value that so many percent of the values do not exceed (nearest rank): always a measured one.
  *
  * @param sorted ascending
  */
@@ -19,7 +19,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(middle)] ?? Number.NaN;
 }
 
-/** What several rounds came to. */
+/** A figure over several rounds. */
 export interface Spread {
   median: number;
   min: number;
@@ -30,17 +30,17 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Null where some round has no value: the system does not tell it. */
+/** Null if a round has no value, because the system does not provide it. */
 export function spreadOrNull(values: readonly (number | null)[]): Spread | null {
   const known = values.filter((value) => value !== null);
   return known.length === values.length && known.length > 0 ? spread(known) : null;
 }
 
 /**
- * What so many percent of all that comes at a random moment wait at most, when something comes round again after each
- * of these gaps: who comes into a gap waits for its end. So a long gap counts by its length, not once.
+ * The longest wait of so many percent of all arrivals at random moments, when an arrival within a gap waits for the gap's end.
+ * So a long gap counts by its length, not once.
  *
- * @param idle the length of a gap in which nobody waits
+ * @param idle the length of a gap that makes no arrival wait
  */
 export function waitQuantile(gaps: readonly number[], idle: number, percent: number): number {
   const stalls = gaps.map((gap) => Math.max(0, gap - idle)).sort((a, b) => b - a);

@@ -94,7 +94,7 @@ test("a fourth investigation at a time is refused as a limit, at once", async ()
   expect(fourth).toMatchObject({ kind: "limit", code: "ACTIVE_INVESTIGATIONS_EXCEEDED", attempts: 1 });
 });
 
-test("more calls than the rate allows are waited for, and none is lost", async () => {
+test("the client waits when the rate is exceeded, and no call is lost", async () => {
   const together = await connect();
   const { client, clock } = together;
   const { task_id } = await start(together, await anySlug(together));
@@ -105,7 +105,7 @@ test("more calls than the rate allows are waited for, and none is lost", async (
   expect(clock.pauses.length).toBeGreaterThan(0);
 });
 
-test("an exhausted quota is told with its reset, and free calls go on", async () => {
+test("an exhausted quota is an error with its reset, and free calls go on", async () => {
   const together = await connect("developer");
   const { client } = together;
   for (let call = 0; call < 50; call++) await client.searchDemand();
@@ -118,7 +118,7 @@ test("an exhausted quota is told with its reset, and free calls go on", async ()
   expect(await failureOf(missing)).toMatchObject({ status: 404 });
 });
 
-test("data that are not available for the moment are asked for again", async () => {
+test("the client repeats a call while data are unavailable", async () => {
   const together = await connect();
   const { client, emulator } = together;
   await emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });

@@ -6,7 +6,7 @@ import type { CodeBlock } from "./markdown.js";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MANIFEST = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as { exports: Record<string, string> };
 
-/** What a block may use without saying where it comes from: the app and the receiver of the quick start, and the client. */
+/** Names that a block may use without an import: the app and the receiver of the quick start, and the client. */
 const SURROUNDINGS = `
 import type { Express } from "express";
 import type { Receiver } from "signalbox";
@@ -20,7 +20,7 @@ declare global {
 }
 `;
 
-/** Clients of other people's brokers, which need not be installed: what they are given is checked, they are not. */
+/** Clients of brokers, which need not be installed: our side of a call is checked, theirs is not. */
 const CLIENTS = `
 declare module "@aws-sdk/client-sqs";
 declare module "@confluentinc/kafka-javascript";

@@ -29,7 +29,7 @@ test("the README lists every assumption as it stands in the code, in its order",
   expect(listed).toEqual(assumed);
 });
 
-test("the README lists all that the emulator assumes and nobody can switch, in the code's order", () => {
+test("the README lists the emulator's fixed assumptions, in the code's order", () => {
   const listed = (README.tablesUnder("What it assumes")[1] ?? []).map(([name, ...rest]) => [codeIn(name), ...rest]);
   const assumed = Object.entries(FIXED_ASSUMPTIONS).map(([name, { about, is, reason }]) => [name, about, is, reason]);
   expect(listed.length).toBeGreaterThan(10);

@@ -110,7 +110,7 @@ test("the crashes after which an event runs alone, and is dead, are those of the
   expect(text).toContain(`at the ${ordinals[MAX_CRASHES - 1]} it is dead with reason \`${CRASH_LOOP}\``);
 });
 
-test("RetryLater waits a minute unless told otherwise, as the README says", () => {
+test("RetryLater waits a minute by default, as the README says", () => {
   expect(README.section("Handing off")).toContain("after `delayMs` (one minute unless\n  given)");
   expect(new RetryLater().delayMs).toBe(60_000);
 });

@@ -71,7 +71,7 @@ test("the root export loads no store, no database, no Express and no command lin
   );
 });
 
-test("the client loads the contract and zod, and nothing that Node alone has", () => {
+test("the client loads nothing that only Node has", () => {
   const folders = /^src\/(client|api|addresses|events|options)\//;
   const beside = new Set(["zod", "ipaddr.js", "src/errors.ts"]);
   const loaded = [...loadedBy("src/client/index.ts")];

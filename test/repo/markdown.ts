@@ -7,7 +7,7 @@ export interface CodeBlock {
   line: number;
 }
 
-/** As much of a Markdown document as the tests ask about. */
+/** The parts of a Markdown document that the tests use. */
 export interface MarkdownDocument {
   headings: { level: number; text: string }[];
   blocks: CodeBlock[];
@@ -52,7 +52,7 @@ export function readMarkdown(text: string): MarkdownDocument {
     return lines.slice(from.line + 1, end).join("\n");
   }
 
-  /** Its own text alone, up to the next heading of any level. */
+  /** The text up to the next heading of any level. */
   function ownText(heading: string): string[] {
     const at = headings.findIndex((each) => each.text === heading);
     const from = headings[at];
@@ -86,7 +86,7 @@ function tablesIn(lines: readonly string[]): string[][][] {
   return tables;
 }
 
-/** What stands between the first pair of backticks; the whole text when there is none. */
+/** The text between the first pair of backticks; the whole text when there is no pair. */
 export function codeIn(cell: string | undefined): string {
   return /`([^`]*)`/.exec(cell ?? "")?.[1] ?? cell ?? "";
 }

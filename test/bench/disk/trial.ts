@@ -1,4 +1,4 @@
-// A process that tells how long a sync takes in it.
+// A process that measures its own syncs.
 import { measureSync } from "./measure-sync.js";
 import { answerQuestions } from "../processes/questions.js";
 

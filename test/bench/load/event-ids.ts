@@ -2,8 +2,8 @@
 const SCATTER = 2_654_435_761;
 
 /**
- * The id of the n-th event, n below 2^32: never twice, and in no order, as the ids that a filter lets through are.
- * So an index over them is written all over and not at its end alone.
+ * The id of the n-th event, n below 2^32. No id repeats, and the ids are in no order, as those of the service. So an index
+ * over them is written at random places and not only at its end.
  */
 export function scatteredEventIds(n: number): { signalId: number; productId: number } {
   const signalId = Math.imul(n, SCATTER) >>> 0;

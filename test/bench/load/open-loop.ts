@@ -13,9 +13,8 @@ export interface OpenLoop {
 const SHORTEST_TICK_MS = 0.2;
 
 /**
- * Requests arrive at a fixed rate, whatever the server does, and wait for a free connection where there is none. A latency
- * runs from the moment in which the request was to arrive: what queues behind a stall counts in full (no coordinated
- * omission).
+ * Requests arrive at a fixed rate, whatever the server does. They wait if no connection is free. A latency runs from the moment
+ * at which the request was due, so that a request behind a stall counts its whole wait (no coordinated omission).
  */
 export async function runOpenLoop(
   requests: readonly Buffer[],
@@ -49,7 +48,7 @@ export async function runOpenLoop(
     if (failure !== null) return finish();
     const now = performance.now();
     while (arrived < count && startedAt + arrived * gapMs <= now) {
-      // Where a connection is free, nobody but the generator made it wait.
+      // A connection was free, so only the generator itself was late.
       if (free.length > 0) late.push(now - (startedAt + arrived * gapMs));
       arrived += 1;
     }

@@ -16,14 +16,14 @@ export interface LoadOutcome extends ServerSample {
 }
 
 export interface RunningServer {
-  /** Loads it with what `generate` does, and looks at what that took. */
+  /** Measures the server while `generate` sends it load. */
   measure(generate: (port: number) => Promise<LoadReport>): Promise<LoadOutcome>;
 }
 
 export interface RunServerOptions {
-  /** Where a folder for its files is made; removed afterwards. */
+  /** The parent of a folder for its files, which is removed afterwards. */
   under: string;
-  /** A folder that already has files, with so many events in them; it is left as it is. */
+  /** A folder whose files already hold so many events; it is not removed. */
   filled?: { folder: string; events: number };
   env?: NodeJS.ProcessEnv;
 }
@@ -38,8 +38,8 @@ export interface ServerRun<Value> {
 }
 
 /**
- * Starts a server in a process of its own, lets `use` load it, stops it, and compares what it acknowledged with what is
- * in its file then.
+ * Starts a server in a process of its own, lets `use` send it load, and stops it. Then compares the acknowledged events with
+ * those in its file.
  */
 export async function runServer<Value>(
   server: Server,
@@ -80,7 +80,7 @@ async function measure(
   const load = await generate();
   const loop = await child.ask<LoopDelay>("end load");
   assertAllAnswered(server, load);
-  // What is acknowledged and not yet handed off is work still to be done: its CPU time belongs to the requests.
+  // Acknowledged events that are not yet handed off are unfinished work: its CPU time belongs to the requests.
   const drainedFrom = performance.now();
   await child.ask("drain", { acknowledged: acknowledgedBefore + load.answered });
   const drainMs = performance.now() - drainedFrom;

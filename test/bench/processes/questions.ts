@@ -1,4 +1,4 @@
-/** How two of the bench's processes talk: a question by name, one answer to each. */
+/** How two processes of the bench communicate: a question by name, one answer to each. */
 
 export interface Question {
   id: number;
@@ -8,7 +8,7 @@ export interface Question {
 
 export type Reply = { id: number; value: unknown } | { id: number; failed: string };
 
-/** Answers the parent's questions until it hangs up; then there is nothing left to live for. */
+/** Answers the parent's questions, and ends the process when the parent disconnects. */
 export function answerQuestions(answers: ReadonlyMap<string, (input: never) => unknown>): void {
   process.on("message", (message) => {
     const { id, ask, with: input } = message as Question;
@@ -16,7 +16,7 @@ export function answerQuestions(answers: ReadonlyMap<string, (input: never) => u
     Promise.resolve()
       .then(() => {
         const answer = answers.get(ask);
-        if (answer === undefined) throw new Error(`nobody answers ${ask}`);
+        if (answer === undefined) throw new Error(`there is no answer to ${ask}`);
         return answer(input as never);
       })
       .then(

@@ -2,7 +2,7 @@ export interface Server {
   name: string;
   /** As it stands in a table. */
   label: string;
-  /** Where it keeps what it acknowledged; null: nowhere. */
+  /** Where it stores acknowledged events; null: nowhere. */
   keeps: { file: string; table: string } | null;
   isOurs: boolean;
 }
@@ -26,7 +26,7 @@ export const SERVERS: readonly Server[] = [
   },
 ];
 
-/** What the others are compared with: Express alone where it runs, else the first. */
+/** The server that the others are compared with: Express that does nothing if it runs, else the first. */
 export function findBaseline(servers: readonly Server[]): Server {
   const baseline = servers.find(({ name }) => name === "express-nothing") ?? servers[0];
   if (baseline === undefined) throw new Error("no servers to compare");

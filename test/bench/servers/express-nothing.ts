@@ -1,4 +1,4 @@
-// Express that keeps nothing and checks nothing: what the framework alone costs.
+// Express that stores nothing and checks nothing: the cost of the framework itself.
 import express from "express";
 import { PATH } from "./endpoint.js";
 import { serve } from "./serve.js";

@@ -6,14 +6,14 @@ import { answerQuestions } from "../processes/questions.js";
 import { HOST } from "./endpoint.js";
 import { watchLoop, type LoopDelay, type LoopWatch } from "./loop-watch.js";
 
-/** What a server says about the time between `begin` and `end`. */
+/** A server's figures for the time between `begin` and `end`. */
 export interface ServerSample {
   /** All threads: the event loop's, libuv's pool, workers, V8's own. */
   cpuMs: number;
-  /** The main thread alone; null where the system does not tell. */
+  /** Only the main thread; null if the system does not provide it. */
   mainThreadMs: number | null;
   rssBytes: number;
-  /** What the process caused to be written to the disk, in whole pages; null where the system does not tell. */
+  /** Bytes that the process caused to be written to the disk, in whole pages; null if the system does not provide them. */
   writtenBytes: number | null;
   loop: LoopDelay;
 }

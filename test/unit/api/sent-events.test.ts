@@ -90,7 +90,7 @@ test.each<[row: string, kind: FieldKind]>([
   expect(anObject.takes.every((value) => !withData(value as object))).toBe(true);
 });
 
-/** What the example of a type must tell, by what the document says that the type means. */
+/** Whether a change has the meaning that the document gives to the signal type. */
 type Meaning = (change: SignalEvent["data"]["change"]) => boolean;
 
 const rises: Meaning = ({ direction, before, after }) => direction === "up" && after.value > before.value;
@@ -148,7 +148,7 @@ test.each<[row: string, means: Meaning]>([
   ["[signal-types/browser_extension_user_growth]", rises],
   ["[signal-types/primary_domain_changed]", differs],
   ["[signal-types/product_discontinued]", goesAway],
-])("a signal type can be subscribed to and sent, and its example tells what it means %s", (row, means) => {
+])("a signal type can be subscribed to and sent, and its fixture has its meaning %s", (row, means) => {
   const type = /\/(.+)\]$/.exec(row)?.[1] ?? "";
   const event = fixture(type);
   expect(event.data.signal_type).toBe(type);

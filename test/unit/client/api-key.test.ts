@@ -22,7 +22,7 @@ test.each([
   ["key\u00e9", "no header"],
   [null, "text"],
   [42, "text"],
-])("the key %j is refused at construction, without being told", (apiKey, said) => {
+])("the key %j is refused at construction, and not quoted", (apiKey, said) => {
   const error = errorOf(() => createClient({ baseUrl: "https://service.example/v1", apiKey: apiKey as string }));
   expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
   expect(shown(error)).not.toContain(API_KEY);
@@ -47,7 +47,7 @@ test.each([
   ],
   ["gives nothing", () => undefined],
   ["gives a line break", () => `${API_KEY}\n`],
-])("when the function for the key %s, nothing is sent, and nothing of it told", async (_, apiKey) => {
+])("when the function for the key %s, nothing is sent and nothing of it is quoted", async (_, apiKey) => {
   const { baseUrl, seen } = await serveAnswers(PAGE);
   const error = await failureOf(clientOn(baseUrl, { apiKey: apiKey as () => string }).client.rankings());
   expect([error.kind, error.attempts, seen.length]).toEqual(["api_key", 0, 0]);
@@ -63,7 +63,7 @@ test("without a key the public profile is read, and nothing else is sent", async
   expect([error.kind, error.help, seen.length]).toEqual(["api_key", "Give createClient an apiKey.", 1]);
 });
 
-test("the key is in no error, even if the service, a proxy or a fetch of one's own says it back", async () => {
+test("the key is in no error, even if the service, a proxy or the user's fetch repeats it", async () => {
   const echo = refusal(401, API_KEY, { details: { headers: { authorization: `Bearer ${API_KEY}` } } });
   const { baseUrl } = await serveAnswers(
     {
@@ -103,10 +103,10 @@ test("the client shows no key", () => {
   expect(JSON.stringify(client)).toBe("{}");
 });
 
-test("a key that the service's error repeats with escapes is in no part of what is told", async () => {
+test("a key that the service's error repeats with escapes is in no part of the error", async () => {
   const key = 'key/with"quotes/and\\more';
-  const told = JSON.stringify(`your key ${key}`).replaceAll("/", String.raw`\/`);
-  const body = `{"error":{"code":"X","message":${told},"details":{"keys":[${told}],${told}:1}},"request_id":"r_1"}`;
+  const message = JSON.stringify(`your key ${key}`).replaceAll("/", String.raw`\/`);
+  const body = `{"error":{"code":"X","message":${message},"details":{"keys":[${message}],${message}:1}},"request_id":"r_1"}`;
   const { baseUrl } = await serveAnswers({ status: 403, body });
   const error = await failureOf(clientOn(baseUrl, { apiKey: key }).client.rankings());
   expect([error.code, error.message.includes("[API key]")]).toEqual(["X", true]);
@@ -114,7 +114,7 @@ test("a key that the service's error repeats with escapes is in no part of what 
   expect(shown(error)).not.toContain("/and");
 });
 
-test("a function for the key that does not come back is told as that: nothing was sent", async () => {
+test("a function for the key that never returns is named in the error: nothing was sent", async () => {
   const { baseUrl, seen } = await serveAnswers(PAGE);
   const { client, clock } = clientOn(baseUrl, { apiKey: () => new Promise<string>(() => undefined) });
   const call = failureOf(client.registerWebhook({ url: "https://hooks.example/", signal_types: ["new_model"] }));
@@ -124,7 +124,7 @@ test("a function for the key that does not come back is told as that: nothing wa
   expect(message).toMatch(/was not sent: the function apiKey took over/);
 });
 
-test("an error that is nested deeper than any stack is told by its status", async () => {
+test("of an error that is nested deeper than any stack the status is left", async () => {
   const deep = 100_000;
   const body = `{"error":{"code":"X","message":"m","details":${"[".repeat(deep)}${"]".repeat(deep)}},"request_id":"r_1"}`;
   const { baseUrl } = await serveAnswers({ status: 400, body });

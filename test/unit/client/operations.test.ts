@@ -79,7 +79,7 @@ test.each([
   ["sort", { sort: "best" }],
   ["q", { q: "x".repeat(81) }],
   ["min_growth", { min_growth: Number.NaN }],
-])("what the document does not allow as %s is not sent, and the message names it", async (name, query) => {
+])("an invalid %s is not sent, and the message names it", async (name, query) => {
   const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });
   const error = await failureOf(clientOn(baseUrl).client.rankings(query as never));
   expect([error.kind, error.status, error.attempts]).toEqual(["invalid_request", null, 0]);
@@ -142,7 +142,7 @@ test("each start has an idempotency key of its own, a UUID", async () => {
   for (const key of keys) expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test("the quota is what the last answer with its headers told, and null before", async () => {
+test("the quota is that of the last answer with its headers, and null before", async () => {
   const headers = { "X-Quota-Limit": "50", "X-Quota-Remaining": "49", "X-Quota-Reset": "2026-12-01T00:00:00Z" };
   const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false), headers }, { json: profile });
   const { client } = clientOn(baseUrl);

@@ -101,7 +101,7 @@ test.each([
   ["service.example/v1", "https"],
   ["/v1", "address"],
   ["", "address"],
-])("the base address %j is refused, and why is told, not what it holds", (baseUrl, said) => {
+])("the base address %j is refused with the reason, and its parts are not quoted", (baseUrl, said) => {
   const error = errorOf(() => resolve({ baseUrl }));
   expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
   expect(error.message).not.toContain("secret_word");
@@ -139,6 +139,6 @@ test("a process stays alive while the client waits, also for longer than a timer
     spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" }).stdout;
   expect(run(wait(20))).toBe("waited\n");
   expect(run(`${wait(20)} timer.cancel();`)).toBe("");
-  // Node fires such a timer after 1 ms if nobody bounds it.
+  // Node itself fires such a timer after 1 ms.
   expect(run(`${wait(2 ** 40)} setTimeout(() => process.exit(), 50);`)).toBe("");
 });

@@ -27,7 +27,7 @@ test("pages are asked for one after the other, until there is no more, with the 
   expect(seen).toHaveLength(5);
 });
 
-test("whoever stops early asks for no page more", async () => {
+test("an iteration that stops early requests no further page", async () => {
   const { baseUrl, seen } = await serve((_, request) => ({ json: rankingsPage(pageAsked(request), true, [1, 2]) }));
   for await (const { rank } of clientOn(baseUrl).client.rankingsItems()) {
     if (rank === 2) break;
@@ -35,7 +35,7 @@ test("whoever stops early asks for no page more", async () => {
   expect(seen).toHaveLength(1);
 });
 
-test("an account that is given the first page whatever it asks for comes to an end, and sees no row twice", async () => {
+test("an account that always gets the first page comes to an end, and sees no row twice", async () => {
   const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, true, [1, 2]) }));
   const { client } = clientOn(baseUrl);
   const ranks = (await collect(client.rankingsItems())).map(({ rank }) => rank);
@@ -44,7 +44,7 @@ test("an account that is given the first page whatever it asks for comes to an e
 });
 
 test.each([0, 201, 1.5, NaN, Infinity, "2"])(
-  "a first page that cannot be, %j, is told and not taken for an empty list",
+  "an impossible first page, %j, is an error and not an empty list",
   async (page) => {
     const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, false) }));
     const { client } = clientOn(baseUrl);

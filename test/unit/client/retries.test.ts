@@ -9,7 +9,7 @@ const PAGE = { json: rankingsPage(1, false) };
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const hangUp: Answer = (request) => void request.socket.destroy();
 
-/** What became of a call, how often it was sent, and the pauses between. */
+/** The result of a call, its requests, and the pauses between them. */
 async function outcomeOf(
   answers: readonly [Answer, ...Answer[]],
   call: (client: Client) => Promise<unknown>,
@@ -27,7 +27,7 @@ const rankings = (client: Client): Promise<unknown> => client.rankings();
 test.each([
   ["seconds", "7"],
   ["an HTTP date", "Sat, 21 Nov 2026 12:00:07 GMT"],
-])("a rate limit is waited for as long as Retry-After says, in %s", async (_, value) => {
+])("the client waits as long as Retry-After asks, in %s", async (_, value) => {
   const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": value } });
   const { result, seen, pauses } = await outcomeOf([limited, PAGE], rankings, { random: () => 0 });
   await expect(result).resolves.toMatchObject({ items: [{ rank: 1 }] });
@@ -58,7 +58,7 @@ test("jitter takes away at most half of a wait, and none of what the service ask
   await failureOf(unasked.result);
 });
 
-test("a Retry-After of nothing, or of a clock that is behind, is no leave to ask again at once", async () => {
+test("after a Retry-After of 0 or in the past the client still pauses", async () => {
   for (const value of ["0", "Sat, 21 Nov 2026 11:00:00 GMT"]) {
     const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": value } });
     const { result, pauses } = await outcomeOf([limited, limited, PAGE], rankings, { random: () => 0 });
@@ -67,7 +67,7 @@ test("a Retry-After of nothing, or of a clock that is behind, is no leave to ask
   }
 });
 
-test("a wait that the service wants longer than maxWaitMs is the caller's to wait", async () => {
+test("a Retry-After longer than maxWaitMs fails the call at once", async () => {
   const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "61" } });
   const { result, seen, pauses } = await outcomeOf([limited, PAGE], rankings);
   const error = await failureOf(result);
@@ -78,7 +78,7 @@ test("a wait that the service wants longer than maxWaitMs is the caller's to wai
   await expect(patient).resolves.toBeDefined();
 });
 
-test("an exhausted quota is told from a rate limit, and rejected at once with its reset", async () => {
+test("an exhausted quota is not a rate limit: the call fails at once, with the reset", async () => {
   const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", {
     headers: quotaHeaders("2026-12-01T00:00:00Z"),
     details: { limit: 50, remaining: 0 },
@@ -99,7 +99,7 @@ test("an exhausted quota is told from a rate limit, and rejected at once with it
   expect(seen).toHaveLength(1);
 });
 
-test("an exhausted quota is waited for when it begins anew within maxWaitMs", async () => {
+test("the client waits for a quota that is full again within maxWaitMs", async () => {
   const headers = quotaHeaders(new Date(NOW + 40_000).toISOString());
   const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers });
   const { result, pauses } = await outcomeOf([exhausted, PAGE], rankings, { random: () => 0 });
@@ -147,20 +147,20 @@ test.each([
   expect(seen).toHaveLength(1);
 });
 
-test("an exhausted quota whose headers a gateway dropped is told all the same, and not waited for", async () => {
+test("an exhausted quota is recognised without its headers, and fails the call at once", async () => {
   const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { details: { limit: 50, remaining: 0 } });
   const error = await failureOf((await outcomeOf([exhausted, PAGE], rankings)).result);
   expect(error).toMatchObject({ kind: "quota", retryable: false, resetAt: null, attempts: 1 });
   expect(error.quota).toMatchObject({ limit: 50, remaining: 0 });
 });
 
-test("what an account may have no more of is not waited for, unless the service says how long", async () => {
+test("a limit of the account fails the call at once, unless the service says how long to wait", async () => {
   for (const code of ["ACTIVE_INVESTIGATIONS_EXCEEDED", "REGISTRATIONS_EXCEEDED"]) {
     const error = await failureOf((await outcomeOf([refusal(429, code), PAGE], rankings)).result);
     expect(error).toMatchObject({ kind: "limit", status: 429, code, retryable: false, attempts: 1 });
-    const told = await outcomeOf([refusal(429, code, { headers: { "Retry-After": "9" } }), PAGE], rankings);
-    await expect(told.result).resolves.toBeDefined();
-    expect(told.pauses).toEqual([9500]);
+    const again = await outcomeOf([refusal(429, code, { headers: { "Retry-After": "9" } }), PAGE], rankings);
+    await expect(again.result).resolves.toBeDefined();
+    expect(again.pauses).toEqual([9500]);
   }
 });
 
@@ -199,7 +199,7 @@ test("waits double up to maxMs, and stop at maxAttempts", async () => {
   expect([(await failureOf(once.result)).attempts, once.seen.length]).toEqual([1, 1]);
 });
 
-test("a started investigation is sent again with the same key, whatever went wrong, and its key is told with the error", async () => {
+test("the start of an investigation is always repeated with the same key, and the error has the key", async () => {
   const start = (client: Client) => client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
   const unavailable = refusal(503, "DATA_UNAVAILABLE");
   const { result, seen } = await outcomeOf(
@@ -270,7 +270,7 @@ test("a refused connection is a network error with its code", async () => {
   expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
 });
 
-test("what cannot have arrived is not said to be made all the same", async () => {
+test("the help does not warn about a request that never arrived", async () => {
   const { baseUrl, server } = await serveAnswers(PAGE);
   await new Promise((resume) => server.close(resume));
   const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND api.invalid"), { code: "ENOTFOUND" });
@@ -287,7 +287,7 @@ test("what cannot have arrived is not said to be made all the same", async () =>
   }
 });
 
-test("an investigation that an earlier attempt may have started is said to be, though the last one did not arrive", async () => {
+test("the help warns if an earlier attempt may have started the investigation", async () => {
   const { baseUrl, server } = await serveAnswers(hangUp);
   const { client, clock } = clientOn(baseUrl);
   const call = client.startInvestigation({ slug: "larkvoice", confirmUsage: true });

@@ -47,7 +47,7 @@ test.each([
   expect(error.message).toContain(said);
 });
 
-test("what a registration was answered is kept where no log shows it, if it is not as documented", async () => {
+test("an undocumented answer to a registration is kept where no log shows it", async () => {
   const { baseUrl } = await serveAnswers({ status: 201, json: { ...registration, failure_count: "none" } });
   const { client } = clientOn(baseUrl);
   const error = await failureOf(
@@ -79,7 +79,7 @@ test.each([
   expect(error.message.length).toBeLessThan(200);
 });
 
-test("what the service says is told in one line, and not at any length", async () => {
+test("the service's message is quoted in one line, and shortened", async () => {
   const message = `first\nsecond\u001b[31m${"x".repeat(1000)}`;
   const json = { error: { code: "SOME_CODE", message }, request_id: "req_1" };
   const { error } = await failureWith({ status: 400, json });
@@ -142,7 +142,7 @@ test.each([[301], [302], [303], [307], [308]])("a redirect (%i) is not followed"
   expect([seen.length, other.seen.length]).toEqual([1, 0]);
 });
 
-test("a browser's redirect, which has no status, is told as one too", async () => {
+test("a browser's redirect, which has no status, is a redirect too", async () => {
   const opaque = { status: 0, headers: new Headers(), body: null, arrayBuffer: async () => new ArrayBuffer(0) };
   const fetch = (async () => opaque) as unknown as typeof globalThis.fetch;
   const { client } = clientOn("https://service.example/v1", { fetch });
@@ -170,7 +170,7 @@ test.each([
   },
 );
 
-test("a fetch that knows no abort and no streams does too", async () => {
+test("a fetch without abort and without streams works too", async () => {
   const fetch = (async (url: string) => {
     if (url.endsWith("/rankings")) return new Promise(() => undefined);
     const bytes = new TextEncoder().encode(JSON.stringify(profile));

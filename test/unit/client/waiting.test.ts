@@ -22,7 +22,7 @@ async function servePolls(answers: readonly [Answer, ...Answer[]]) {
   return { client, clock, times, seen };
 }
 
-test("a task is polled when poll_after_seconds are over, each answer is told, and the last one is the result", async () => {
+test("a task is polled after poll_after_seconds, onProgress gets each answer, and the last answer is the result", async () => {
   const { client, clock, times } = await servePolls([
     { status: 202, json: task() },
     { json: task() },
@@ -30,16 +30,16 @@ test("a task is polled when poll_after_seconds are over, each answer is told, an
     { json: failedTask() },
   ]);
   const { task_id } = await client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
-  const told: string[] = [];
-  const waiting = client.waitForInvestigation(task_id, { onProgress: ({ status }) => void told.push(status) });
+  const statuses: string[] = [];
+  const waiting = client.waitForInvestigation(task_id, { onProgress: ({ status }) => void statuses.push(status) });
   await settleOn(clock, waiting);
   // It failed, and that is an answer.
   await expect(waiting).resolves.toEqual(failedTask());
-  expect(told).toEqual(["queued", "running", "failed"]);
+  expect(statuses).toEqual(["queued", "running", "failed"]);
   expect(times).toEqual([0, 60_000, 120_000, 210_000]);
 });
 
-test("a task that this client knows nothing of is read at once", async () => {
+test("a task that is unknown to this client is read at once", async () => {
   const { client, times } = await servePolls([{ json: cancelledTask() }]);
   await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({ status: "cancelled" });
   // And so is one of which it is known that it is over.
@@ -47,7 +47,7 @@ test("a task that this client knows nothing of is read at once", async () => {
   expect(times).toEqual([0, 0]);
 });
 
-test("a task read by hand counts as a poll, and two who wait for one task do not poll it more often than one", async () => {
+test("a read counts as a poll, and two waits for one task do not poll it more often than one wait", async () => {
   const { client, clock, times } = await servePolls([
     { json: running(10) },
     { json: running(10) },
@@ -69,7 +69,7 @@ test.each([[null], [0], [-5]])("poll_after_seconds of %j while it runs is taken 
   expect(times).toEqual([0, 60_000]);
 });
 
-test("polling is never faster than poll_after_seconds, nor than Retry-After, whatever goes wrong and whoever waits", async () => {
+test("polling is never faster than poll_after_seconds or Retry-After, with failures and several waits", async () => {
   const step = fc.oneof(
     {
       weight: 4,
@@ -108,7 +108,7 @@ test("polling is never faster than poll_after_seconds, nor than Retry-After, wha
       examples: [
         // Both ask for the first time at the same moment.
         [[{ kind: "running", seconds: 1 }], 2],
-        // One of them gives up when it is told to wait; the other one waits.
+        // Retry-After makes one wait give up; the other one goes on.
         [
           [
             { kind: "running", seconds: 1 },

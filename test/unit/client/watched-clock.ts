@@ -4,11 +4,11 @@ import { createManualClock } from "../../../src/testing/index.js";
 /** The `timeoutMs` of every client here: a timer of this length is a request that is under way, any other is a pause. */
 export const TIMEOUT_MS = 54_321;
 
-/** A clock that stands still, and tells what the client does on it. */
+/** A clock that stands still, and records the client's timers. */
 export interface WatchedClock extends ManualClock {
-  /** Every pause that was begun, in milliseconds. */
+  /** Every pause that began, in milliseconds. */
   pauses: number[];
-  /** Resolves with the next pause that is begun from now on. */
+  /** Resolves with the next pause that begins from now on. */
   nextPause(): Promise<number>;
   /** Resolves when no request is under way. */
   idle(): Promise<void>;
@@ -16,7 +16,7 @@ export interface WatchedClock extends ManualClock {
 
 export const createWatchedClock = (startMs?: number): WatchedClock => watchClock(createManualClock(startMs));
 
-/** A view on a clock that others may have too, whose timers are not told here. */
+/** A view of a clock; timers that others set on the clock itself are not recorded. */
 export function watchClock(clock: ManualClock): WatchedClock {
   const pauses: number[] = [];
   let underWay = 0;

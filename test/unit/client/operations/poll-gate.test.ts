@@ -24,7 +24,7 @@ test("however many tasks are waited for at once, none may be polled again before
   expect(many.filter((id) => !gate.enter(id))).toEqual([]);
 });
 
-test("who gives up waiting and begins again is still bound by the last poll", async () => {
+test("a wait that ends and begins again is still bound by the last poll", async () => {
   const { clock, gate } = createGate();
   const leave = gate.join("task_a");
   gate.enter("task_a");
@@ -33,14 +33,14 @@ test("who gives up waiting and begins again is still bound by the last poll", as
   expect(gate.enter("task_a")).toBe(false);
 });
 
-test("what nobody waits for is forgotten once it may be polled again", async () => {
+test("a task without a waiting caller is forgotten once it may be polled again", async () => {
   const { clock, gate } = createGate();
   const early = ids(3000);
   for (const id of early) gate.enter(id);
   await clock.advance(60_000);
   for (let index = 0; index < 6000; index++) gate.enter(`task_late_${index}`);
   expect(early.filter((id) => gate.opensAt(id) !== NEVER_ASKED)).toEqual([]);
-  // One that was waited for goes with whoever waited last.
+  // A task with waiting callers is forgotten when the last one leaves.
   const [leave, leaveToo] = [gate.join("task_b"), gate.join("task_b")];
   gate.enter("task_b");
   await clock.advance(60_000);
@@ -51,7 +51,7 @@ test("what nobody waits for is forgotten once it may be polled again", async () 
   expect(gate.opensAt("task_b")).toBe(NEVER_ASKED);
 });
 
-test("a task that somebody waits for keeps the pace that it was given, however many come and go", async () => {
+test("a task with a waiting caller keeps its interval, however many tasks come and go", async () => {
   const { clock, gate } = createGate();
   gate.join("task_a");
   gate.note(task({ task_id: "task_a", poll_after_seconds: 200 }));
