@@ -23,7 +23,10 @@ export interface Handoff {
   readonly replayed: boolean;
   /** The body as received, byte for byte. */
   readonly rawBody: Uint8Array;
-  /** Aborted when `handoff.timeoutMs` is over or the receiver closes and its grace is over. */
+  /**
+   * Aborted when `handoff.timeoutMs` is over, or when the receiver closes and its grace is over. A listener of its `abort`
+   * event must not throw: Node reports that as an uncaught exception, which ends the process.
+   */
   readonly abortSignal: AbortSignal;
   /** Has the event's id and the attempt in every line. */
   readonly logger: Logger;

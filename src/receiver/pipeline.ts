@@ -81,7 +81,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
   }
 
-  async function readBody(request: DeliveryRequest, keep: boolean): Promise<BodyReading> {
+  function readBody(request: DeliveryRequest, keep: boolean): BodyReading | Promise<BodyReading> {
     const { body } = request;
     const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
     if (typeof body === "function") {
