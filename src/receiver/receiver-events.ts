@@ -1,8 +1,6 @@
-import { errorName } from "../errors.js";
-import type { ReceiverLog } from "./receiver-log.js";
 import type { RejectionCode } from "./rejection.js";
 
-/** What every event about an accepted event says. */
+/** What each event about a received event has. */
 export interface EventReference {
   /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
   eventId: string;
@@ -20,13 +18,13 @@ export function deliveryKeyOf(endpoint: string, eventId: string): string {
   return `${endpoint}/${eventId}`;
 }
 
-/** The events of `receiver.on`, with what their listeners get. */
+/** The events of `receiver.on`, and the argument of their listeners. */
 export interface ReceiverEventMap {
   /** A new event is durable and about to be acknowledged. */
   accepted: EventReference;
-  /** An event that is known came again. */
+  /** A known event was delivered again. */
   duplicate: EventReference;
-  /** A known id came with another body. The first body stays. */
+  /** A known id was delivered with another body. The first body stays. */
   conflict: EventReference;
   /** An authentic body was kept because it cannot be used, or its type is not known. */
   quarantined: EventReference & { reason: string };
@@ -38,13 +36,13 @@ export interface ReceiverEventMap {
   handedOff: EventReference & { attempt: number };
   /** `willRetry: false`: the event is dead. */
   handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
-  /** An event was given up, and waits for a person. */
+  /** An event was given up. It waits for replay or discard. */
   dead: EventReference & { attempt: number; reason: string };
 }
 
-/** What `receiver.on` can listen to. */
+/** The name of an event of `receiver.on`. */
 export type ReceiverEventName = keyof ReceiverEventMap;
-/** Called with what the event of this name carries. */
+/** A listener of `receiver.on`. */
 export type ReceiverEventListener<Name extends ReceiverEventName> = (event: ReceiverEventMap[Name]) => void;
 
 export interface ReceiverEvents {
@@ -54,8 +52,14 @@ export interface ReceiverEvents {
   count(name: ReceiverEventName): number;
 }
 
-/** Listeners run before the answer goes out; one that throws or rejects is logged and disturbs nobody. */
-export function createReceiverEvents(log: ReceiverLog): ReceiverEvents {
+/**
+ * Listeners run before the answer goes out. One that throws or rejects changes nothing else.
+ *
+ * @param onListenerError must not throw
+ */
+export function createReceiverEvents(
+  onListenerError: (name: ReceiverEventName, error: unknown) => void,
+): ReceiverEvents {
   const counts = new Map<string, number>();
   const listeners = new Map<string, Set<(event: never) => void>>();
   return {
@@ -67,17 +71,12 @@ export function createReceiverEvents(log: ReceiverLog): ReceiverEvents {
     count: (name) => counts.get(name) ?? 0,
     emit(name, event) {
       counts.set(name, (counts.get(name) ?? 0) + 1);
-      const group = listeners.get(name);
-      if (group === undefined) return;
-      for (const listener of group) {
-        // Its message may quote the payload.
-        const failed = (error: unknown): void =>
-          log.error({ event: name, errorName: errorName(error) }, "a listener failed");
+      for (const listener of listeners.get(name) ?? []) {
         try {
           const outcome: unknown = listener(event as never);
-          if (outcome instanceof Promise) outcome.catch(failed);
+          if (outcome instanceof Promise) outcome.catch((error: unknown) => onListenerError(name, error));
         } catch (error) {
-          failed(error);
+          onListenerError(name, error);
         }
       }
     },

@@ -52,6 +52,11 @@ const TROUBLE = new Map<RejectionCode, string>([
   ["store_unavailable", "the event could not be stored; the delivery got 503"],
 ]);
 
+/** Logs that a listener of the user failed, without the error's message: it may quote the payload. */
+export function logListenerError(log: ReceiverLog, event: string, error: unknown): void {
+  log.error({ event, errorName: errorName(error) }, "a listener failed");
+}
+
 /** Logs a refusal that the user can fix. */
 export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
   const suppressed = throttle(code);

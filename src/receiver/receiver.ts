@@ -16,7 +16,15 @@ import {
   type ReceiverEventListener,
   type ReceiverEventName,
 } from "./receiver-events.js";
-import { createLogThrottle, createReceiverLog, errorCode, errorHelp, logEvents, logTrouble } from "./receiver-log.js";
+import {
+  createLogThrottle,
+  createReceiverLog,
+  errorCode,
+  errorHelp,
+  logEvents,
+  logListenerError,
+  logTrouble,
+} from "./receiver-log.js";
 
 /** Takes deliveries, and hands events off. */
 export interface Receiver {
@@ -76,7 +84,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { clock, endpoint, store } = config;
   const log = createReceiverLog(config.logger);
   const throttle = createLogThrottle(clock);
-  const events = createReceiverEvents(log);
+  const events = createReceiverEvents((name, error) => logListenerError(log, name, error));
   logEvents(events, log, throttle);
   const deliveries = watchDeliveries(events, clock);
 

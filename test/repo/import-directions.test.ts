@@ -73,7 +73,7 @@ test("imports that point outwards are refused", () => {
   for (const path of probes.keys()) expect(found.get(path), path).toContain("eslint(no-restricted-imports)");
 });
 
-test("only the command line reads the environment, and circles are refused", () => {
+test("only the command line reads the environment, and circles are refused, of types too", () => {
   const source = "export const home = process.env['HOME'];\n";
   const found = lint(
     new Map([
@@ -81,9 +81,12 @@ test("only the command line reads the environment, and circles are refused", () 
       ["src/cli/environment.ts", source],
       ["src/inbox/one.ts", 'import { two } from "./two.js";\nexport const one: number = two;\n'],
       ["src/inbox/two.ts", 'import { one } from "./one.js";\nexport const two: number = one;\n'],
+      ["src/inbox/left.ts", 'import type { Right } from "./right.js";\nexport type Left = Right[];\n'],
+      ["src/inbox/right.ts", 'import type { Left } from "./left.js";\nexport type Right = Left | null;\n'],
     ]),
   );
   expect(found.get("src/receiver/environment.ts")).toContain("node(no-process-env)");
   expect(found.get("src/cli/environment.ts")).toEqual([]);
   expect(found.get("src/inbox/one.ts")).toContain("import(no-cycle)");
+  expect(found.get("src/inbox/left.ts")).toContain("import(no-cycle)");
 });

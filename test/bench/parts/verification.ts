@@ -3,10 +3,8 @@ import { describeMeasured, formatRounds, formatSpread, type Measured } from "../
 import type { BenchTable } from "../report/readme.js";
 import { spreads } from "../statistics.js";
 import type { CallsSpec } from "../verification/calls.js";
+import { BARE_HMAC } from "../verification/bare-hmac.js";
 import type { PartContext } from "./part-context.js";
-
-/** The verifier that the others are compared with: one HMAC over the same bytes, which each of them needs. */
-export const BARE_HMAC = "one bare HMAC";
 
 const BODY_BYTES = [700, 64 * 1024];
 /** Milliseconds for each verifier, of each second that a server would get. */

@@ -5,7 +5,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Stripe } from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import { signalEvent } from "signalbox/testing";
-import { BARE_HMAC } from "../parts/verification.js";
+import { BARE_HMAC } from "./bare-hmac.js";
 import { SECRET } from "../servers/endpoint.js";
 
 /** One library's way to check one received body. A call throws, or gives `false`, when the signature is wrong. */
