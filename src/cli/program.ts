@@ -14,15 +14,15 @@ Start here:
   $ npx signalbox send test --url http://localhost:3000/webhooks/signals
   $ npx signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
   $ npx signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
-  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and the mend
-  $ npx signalbox register --url https://… --all-types                  tell the service of it, keep the secrets
+  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and how to fix it
+  $ npx signalbox register --url https://… --all-types                  register it, keep the secrets
   $ npx signalbox inbox ls --db signals.db --state dead
   $ npx signalbox emulator                                              the service itself, on this machine
 
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
 
-/** In the order of the help. Each is loaded when it is typed: all of them take longer to load than most take to run. */
+/** In the order of the help. A command is loaded when it is typed: to load all of them takes longer than most of them run. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
   ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
   ["demo", async () => (await import("./commands/demo/demo-command.js")).addDemoCommand],
@@ -38,7 +38,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
 ]);
 
 /**
- * @param args what was typed: a command's name comes first, or help, an option or a slip of the pen
+ * @param args the command line; the first word is the name of a command, `help`, an option, or a mistake
  * @param outcome is filled while the program runs
  */
 export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
@@ -48,7 +48,7 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
     .helpOption("-h, --help", "print this help")
     .configureOutput({
       writeOut: (text) => cli.terminal.print(text.replace(/\n$/, "")),
-      // Commander's own words are taken out of its error and said in one line.
+      // The message of Commander's error is printed instead, in one line.
       writeErr: () => undefined,
     })
     .addHelpText("after", EXAMPLES);
@@ -68,7 +68,8 @@ function explainWrongUsage(command: Command, outcome: Outcome): void {
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
 }
 
-const TELLING = /Expected |It is blank|Allowed choices|Did you mean/;
+/** A message that says what is expected needs no example, which might show another option. */
+const SAYS_WHAT_TO_TYPE = /Expected |It is blank|Allowed choices|Did you mean/;
 
 function wordsOf(error: CommanderError, command: Command): string {
   const path = commandPath(command);
@@ -81,8 +82,7 @@ function wordsOf(error: CommanderError, command: Command): string {
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/\.$/, "");
   const help = `\`${byNpx(`${path} --help`)}\``;
-  // What says itself what it wants needs no example, which may show another option.
-  if (TELLING.test(words)) return `${words}; see ${help}`;
+  if (SAYS_WHAT_TO_TYPE.test(words)) return `${words}; see ${help}`;
   return `${words}; type for example \`${firstExampleOf(command)}\`, or ${help}`;
 }
 

@@ -15,8 +15,11 @@ import { createProgram } from "./program.js";
 export async function runProcess(): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const terminal = createTerminal(stdout, stderr, env);
-  const exit = (): void => process.exit(EXIT.interrupted);
-  const { signal, setUnfinished, interrupt } = createInterruption({ clock: systemClock, note: terminal.note, exit });
+  const { signal, setUnfinished, interrupt } = createInterruption({
+    clock: systemClock,
+    note: terminal.note,
+    exit: () => process.exit(EXIT.interrupted),
+  });
   // One listener for each request in flight is no leak.
   setMaxListeners(0, signal);
   process.on("SIGINT", interrupt);

@@ -5,7 +5,7 @@ import { sqliteStore } from "signalbox/stores/sqlite";
 import { onSignal } from "./on-signal.js";
 
 /**
- * A receiver of signals, and the router that brings them to it. Mount the router
+ * A receiver of signals, and the router that leads to it. Mount the router
  * before any body parser: the signature covers the bytes as they were sent.
  */
 export function createSignals(options: ReceiverOptions) {
@@ -26,22 +26,22 @@ export function createSignals(options: ReceiverOptions) {
       if (typeof options.secrets === "function") await options.secrets();
       await receiver.start();
     },
-    /** Takes no more, waits for the calls of onSignal, and closes the inbox. */
+    /** Takes no more deliveries, waits for onSignal, and closes the inbox. */
     close: () => receiver.close(),
   };
 }
 
-/** Asked for at each delivery: a secret that changes needs no new receiver. */
+/** Read at each delivery, so a secret can change while the app runs. */
 function signingSecret() {
   const { SIGNALS_SECRET = "" } = process.env;
   if (SIGNALS_SECRET.trim() !== "") return SIGNALS_SECRET;
   throw new Error("SIGNALS_SECRET is not set: it is your webhook's secret.");
 }
 
-// A file on a disk that stays, also when the app is deployed anew.
+// A file on a disk that stays when the app is deployed anew.
 const { SIGNALS_DB = "signals.db" } = process.env;
 
-/** Those of this app. Nothing is opened before `signals.start()`. */
+/** The receiver and the router of this app. Nothing is opened before `signals.start()`. */
 export const signals = createSignals({
   secrets: signingSecret,
   store: sqliteStore(SIGNALS_DB),

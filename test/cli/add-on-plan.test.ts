@@ -254,7 +254,7 @@ test.each([
       [5, "inside", "  await signals.close();"],
     ],
   ],
-  ["another's function", 'onExit(["SIGTERM"], stop);\n', [[null, null, 'process.once("SIGTERM", () => {']]],
+  ["a function of a library", 'onExit(["SIGTERM"], stop);\n', [[null, null, 'process.once("SIGTERM", () => {']]],
   ["none", "", [[4, "above", 'process.once("SIGTERM", () => {']]],
 ])("it is closed at every signal that the app handles: %s", async (_what, text, closes) => {
   expect(closesOf(await planFor({ "app.js": APP + text }))).toEqual(closes);
@@ -271,7 +271,7 @@ test("a function of one line that ends the process is no place, and what ends it
   expect(editOf(other, "close")?.lines).toEqual(BESIDE.map((line) => `  ${line}`));
 });
 
-test("what another's function handles is listened to beside it, for both signals", async () => {
+test("signals that a function of a library handles are listened to beside it, for both signals", async () => {
   const plan = await planFor({ "app.js": `${APP}onExit(["SIGTERM", "SIGINT"], stop);\n` });
   expect(editOf(plan, "close")?.lines).toEqual([...BESIDE, ...BESIDE.map((line) => line.replace("TERM", "INT"))]);
 });

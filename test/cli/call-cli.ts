@@ -12,8 +12,8 @@ export interface CallOptions extends CliOptions {
 }
 
 /**
- * Runs the command line in this process, for the long tables of cases: a process of its own takes a quarter of a
- * second each. What only a process has (its exit code, signals, a closed pipe) is tested with `runCli`.
+ * Runs the command line in this process: a new process takes a quarter of a second. What only a process has (its exit code,
+ * signals, a closed pipe) is tested with `runCli`.
  */
 export async function callCli(
   args: readonly string[],

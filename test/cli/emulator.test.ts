@@ -22,7 +22,7 @@ interface Started {
 }
 
 /** Starts it in this process and waits until its start is printed. It ends with the test. */
-async function run(...args: string[]): Promise<{ printed: () => string; stop(): Promise<CliRun> }> {
+async function show(...args: string[]): Promise<{ printed: () => string; stop(): Promise<CliRun> }> {
   const controller = new AbortController();
   let printed = "";
   let outcome: Promise<CliRun> | null = null;
@@ -42,21 +42,21 @@ async function run(...args: string[]): Promise<{ printed: () => string; stop(): 
   return { printed: () => printed, stop };
 }
 
-async function start(...args: string[]): Promise<{ told: Started; stop(): Promise<CliRun> }> {
-  const { printed, stop } = await run("--json", ...args);
-  return { told: JSON.parse(printed()) as Started, stop };
+async function start(...args: string[]): Promise<{ started: Started; stop(): Promise<CliRun> }> {
+  const { printed, stop } = await show("--json", ...args);
+  return { started: JSON.parse(printed()) as Started, stop };
 }
 
 /** The same as a process. */
 async function startProcess(
   ...args: string[]
-): Promise<{ told: Started; child: ChildProcess; outcome: Promise<CliRun> }> {
+): Promise<{ started: Started; child: ChildProcess; outcome: Promise<CliRun> }> {
   const child = startCli(["emulator", "--port", "0", "--json", ...args]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const outcome = outcomeOf(child);
   if (child.stdout === null) throw new Error("no stdout");
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  return { told: JSON.parse(line) as Started, child, outcome };
+  return { started: JSON.parse(line) as Started, child, outcome };
 }
 
 const ask = (url: string, key: string): Promise<Response> =>
@@ -67,19 +67,19 @@ test.each([
   ["SIGTERM", 0],
 ] as const)("%s ends it with exit code %i, and everything is closed", async (name, exitCode) => {
   const db = join(tempFiles(), "emulator.db");
-  const { told, child, outcome } = await startProcess("--db", db);
-  expect(told.pid).toBe(child.pid);
+  const { started, child, outcome } = await startProcess("--db", db);
+  expect(started.pid).toBe(child.pid);
   child.kill(name);
   expect(await outcome).toMatchObject({ exitCode, stderr: "" });
-  await expect(fetch(told.url)).rejects.toThrow();
+  await expect(fetch(started.url)).rejects.toThrow();
   expect(readdirSync(dirname(db))).toEqual(["emulator.db"]);
 });
 
 test("it starts with two accounts whose keys work", async () => {
-  const { told } = await start("--allow-loopback-http");
-  expect(told.accounts.map(({ tier }) => tier)).toEqual(["pro", "developer"]);
-  for (const { key } of told.accounts) {
-    expect((await ask(`${told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
+  const { started } = await start("--allow-loopback-http");
+  expect(started.accounts.map(({ tier }) => tier)).toEqual(["pro", "developer"]);
+  for (const { key } of started.accounts) {
+    expect((await ask(`${started.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
   }
 });
 
@@ -92,7 +92,7 @@ test("a receiver on this machine gets what is signed by its clock, unless the se
 });
 
 test("what it says on start can be typed as it stands", async () => {
-  const { printed } = await run();
+  const { printed } = await show();
   const [, lines = ""] = printed().split("Try\n");
   // Its own flags for curl: only what comes back is of interest.
   const script = `curl() { command curl -sS "$@" && echo; }\n${lines}`;
@@ -108,14 +108,14 @@ test("what it says on start can be typed as it stands", async () => {
 test("with a file everything is there the next time, and the keys are not shown again", async () => {
   const db = join(tempFiles(), "emulator.db");
   const first = await start("--db", db, "--seed", "5");
-  const key = first.told.accounts[0]?.key ?? "";
+  const key = first.started.accounts[0]?.key ?? "";
   await first.stop();
   const second = await start("--db", db);
-  expect(second.told.accounts).toEqual([]);
-  expect((await ask(`${second.told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
-  // Nobody was shown any other key.
-  await fetch(`${second.told.url}/_emulator/reset`, { method: "POST" });
-  expect((await ask(`${second.told.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
+  expect(second.started.accounts).toEqual([]);
+  expect((await ask(`${second.started.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
+  // The user has no other key.
+  await fetch(`${second.started.url}/_emulator/reset`, { method: "POST" });
+  expect((await ask(`${second.started.baseUrl}/research/rankings?limit=1`, key)).status).toBe(200);
   await second.stop();
   const other = await callCli(["emulator", "--port", "0", "--db", db, "--seed", "6"]);
   const words =
@@ -139,17 +139,17 @@ test("registrations in a file that get nothing without the switch they were made
   const db = join(tempFiles(), "emulator.db");
   const first = await start("--db", db, "--allow-loopback-http");
   const register = async (url: string): Promise<string> => {
-    const response = await fetch(`${first.told.baseUrl}/alerts/webhooks`, {
+    const response = await fetch(`${first.started.baseUrl}/alerts/webhooks`, {
       method: "POST",
-      headers: { Authorization: `Bearer ${first.told.accounts[0]?.key}`, "Content-Type": "application/json" },
+      headers: { Authorization: `Bearer ${first.started.accounts[0]?.key}`, "Content-Type": "application/json" },
       body: JSON.stringify({ url, signal_types: ["new_model"] }),
     });
     return ((await response.json()) as { id: string }).id;
   };
-  // Nothing listens there: what is sent has nobody to arrive at.
+  // Nothing listens there.
   const lost = await register("http://127.0.0.1:9/signals");
   const deleted = await register("http://localhost:9/signals");
-  await fetch(`${first.told.url}/_emulator/registrations/${deleted}`, { method: "DELETE" });
+  await fetch(`${first.started.url}/_emulator/registrations/${deleted}`, { method: "DELETE" });
   await first.stop();
 
   const without = await start("--db", db);
@@ -167,11 +167,11 @@ test.skipIf(process.platform !== "linux")("where no folder can be made it says s
   expect([exitCode, stderr]).toEqual([3, expect.stringContaining("/proc/no/such/emulator.db could not be opened")]);
 });
 
-test("its clock begins where it is told to, and assumptions hold", async () => {
-  const { told } = await start("--now", "2026-03-04", "--assume", "unknownNames=empty");
-  expect(told.now.slice(0, 16)).toBe("2026-03-04T00:00");
-  const key = told.accounts[0]?.key ?? "";
-  expect((await ask(`${told.baseUrl}/research/rankings?category=none`, key)).status).toBe(200);
+test("its clock begins where it is started to, and assumptions hold", async () => {
+  const { started } = await start("--now", "2026-03-04", "--assume", "unknownNames=empty");
+  expect(started.now.slice(0, 16)).toBe("2026-03-04T00:00");
+  const key = started.accounts[0]?.key ?? "";
+  expect((await ask(`${started.baseUrl}/research/rankings?category=none`, key)).status).toBe(200);
 });
 
 test.each([
@@ -215,9 +215,9 @@ async function pauseOne({ url, baseUrl, accounts }: Pick<Started, "url" | "baseU
 const PAUSING = ["--allow-loopback-http", "--assume", "pauseAfterFailures=1"];
 
 test("what happens while it runs is a line of NDJSON each: a moved clock, a paused registration", async () => {
-  const { told, stop } = await start(...PAUSING);
-  const id = await pauseOne(told);
-  const moved = await post(`${told.url}/_emulator/clock/advance?seconds=1`);
+  const { started, stop } = await start(...PAUSING);
+  const id = await pauseOne(started);
+  const moved = await post(`${started.url}/_emulator/clock/advance?seconds=1`);
   const { lines, stdout } = await stop();
   const [paused, move] = lines.slice(-2).map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(paused).toMatchObject({
@@ -225,14 +225,14 @@ test("what happens while it runs is a line of NDJSON each: a moved clock, a paus
     registration_id: id,
     failure_count: 1,
     last: 500,
-    help: expect.stringContaining(`${told.url}/_emulator/registrations/${id}/resume`),
+    help: expect.stringContaining(`${started.url}/_emulator/registrations/${id}/resume`),
   });
   expect(move).toEqual({ event: "clock_moved", ...moved });
   expect(stdout).not.toContain("hush");
 });
 
 test("to a person the same is said in words, with what to type", async () => {
-  const { printed, stop } = await run(...PAUSING);
+  const { printed, stop } = await show(...PAUSING);
   const url = /Control +(\S+)\/_emulator/.exec(printed())?.[1] ?? "";
   const key = /KEY=(\S+)/.exec(printed())?.[1] ?? "";
   const id = await pauseOne({ url, baseUrl: `${url}/v1`, accounts: [{ name: "", tier: "", key }] });
@@ -247,10 +247,10 @@ test("to a person the same is said in words, with what to type", async () => {
 });
 
 test("it goes on when nothing reads its output any more, and Ctrl-C ends it", async () => {
-  const { told, child, outcome } = await startProcess();
+  const { started, child, outcome } = await startProcess();
   child.stdout?.destroy();
   for (let lines = 0; lines < 3; lines++) {
-    expect(await post(`${told.url}/_emulator/clock/advance?seconds=1`)).toHaveProperty("now");
+    expect(await post(`${started.url}/_emulator/clock/advance?seconds=1`)).toHaveProperty("now");
   }
   child.kill("SIGINT");
   expect(await outcome).toMatchObject({ exitCode: 130, stderr: "" });
@@ -259,26 +259,26 @@ test("it goes on when nothing reads its output any more, and Ctrl-C ends it", as
 const TOKEN = "token_of_this_test";
 
 test("on all addresses, what it prints leads to this machine by a name of loopback", async () => {
-  const { told } = await start("--host", "0.0.0.0");
-  expect([told.url, told.baseUrl, told.controlUrl].map((url) => new URL(url).hostname)).toEqual(
+  const { started } = await start("--host", "0.0.0.0");
+  expect([started.url, started.baseUrl, started.controlUrl].map((url) => new URL(url).hostname)).toEqual(
     Array.from({ length: 3 }, () => "127.0.0.1"),
   );
-  expect((await fetch(told.controlUrl)).status).toBe(200);
+  expect((await fetch(started.controlUrl)).status).toBe(200);
 });
 
 test("with a control token the control API is closed to callers without it, and the token is in no output", async () => {
-  const { told, stop } = await start("--control-token", TOKEN);
-  expect((await fetch(`${told.controlUrl}/snapshot`)).status).toBe(401);
-  expect((await ask(`${told.controlUrl}/snapshot`, TOKEN)).status).toBe(200);
+  const { started, stop } = await start("--control-token", TOKEN);
+  expect((await fetch(`${started.controlUrl}/snapshot`)).status).toBe(401);
+  expect((await ask(`${started.controlUrl}/snapshot`, TOKEN)).status).toBe(200);
   expect((await stop()).stdout).not.toContain(TOKEN);
 });
 
 test("the start says who can read the signing secrets, and where the data are; the commands carry the token", async () => {
   const db = join(tempFiles(), "new", "emulator.db");
-  const open = (await (await run("--db", db)).stop()).stdout;
+  const open = (await (await show("--db", db)).stop()).stdout;
   expect(open).toMatch(/every user of this machine can call it.*--control-token/);
   expect(open).toContain(`${db} (made now)`);
-  const closed = (await run("--db", db, "--control-token", TOKEN)).printed();
+  const closed = (await show("--db", db, "--control-token", TOKEN)).printed();
   expect(closed).not.toMatch(/every user|made now/);
   expect(closed).toContain(`TOKEN=${TOKEN}\n`);
   expect(closed).toMatch(/curl -H "Authorization: Bearer \$TOKEN" -X POST \S+clock\/advance/);

@@ -43,7 +43,7 @@ function newEvent({ state = "done", body: content = "{}", ageDays = 0, ...event 
     bodyHash: createHash("sha256").update(body).digest(),
     reason: null,
     ...event,
-    // An event becomes dead by a settlement, for which somebody must hold it.
+    // An event becomes dead by a settlement, so it has to be leased first.
     state: state === "dead" ? "leased" : state,
     body,
   };

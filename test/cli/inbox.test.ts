@@ -30,7 +30,7 @@ async function stateOf(db: string, id: string): Promise<unknown> {
   return ndjson(await inbox(db, "show", id, "--json"))[0]?.["state"];
 }
 
-/** However long the machine took. */
+/** The same line on a slow machine. */
 function asIfAtOnce(line: string): string {
   return line.replace(/\b[1-9]\d* s\b/, "0 s");
 }

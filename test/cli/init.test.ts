@@ -222,7 +222,7 @@ test("bullmq: what it needs, and the worker, are among the steps", async () => {
   expect(express).toMatchObject({ needs: null, alongside: [] });
 });
 
-test("a .env that is kept is told of, and that it lacks the secret", async () => {
+test("a .env that is kept is reported, and so is a missing secret", async () => {
   const notesOf = async (env: string): Promise<string[]> =>
     (await make([tempFiles({ ".env": env }), "--force", "--signalbox", "1.0.0"])).notes;
   expect(await notesOf("PORT=3001\n")).toEqual(["kept your .env; it has no SIGNALS_SECRET: see .env.example"]);
@@ -278,7 +278,7 @@ test("when a file cannot be written, all is as it was", async () => {
   expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
 });
 
-test.skipIf(process.platform === "win32")("nobody else on the machine may read the new secret", async () => {
+test.skipIf(process.platform === "win32")("no other user of the machine may read the new secret", async () => {
   const { directory } = await make([join(tempFiles(), "a")]);
   expect(statSync(join(directory, ".env")).mode & 0o077).toBe(0);
 });
@@ -314,7 +314,7 @@ test("a folder that is a link to nothing, or below one, is wrong use", async () 
   expect(readdirSync(folder)).toEqual(["link"]);
 });
 
-test("a .env that leads to a file that is not there yet is somebody's too", async () => {
+test("a .env that leads to a file that is not there yet is the user's too", async () => {
   const elsewhere = join(tempFiles(), "secrets");
   const folder = tempFiles({ "notes.txt": "mine" });
   symlinkSync(elsewhere, join(folder, ".env"));

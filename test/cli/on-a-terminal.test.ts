@@ -19,14 +19,14 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
   expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
 });
 
-testOnTerminal("the questions can be read on a terminal that tells no size", async () => {
+testOnTerminal("the questions can be read on a terminal without a size", async () => {
   const { answer, end } = onTerminal(["init", ...FILES_ONLY], { cwd: tempFiles(), size: "cols 0 rows 0" });
   await answer("Which folder?", ENTER);
   await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
   expect(await end).toBe(130);
 });
 
-testOnTerminal("a folder that is not empty is asked about, and no is the answer where nothing is said", async () => {
+testOnTerminal("a folder that is not empty is asked about, and no is the default", async () => {
   const folder = tempFiles({ "notes.txt": "mine" });
   const { answer, end, seen } = onTerminal(["init", ".", "--template", "express", ...FILES_ONLY], { cwd: folder });
   await answer("is not empty", ENTER);

@@ -284,7 +284,7 @@ const REFUSED: readonly (readonly [status: number, code: string, exitCode: numbe
   [503, "UNAVAILABLE", 3],
 ];
 
-test("an answer that never comes is told as what may be registered all the same", async () => {
+test("after no answer it says that the registration may have been made", async () => {
   const service = await serveService((_asked, _number, response) => void response.destroy());
   const run = await register(ONE, service);
   expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
@@ -292,7 +292,7 @@ test("an answer that never comes is told as what may be registered all the same"
 });
 
 test.each(REFUSED)(
-  "a refusal is told with status, code and request, and leaves no file: %i %s",
+  "a refusal is printed with status, code and request, and leaves no file: %i %s",
   async (status, code, exitCode) => {
     const service = await serveService((_asked, _number, response) =>
       answerJson(response, status, refusal(code, "No.")),
@@ -307,7 +307,7 @@ test.each(REFUSED)(
   },
 );
 
-test("a service that is not there is told, and leaves no file", async () => {
+test("a service that cannot be reached is reported, and leaves no file", async () => {
   const gone = createServer().listen(0, "127.0.0.1");
   await once(gone, "listening");
   const { port } = gone.address() as AddressInfo;
@@ -365,7 +365,7 @@ test("a secret that the file cannot take any more is left in the lock", async ()
   expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
 });
 
-test("what somebody writes into the file while the service is asked stays", async () => {
+test("what a user writes into the file while the service is asked stays", async () => {
   const edited = "whsec_old\nwhsec_by_hand";
   const { run, path, beside } = await registerWhile((file) => {
     writeFileSync(file, edited);
@@ -377,7 +377,7 @@ test("what somebody writes into the file while the service is asked stays", asyn
   expect(beside).toEqual(["signals.secret"]);
 });
 
-test("a secret whose lock somebody took away is left beside it, and the lock of another stays", async () => {
+test("a secret whose lock was replaced is left beside it, and the new lock stays", async () => {
   const { run, path, beside } = await registerWhile((file) => {
     rmSync(`${file}.lock`);
     writeFileSync(`${file}.lock`, "of another");
@@ -390,7 +390,7 @@ test("a secret whose lock somebody took away is left beside it, and the lock of 
   expect([readFileSync(path, "utf8"), readFileSync(`${path}.lock`, "utf8")]).toEqual(["whsec_old\n", "of another"]);
 });
 
-test("a secret whose folder is gone is told to be lost, with what to delete", async () => {
+test("a secret whose folder is gone is lost, and it says what to delete", async () => {
   const folder = join(tempFiles({ "kept/signals.secret": "whsec_old\n" }), "kept");
   const service = await serveService((asked, number, response) => {
     renameSync(folder, `${folder}-elsewhere`);

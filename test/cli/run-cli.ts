@@ -22,7 +22,7 @@ export interface CliOptions {
 
 export function startCli(args: readonly string[], { input = "", env = {}, cwd }: CliOptions = {}): ChildProcess {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    // Nothing of the developer's own environment: no SIGNALS_SECRET, no NO_COLOR.
+    // Without the developer's environment: no SIGNALS_SECRET, no NO_COLOR.
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
     ...(cwd !== undefined && { cwd }),
   });

@@ -12,7 +12,7 @@ export interface Registering {
 
 export const API_KEY = "key_of_the_command_line";
 
-/** One that was just made, as the service's document has it. */
+/** A new registration, as the document of the service has it. */
 export function registration(number: number, asked: Registering): Record<string, unknown> {
   const at = "2026-11-21T10:00:00.000Z";
   return {
@@ -36,7 +36,7 @@ export function refusal(code: string, message: string): Record<string, unknown> 
 
 type Answer = (asked: Registering, number: number, response: ServerResponse) => void | Promise<void>;
 
-/** The part of the service that registers, as a stand-in. `access` is what the command line needs for it. */
+/** A stand-in for the part of the service that registers. `access` is what the command line needs for it. */
 export async function serveService(
   answer: Answer = (asked, number, response) => answerJson(response, 201, registration(number, asked)),
 ): Promise<{ access: string[]; asked: () => Registering[]; requests: RecordedRequest[] }> {

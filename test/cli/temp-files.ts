@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder with these files, gone when the test is over. */
+/** A folder with these files. It is deleted when the test is over. */
 export function tempFiles(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** An Express app that somebody has, with a test of its own. */
+/** An Express app of a user, with its own test. */
 export interface FixtureApp {
   name: string;
   files: Readonly<Record<string, string>>;

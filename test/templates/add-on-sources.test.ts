@@ -9,7 +9,7 @@ import { REPOSITORY } from "../package/installed.js";
 import { STRICT } from "./add-on-apps.js";
 import { tempFiles } from "../cli/temp-files.js";
 
-// A compiler for each kind, on a machine that may be busy.
+// Runs a compiler for each kind, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const RUNNERS = ["node", "vitest", "jest", "mocha"] as const;

@@ -45,7 +45,7 @@ test.each(FIXTURE_APPS)("the printed lines work in an app: $name", async (app) =
   await expectDelivery(app, folder, signalbox);
 });
 
-/** The file as it is after somebody did what was printed. */
+/** The file after a user did what was printed. */
 function addByHand(text: string, edits: readonly LinesToAdd[]): string {
   const lines = text.split("\n");
   const above = new Map<number, string[]>();

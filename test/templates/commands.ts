@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-/** As in a shell of one's own: npm and vitest tell the programs that they run a lot about themselves. */
+/** npm and vitest set variables for the programs that they run. These are removed, as in a shell of a user. */
 const OF_OURS = /^(npm_(?!config_)|node_env$|vitest|force_color$|signals_secret$|redis_url$)/i;
 const ENV = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_OURS.test(name))),

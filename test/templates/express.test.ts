@@ -17,7 +17,7 @@ test(
     };
     expect(manifest.dependencies["signalbox"]).toMatch(/^file:\.\.\/signalbox-.*\.tgz$/);
 
-    // As somebody would type it: with its scripts.
+    // As a user types it: with its scripts.
     const { stdout, stderr } = await run(project, "npm", ["install"]);
     expect(`${stdout}${stderr}`).not.toMatch(/allowScripts|allow-scripts/);
     expect((await run(project, "npm", ["test"])).stdout).toMatch(/Tests\s+\d+ passed/);

@@ -21,7 +21,7 @@ export async function scaffold(template: string): Promise<string> {
   const { tarball } = pack();
   const name = basename(tarball);
   cpSync(tarball, join(folder, name));
-  // npx keeps what it installs in npm's cache, and nobody would clean that.
+  // npx keeps what it installs in npm's cache, which no test cleans.
   const env = { npm_config_cache: join(folder, "npm-cache"), npm_config_ignore_scripts: "true" };
   const line = ["--yes", "--package", `./${name}`, "signalbox", "init", "my-receiver"];
   await run(folder, "npx", [...line, "--template", template, "--no-install"], env);

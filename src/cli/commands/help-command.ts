@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { nearMiss } from "../../options/near-miss.js";
 
 /**
- * `help` for a command that has others. Commander's own takes the first word alone, and says nothing of one that is no
- * command.
+ * `help` for a command that has subcommands. The one of Commander reads only the first word, and does not report an unknown
+ * one.
  */
 export function addHelpCommand(group: Command): void {
   group
@@ -14,7 +14,7 @@ export function addHelpCommand(group: Command): void {
     .action((names: readonly string[]) => commandNamed(names, group).help());
 }
 
-/** What a person may want to do. */
+/** The names of the subcommands, without `help`. */
 export function namesOfCommands({ commands }: Command): string[] {
   return commands.map((command) => command.name()).filter((name) => name !== HELP);
 }
@@ -31,7 +31,7 @@ function commandNamed(names: readonly string[], group: Command): Command {
   return found;
 }
 
-/** In the words that commander has for it elsewhere. */
+/** The same message as Commander has for an unknown command. */
 function unknownCommand(name: string, group: Command): string {
   const meant = nearMiss(name, namesOfCommands(group));
   return `error: unknown command '${name}'${meant === undefined ? "" : ` (Did you mean ${meant}?)`}`;

@@ -15,7 +15,7 @@ export interface Cli {
   setUnfinished(work: UnfinishedWork | null): void;
 }
 
-/** What a run leaves behind for the process. */
+/** What a run has for its caller when it ends. */
 export interface Outcome {
   exitCode: ExitCode;
   /** The start of an error line: `signalbox send`. */

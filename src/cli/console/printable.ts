@@ -1,4 +1,4 @@
-// Control characters, characters that turn the direction of text, and characters that nobody can see (tags, variation
+// Control characters, characters that turn the direction of text, and characters that cannot be seen (tags, variation
 // selectors): text from outside must not steer a terminal, nor look like something else on it.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e0fff}]/gu;
 

@@ -11,15 +11,15 @@ export interface Terminal {
   /** Resolves when there is room for more. */
   write(data: string | Uint8Array): Promise<void>;
   note(line: string): void;
-  /** Shows how far a long work is, where a person sees it and the data go elsewhere; `null` wipes it. */
+  /** Shows the progress of long work on stderr, if that is a terminal and stdout is not. `null` removes the line. */
   progress(text: string | null): void;
   /**
-   * Resolves when all data are written, or their reader went away.
+   * Resolves when all data are written, or when the reader of stdout is gone.
    *
-   * @throws CliError when they could not be written: a full disk must not look like success
+   * @throws CliError when data could not be written: a full disk must not look like success
    */
   flush(): Promise<void>;
-  /** The reader of stdout went away (`| head`), or it takes no more: what is printed from now on goes nowhere. */
+  /** The reader of stdout is gone (`| head`), or stdout failed. What is printed from now on is lost. */
   readonly isClosed: boolean;
   /** Colours for stdout. */
   readonly paint: Paint;

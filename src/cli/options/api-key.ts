@@ -36,7 +36,7 @@ function readApiKey({ apiKey, apiKeyFile }: ServiceOptions, env: NodeJS.ProcessE
   return key;
 }
 
-/** No key holds a blank, so what an editor left around it goes. */
+/** The key without blanks around it, which an editor may have left. No key holds a blank. */
 function keyIn(file: string): string {
   let key: string;
   try {

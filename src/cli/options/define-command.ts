@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Cli, Outcome } from "../console/cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 
-/** What every command is added with. */
+/** What the function that adds a command is given. */
 export interface CommandContext {
   cli: Cli;
   outcome: Outcome;
@@ -24,12 +24,12 @@ export function firstExampleOf(command: Command): string {
   return firstExamples.get(command) ?? "npx signalbox demo";
 }
 
-/** As it can be typed where the package is installed in a project, and not on the machine; also inside of `$(…)` or a pipe. */
+/** With `npx`, for a package that is installed in a project only. Also inside of `$(…)` and behind a pipe. */
 export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
-/** Makes `run` the command's action, and what it returns the exit code. */
+/** Makes `run` the action of the command. Its result is the exit code. */
 export function runs<Args extends unknown[]>(
   command: Command,
   { outcome }: CommandContext,
@@ -47,7 +47,7 @@ export function commandPath(command: Command): string {
   return [...above, command.name()].join(" ");
 }
 
-/** Throws when the command was interrupted; the exit code is 130 whatever is thrown. */
+/** Throws when the command was interrupted. The exit code is 130 whatever is thrown. */
 export function throwIfInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new CliError(EXIT.interrupted, "interrupted");
 }

@@ -1,7 +1,7 @@
-/** What the process says by its exit code. */
+/** The exit codes of the process. */
 export const EXIT = {
   ok: 0,
-  /** A check failed: a signature, an answer, a move. */
+  /** A check failed: of a signature, of an answer, of an event to move. */
   failed: 1,
   usage: 2,
   /** Unreachable, port busy, no such file, store in trouble. */
@@ -11,7 +11,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends a command with one line on stderr. */
+/** Ends a command with an exit code and one line on stderr. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
 
@@ -22,12 +22,12 @@ export class CliError extends Error {
   }
 }
 
-/** What was typed makes no sense; the message says what to type. */
+/** The command line is wrong. The message says what to type. */
 export function usageError(message: string): CliError {
   return new CliError(EXIT.usage, message);
 }
 
-/** What was typed makes sense, and something around us does not let it be. */
+/** The command line is right, but something else is not: a file, a port, a service. */
 export function environmentError(message: string): CliError {
   return new CliError(EXIT.environment, message);
 }

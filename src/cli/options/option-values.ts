@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 
 /**
- * Commander takes whatever follows an option for its value: `--junit --json` would make a file `--json`. What begins with two
- * dashes is a value only as `--junit=--json`. The value is not quoted: it may be a secret.
+ * Commander takes the next word as the value of an option, so `--junit --json` would write a file `--json`. Here a word that
+ * begins with two dashes is a value only as `--junit=--json`. The message does not quote the value, which may be a secret.
  *
- * @throws CliError by way of the command
+ * @throws CliError through the command
  */
 export function assertOptionValues(program: Command, args: readonly string[]): void {
   let command = program;

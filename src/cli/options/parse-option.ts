@@ -19,7 +19,7 @@ export function numberOf(least: number): (text: string) => number {
   };
 }
 
-/** A parser for an option that may be given several times, and says something each time. */
+/** A parser for an option that may be repeated. No value may be blank. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), notBlank(value)];
 }
@@ -31,7 +31,7 @@ export function httpUrl(text: string): URL {
   throw new InvalidArgumentError("Expected an address like http://localhost:3000/webhooks/signals.");
 }
 
-/** A parser for an option that says something: `--option "$UNSET"` is a slip, and would be taken for a wish. */
+/** A parser that refuses a blank value: `--option "$UNSET"` is a mistake. */
 export function notBlank(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("It is blank: give it a value, or leave the option out.");

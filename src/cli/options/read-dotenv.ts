@@ -3,8 +3,8 @@ import { parseEnv } from "node:util";
 import { environmentError } from "./exit.js";
 
 /**
- * The variables of an `.env` file, below those that are set already: as `process.loadEnvFile` has it, and without a trace in
- * the process's own.
+ * The variables of an `.env` file, and those of the environment, which win. As `process.loadEnvFile`, but `process.env` is
+ * not changed.
  *
  * @throws CliError when it cannot be read
  */

@@ -3,7 +3,7 @@ import type { Cli } from "../console/cli.js";
 import { throwIfInterrupted } from "./define-command.js";
 import { environmentError, usageError } from "./exit.js";
 
-/** The bytes of a file, or of stdin for `-`; untouched. */
+/** The bytes of a file, or of stdin for `-`, as they are. */
 export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
   return file === "-" ? readStdin(cli) : readBytes(file);
 }
@@ -19,7 +19,7 @@ async function readBytes(file: string): Promise<Buffer> {
 }
 
 async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
-  // A person would wait for us, and we for the person.
+  // The command would wait for the user, who waits for the command.
   if (stdin.isTTY) throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
   const stop = (): void => void stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });

@@ -18,8 +18,8 @@ export function addSecretOptions(command: Command): Command {
 }
 
 /**
- * The signing secrets, at least one. A secret is never trimmed: a blank may belong to it, and if it does not,
- * `verify` says so.
+ * The signing secrets, at least one. A secret is never trimmed, since a blank may belong to it. If it does not, `verify`
+ * reports it.
  */
 export function readSecrets(options: SecretOptions, { env }: Pick<Cli, "env">): [string, ...string[]] {
   const { secret, secretFile } = options;

@@ -3,7 +3,7 @@ import { address, readEnvironment, secret, wholeNumber } from "./read-environmen
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** What both processes read. */
+/** The variables that both processes read. */
 const SHARED = {
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   REDIS_URL: address("redis:", "rediss:").default("redis://127.0.0.1:6379"),

@@ -10,8 +10,8 @@ export interface HandledKeys {
 const KEPT_SECONDS = 30 * 24 * 60 * 60;
 
 /**
- * In Redis. If your effects go into a database, keep the keys there instead, in the same transaction as the effect: then
- * not even a crash between the two repeats it.
+ * In Redis. If your effects go into a database, keep the keys there instead, in the same transaction as the effect: then a
+ * crash between the two cannot repeat it.
  */
 export function handledKeysIn(redis: Redis, queueName: string): HandledKeys {
   const nameOf = (deliveryKey: string): string => `${queueName}:handled:${deliveryKey}`;

@@ -9,7 +9,7 @@ await runProcess(readConfig, async (config, logger) => {
   const receiver = await startReceiver(config, logger, createOnSignal(queue));
   return async () => {
     await receiver.close();
-    // Where Redis is away there is nothing left to close, and it is no failure: the inbox has what was not handed off.
+    // Without Redis there is nothing to close, and it is no failure: the inbox keeps the signals that were not handed off.
     await queue.close().catch((error: unknown) => logger.warn({ err: error }, "Redis"));
   };
 });

@@ -14,11 +14,11 @@ export type SignalQueue = Queue<SignalJob, void>;
 
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** @param name a test has one of its own. @default "signals" */
+/** @param name each test uses its own. @default "signals" */
 export function createSignalQueue(redisUrl: string, logger: Logger, name: string = QUEUE_NAME): SignalQueue {
   const queue: SignalQueue = new Queue(name, {
-    // While Redis is away the inbox keeps the signal: `add` fails at once or, when there was no connection yet, once the
-    // hand-off's time is over.
+    // Without Redis the inbox keeps the signal: `add` fails at once or, if there was no connection yet, when the time of the
+    // hand-off is over.
     connection: { url: redisUrl, enableOfflineQueue: false },
     defaultJobOptions: {
       attempts: 10,
@@ -31,7 +31,7 @@ export function createSignalQueue(redisUrl: string, logger: Logger, name: string
   return queue;
 }
 
-/** BullMQ takes no `:` in an id. Different keys stay different. */
+/** BullMQ allows no `:` in an id. Different keys stay different. */
 export function jobIdOf(deliveryKey: string): string {
   return deliveryKey.replaceAll("%", "%25").replaceAll(":", "%3A");
 }

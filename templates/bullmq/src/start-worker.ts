@@ -10,21 +10,21 @@ import { QUEUE_NAME, type SignalJob } from "./signal-queue.js";
 
 export interface RunningWorker {
   worker: Worker<SignalJob, void>;
-  /** Waits for the jobs in hand. Those that do not come to their end are done again by another worker. */
+  /** Waits for the jobs that run. Those that do not finish are done again by another worker. */
   close(): Promise<void>;
 }
 
 /** How long one job may take. */
 const JOB_TIMEOUT_MS = 30_000;
-/** And how long its end may take. Without Redis no job can come to its end, and BullMQ would wait for ever. */
+/** How long the end of the process may take. Without Redis no job can finish, and BullMQ would wait for ever. */
 const CLOSE_TIMEOUT_MS = JOB_TIMEOUT_MS + 5000;
 const CLOSE_TIMEOUT_WITHOUT_REDIS_MS = 1000;
 
 /**
- * Takes jobs and handles each signal once, as far as that can be done: what was handled is passed over. After a crash
- * between the effect and the note of it the signal is handled again, with the same `deliveryKey`.
+ * Takes jobs and handles each signal once, as far as possible: signals that were handled are skipped. After a crash between
+ * the effect and its key, the signal is handled again, with the same `deliveryKey`.
  *
- * @param queueName a test has one of its own. @default "signals"
+ * @param queueName each test uses its own. @default "signals"
  */
 export async function startWorker(
   config: Pick<WorkerConfig, "REDIS_URL" | "WORKER_CONCURRENCY">,

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Receiver } from "signalbox";
 import { expressHandler } from "signalbox/express";
 
-/** The routes. Nothing here knows where the inbox is, so that tests can bring one of their own. */
+/** The routes. The receiver is a parameter, so that tests can use one of their own. */
 export function createApp(receiver: Receiver, logger: Logger): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -11,7 +11,7 @@ export function createApp(receiver: Receiver, logger: Logger): Express {
   // Before any body parser: the signature covers the bytes as they were sent.
   app.use("/webhooks/signals", expressHandler(receiver));
 
-  // The process lives. A disk that is full is no reason to restart it.
+  // The process runs. A full disk is no reason to restart it.
   app.get("/healthz", (_request, response) => {
     response.json({ ok: true });
   });
@@ -31,7 +31,7 @@ export function createApp(receiver: Receiver, logger: Logger): Express {
   return app;
 }
 
-/** Express takes a function of four parameters for an error handler. Its own shows the stack. */
+/** Express takes a function of four parameters as an error handler. Its default one sends the stack. */
 function answerFailure(logger: Logger): ErrorRequestHandler {
   return (error: { status?: number }, _request, response, next) => {
     if (response.headersSent) return next(error);

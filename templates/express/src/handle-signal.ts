@@ -1,13 +1,13 @@
 import { isKnownSignalType, PermanentFailure, RetryLater, type Signal } from "signalbox";
 
-/** What is to be told, and to whom. */
+/** A message, and the team that gets it. */
 export interface Alert {
   team: "pricing" | "growth" | "product" | "everyone";
   text: string;
 }
 
 export interface HandlingContext {
-  /** The same whenever this signal is handled: pass it on, so that a repeat changes nothing. */
+  /** The same each time this signal is handled: pass it on, so that a repeat changes nothing. */
   deliveryKey: string;
   /** Aborted when there is no time left. */
   abortSignal: AbortSignal;
@@ -16,7 +16,7 @@ export interface HandlingContext {
 export interface AlertTarget {
   /** Where alerts are posted. */
   url: string | undefined;
-  /** What is done with them where there is no address. */
+  /** What happens to alerts if there is no address. */
   log: (alert: Alert) => void;
 }
 
@@ -53,20 +53,20 @@ export function alertOf({ data }: Signal): Alert {
   }
 }
 
-/** Resolves when the other side has it. */
+/** Resolves when the other server has it. */
 async function postAlert(url: string, alert: Alert, { deliveryKey, abortSignal }: HandlingContext): Promise<void> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": deliveryKey },
     body: JSON.stringify(alert),
     signal: abortSignal,
-    // A redirect turns a POST into a GET, and what answers that has got no alert.
+    // A redirect would turn the POST into a GET, and no alert would arrive.
     redirect: "manual",
   });
-  // The connection is free again only when the body was read.
+  // The connection can be used again only when the body was read.
   await response.arrayBuffer();
   if (response.status === 429) throw new RetryLater("alerts are rate limited", { delayMs: 60_000 });
-  // It would be refused again: no further attempt, it waits for a person.
+  // Another attempt would be refused too. The signal waits for a person.
   if (response.status === 400 || response.status === 422)
     throw new PermanentFailure(`alert refused: ${response.status}`);
   if (!response.ok) throw new Error(`alerts answered ${response.status}`);

@@ -2,7 +2,7 @@ import type { HandoffCallback, Signal } from "signalbox";
 import { handleSignal } from "./handle-signal.js";
 
 /**
- * What the receiver calls for each signal. When it resolves the signal is done; when it rejects, the signal comes again,
+ * The receiver calls it for each signal. When it resolves the signal is done; when it rejects, the signal comes again,
  * 20 times over about three days. It may come twice after a crash.
  */
 export function createOnSignal(alertsUrl: string | undefined): HandoffCallback<Signal> {

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { pino, type Logger } from "pino";
 
 /**
- * Runs until SIGTERM or SIGINT, then closes and ends with 0. What keeps it from running ends it with 1, and is told twice:
- * in the log, and on stderr in plain words.
+ * Runs until SIGTERM or SIGINT, then closes and ends with 0. If it cannot start, it ends with 1, and says why in the log and,
+ * in one line, on stderr.
  *
- * @param readConfig throws when the environment is not right
- * @param start starts the work and gives back how to stop it
+ * @param readConfig throws when the environment is wrong
+ * @param start starts the work, and resolves to what stops it
  */
 export async function runProcess<Config extends { LOG_LEVEL: string }>(
   readConfig: (env: NodeJS.ProcessEnv) => Config,
@@ -22,7 +22,7 @@ export async function runProcess<Config extends { LOG_LEVEL: string }>(
   }
   logger = pino({ level: config.LOG_LEVEL });
   const stop = new Promise<NodeJS.Signals>((resolve) => {
-    // For good, and not once: npm passes a Ctrl-C on, so that it comes twice.
+    // `on`, not `once`: npm passes a Ctrl-C on, so that it comes twice.
     for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, resolve);
   });
   try {

@@ -8,7 +8,7 @@ import type { Config } from "./config.js";
 
 export interface RunningReceiver {
   port: number;
-  /** Takes no more deliveries, lets callbacks finish, closes the inbox. What is not handed off stays in it. */
+  /** Takes no more deliveries, waits for callbacks, closes the inbox. Signals that are not handed off stay in it. */
   close(): Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export async function startReceiver(
     await close();
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
-      const mend = "end the program that has it, or set PORT to another";
-      throw new Error(`port ${config.PORT} is in use: ${mend}`, { cause: error });
+      const fix = "end the program that has it, or set PORT to another";
+      throw new Error(`port ${config.PORT} is in use: ${fix}`, { cause: error });
     }
     throw error;
   }
@@ -43,7 +43,7 @@ export async function startReceiver(
     async close() {
       server.close();
       await close();
-      // Callers that keep their connection open would keep the process alive.
+      // Connections that their callers keep open would keep the process alive.
       server.closeAllConnections();
     },
   };

@@ -34,7 +34,7 @@ test("it is healthy while it lives, and ready while it takes deliveries", async 
   await request(app).get("/readyz").expect(503, { ok: false, state: "closed" });
 });
 
-test("anything else is not found, and a broken body is told without a stack", async () => {
+test("anything else is not found, and a broken body is answered without a stack", async () => {
   const { app } = await serveApp(() => undefined);
   await request(app).get("/").expect(404);
   const answer = await request(app).post("/").set("Content-Type", "application/json").send("{").expect(400);

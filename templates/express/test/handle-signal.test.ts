@@ -9,7 +9,7 @@ import { alertOf, handleSignal, type Alert } from "../src/handle-signal.js";
 const signalOf = (type: SignalType) => signalEvent({ data: { signal_type: type } });
 const CONTEXT = { deliveryKey: "default/sig_1_2", abortSignal: AbortSignal.timeout(60_000) };
 
-test("every type has somebody who is told, one that nobody knows yet too", () => {
+test("every type has a team that gets its alert, an unknown type too", () => {
   for (const type of [...SIGNAL_TYPES, "a_type_to_come"]) expect(alertOf(signalOf(type)).text).not.toBe("");
   expect(alertOf(signalOf("price_increased")).team).toBe("pricing");
   expect(alertOf(signalOf("a_type_to_come")).team).toBe("everyone");

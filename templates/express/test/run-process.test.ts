@@ -38,14 +38,14 @@ const logOf = (message: string): object => ({
 // Each starts a process, on a machine that may be busy.
 const timeout = 60_000;
 
-test("a mistake in the environment is told to a person, and to the log", { timeout }, async () => {
+test("a mistake in the environment is printed for a person, and logged", { timeout }, async () => {
   const { said, logged } = await failingRun({ SIGNALS_SECRET: "" });
   const message = "SIGNALS_SECRET is not set: give it the signing secret of your webhook";
   expect(said).toBe(`cannot go on: The environment is not right (see .env.example):\n  ${message}\n`);
   expect(logged).toMatchObject(logOf(message));
 });
 
-test("a port that is in use is told to a person, and to the log", { timeout }, async () => {
+test("a port that is in use is printed for a person, and logged", { timeout }, async () => {
   const server = createServer().listen(0);
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -56,7 +56,7 @@ test("a port that is in use is told to a person, and to the log", { timeout }, a
   expect(logged).toMatchObject(logOf(message));
 });
 
-test("an inbox that another process has is told to a person, and to the log", { timeout }, async () => {
+test("an inbox that another process has is printed for a person, and logged", { timeout }, async () => {
   const INBOX_PATH = join(tempFolder(), "signals.db");
   const store = sqliteStore(INBOX_PATH);
   const owner = createReceiver({ secrets: SECRET, store, onSignal: () => undefined, logger: false });

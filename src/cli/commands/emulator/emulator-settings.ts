@@ -25,7 +25,7 @@ function isInCalendar(day: string): boolean {
 }
 
 /**
- * @param assigned as typed: `name=value`
+ * @param assigned `name=value`, as the user typed it
  * @throws CliError, SignalboxError `option_unknown`, `option_invalid`
  */
 export async function readAssumptions(
@@ -42,12 +42,12 @@ export async function readAssumptions(
     if (!known.includes(name)) throw usageError(unknownName(name, known));
     return [name, ofTheFlag(name, () => parseAssumption(name, text.slice(equals + 1), "signalbox emulator"))] as const;
   });
-  // Each value was held against the type of its assumption.
+  // parseAssumption has checked each value.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
   if (allowLoopbackHttp && assumptions.allowLoopbackHttp === false) {
     throw usageError("--allow-loopback-http and --assume allowLoopbackHttp=false: give one of them");
   }
-  // A receiver on this machine goes by its clock: it would refuse what is signed in a time that was moved.
+  // A receiver on this machine uses the clock of the machine, and would refuse signatures of a time that was moved.
   if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
   return { signatureClock: "machine", allowLoopbackHttp: true, ...assumptions };
 }

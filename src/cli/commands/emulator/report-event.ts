@@ -30,8 +30,13 @@ export function reportEvent(event: EmulatorEvent, terminal: Terminal, reporting:
       else terminal.note(`${notePaint.yellow("warning")}: ${printable(`${troubleWords(event)}. ${help}`)}`);
       break;
     }
-    default:
-      // The control API lists registrations, signals and deliveries.
+    // The control API lists these.
+    case "registered":
+    case "verified":
+    case "published":
+    case "sent":
+    case "retried":
+    case "refused":
       break;
   }
 }

@@ -110,7 +110,7 @@ function commands(baseUrl: string, controlUrl: string, key: string | undefined, 
   ];
 }
 
-/** The accounts of a new database; none of a file that had its own already. */
+/** The given accounts, with their ids. None if the file had accounts already. */
 async function usableAccounts(
   { control }: Emulator,
   accounts: readonly DemoAccount[],

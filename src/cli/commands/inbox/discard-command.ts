@@ -32,7 +32,7 @@ export function addDiscardCommand(inbox: Command, context: CommandContext): void
 
 async function discard(ids: readonly string[], options: DiscardOptions, context: CommandContext): Promise<ExitCode> {
   const state = checkSelection(ids, options);
-  // No question is asked: it could not be answered in a script.
+  // An option instead of a question, which a script could not answer.
   if (state !== null && !options.yes) throw usageError(`this drops the payload of all that are ${state}: add --yes`);
   return moveEvents({ ids, state, options, words: WORDS, act: discardEvents }, context);
 }

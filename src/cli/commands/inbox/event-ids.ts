@@ -2,7 +2,7 @@ import { CliError, EXIT } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { listPages, type OpenInbox } from "./open-inbox.js";
 
-/** Bytes without a usable id are known by their hash; this much of it tells them apart. */
+/** The id of an event without a usable id is the hash of its bytes. So many digits of it are shown. */
 const SHOWN_DIGITS = 16;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
@@ -12,7 +12,7 @@ export function shortId(eventId: string): string {
   return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
 }
 
-/** The id that is meant by what was typed: an id, the start of a hash, or a delivery key as the logs have it. */
+/** The id of an event, from what the user typed: an id, the start of a hash, or a delivery key from the log. */
 export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
   const { store, endpoint } = inbox;
   if ((await store.get(endpoint, typed)) !== undefined) return typed;
@@ -20,7 +20,7 @@ export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
   const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
   if (!SHORT_HASH.test(id)) return id;
   const found: string[] = [];
-  // Only bytes in quarantine are known by their hash.
+  // Only quarantined events have a hash as their id.
   for await (const page of listPages(inbox, { state: "quarantined" })) {
     found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
   }

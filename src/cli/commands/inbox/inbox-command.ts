@@ -12,7 +12,7 @@ import { addStatsCommand } from "./stats-command.js";
 export function addInboxCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("inbox")
-    .description("Look into an inbox and act on it, while its receiver runs or while it does not.");
+    .description("List, show and move the events of an inbox, while its receiver runs or while it does not.");
   withExamples(command, [
     ["signalbox inbox stats --db signals.db", "How many events are in which state"],
     ["signalbox inbox ls --db signals.db --state dead", "What was given up"],

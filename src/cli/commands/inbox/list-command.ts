@@ -33,7 +33,7 @@ async function list(options: ListOptions, { cli: { terminal } }: CommandContext)
   const { endpoint, state, type, limit, after, json } = options;
   await withInbox(options, async (inbox) => {
     const query = { endpoint, ...(state && { state }), ...(type !== undefined && { type }) };
-    // One more than asked for tells whether there is another page.
+    // One more than asked for: if it is there, there is another page.
     const found = await inbox.store.list({ ...query, afterSeq: after ?? 0, limit: limit + 1 });
     const page = found.slice(0, limit);
     if (json) for (const entry of page) terminal.printJson(entry);

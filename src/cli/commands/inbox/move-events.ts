@@ -20,7 +20,7 @@ export function addSelectOptions(command: Command): Command {
     .addOption(new Option("--state <state>", "all in this state").choices(["dead", "quarantined"]));
 }
 
-/** Which events are meant, as pages of ids: those that were named, or all in a state. */
+/** The state whose events are meant; `null`: the events that are named. */
 export function checkSelection(ids: readonly string[], { allDead, state }: SelectOptions): EventState | null {
   const all = allDead ? "dead" : state;
   if (ids.length > 0 && all !== undefined) throw usageError("name ids, or give --all-dead or --state, not both");

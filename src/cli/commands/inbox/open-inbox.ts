@@ -29,7 +29,7 @@ export function addInboxOptions(command: Command): Command {
 }
 
 /**
- * Opens the inbox beside the receiver that may be running on it, and closes it whatever happens.
+ * Opens the inbox, also while its receiver runs, and closes it in any case.
  *
  * @throws CliError when there is no such file; SignalboxError `store_…`
  */
@@ -40,7 +40,7 @@ export async function withInbox<Result>(
   const found = statSync(db, { throwIfNoEntry: false });
   if (found === undefined) throw environmentError(`there is no inbox ${db}: --db names the SQLite file of a receiver`);
   if (!found.isFile()) throw environmentError(`${db} is no file: --db names the SQLite file of a receiver`);
-  // The store would call it damaged, and make an inbox of an empty one.
+  // The store would report a damaged file, and would make an inbox of an empty one.
   if (!isSqliteFile(db)) throw environmentError(`${db} is no SQLite file: --db names the inbox of a receiver`);
   const store = sqliteStore({ path: db, operator: true });
   const now = Date.now();
@@ -70,7 +70,7 @@ export async function* listPages(
   }
 }
 
-/** Says so when nothing is found because it is under another endpoint. */
+/** Notes that the events are under another endpoint, if this one has none. */
 export async function noteOtherEndpoint({ store, endpoint }: OpenInbox, terminal: Terminal): Promise<void> {
   const [own] = await store.list({ endpoint, limit: 1 });
   if (own !== undefined) return;

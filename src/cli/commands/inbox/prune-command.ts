@@ -10,7 +10,7 @@ interface PruneOptions extends InboxOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A small portion at a time, so that a running receiver finds the file free in between. */
+/** Few at a time, so that a running receiver can write in between. */
 const ROWS_AT_ONCE = 500;
 
 export function addPruneCommand(inbox: Command, context: CommandContext): void {

@@ -23,7 +23,7 @@ export function addRetryCommand(inbox: Command, context: CommandContext): void {
   addSelectOptions(addInboxOptions(command));
   withExamples(command, [
     ["signalbox inbox retry sig_885702_10233 --db signals.db", "One event"],
-    ["signalbox inbox retry --all-dead --db signals.db", "Everything that was given up, once the cause is mended"],
+    ["signalbox inbox retry --all-dead --db signals.db", "Everything that was given up, once the cause is fixed"],
     ["signalbox inbox retry --state quarantined --db signals.db", "After an upgrade"],
   ]);
   runs(command, context, (ids: string[], options: RetryOptions) => retry(ids, options, context));
@@ -35,7 +35,7 @@ async function retry(ids: readonly string[], options: RetryOptions, context: Com
 }
 
 const retryEvents: Move["act"] = async ({ store, endpoint }, eventIds) => {
-  // The other commands start faster without what reads events.
+  // Imported here: the other commands start faster without it.
   const { replayEvents } = await import("../../../inbox/replay.js");
   return replayEvents(store, endpoint, eventIds, Date.now());
 };

@@ -25,7 +25,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
     )
     .argument("[dir]", "the folder; it is made if it is not there")
     .addOption(
-      new Option("--template <name>", `what to write (default where nobody is asked: ${names[0]})`).choices(names),
+      new Option("--template <name>", `what to write (default if no question is asked: ${names[0]})`).choices(names),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name; never a .env")
     .option("--into <folder>", "of an add-on: the folder for its files, inside the app's (default: signals)", notBlank)
@@ -48,7 +48,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
     ["npx signalbox init my-receiver", "A new receiver, by answering questions"],
     ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "The same without a question"],
     ["npx signalbox init . --template add-on", "For the Express app in this folder; none of its files is changed"],
-    ["npx signalbox init . --force --no-install --no-git", "Into this folder, the files alone"],
+    ["npx signalbox init . --force --no-install --no-git", "Into this folder, only the files"],
     ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "With a signalbox that is in no registry"],
   ]);
   runs(command, context, (folder: string | undefined, options: InitOptions) => init(folder, options, context));

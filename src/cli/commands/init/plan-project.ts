@@ -12,7 +12,7 @@ import {
 import type { ProjectTemplate } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
-/** The same way up from `src` and from `dist`. */
+/** The path is the same from `src` and from `dist`. */
 const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
 
 export interface Project {

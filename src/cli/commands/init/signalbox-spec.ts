@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 
-/** This package, wherever it is installed; the same way up from `src` and from `dist`. */
+/** The folder of this package. The path is the same from `src` and from `dist`. */
 const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/[\\/]$/, "");
 
 /**

@@ -1,4 +1,4 @@
-/** A whole new receiver, out of one or more folders of `templates/`. */
+/** A new receiver, made from one or more folders of `templates/`. */
 export interface ProjectTemplate {
   kind: "project";
   name: string;

@@ -8,7 +8,7 @@ test.each([
   ["half a character\ud83d", "half a character\\ud83d"],
   ["hidden tags\u{e0041}\u{e007f}", "hidden tags\\udb40\\udc41\\udb40\\udc7f"],
   ["hidden bytes\u{e0100}", "hidden bytes\\udb40\\udd00"],
-])("what steers a terminal, or cannot be seen, is printed as its code: %j", (text, printed) => {
+])("a character that steers a terminal, or cannot be seen, is printed as its code: %j", (text, printed) => {
   expect(printable(text)).toBe(printed);
   expect(JSON.parse(`"${printed}"`)).toBe(text);
 });

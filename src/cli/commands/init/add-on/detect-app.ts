@@ -26,7 +26,7 @@ export interface App {
   extension: string;
   /** What its imports of its own files end with: `.js`, `.ts` or nothing. */
   importExtension: string;
-  /** How it gets Express itself. */
+  /** The line that imports Express, as its sources have it. */
   expressImport: string;
   expressMajor: number | null;
   testRunner: TestRunner;

@@ -14,7 +14,7 @@ import { detectApp, type App } from "./detect-app.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
 import { renderSource } from "./render-source.js";
 
-/** The same way up from `src` and from `dist`. */
+/** The path is the same from `src` and from `dist`. */
 const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", import.meta.url));
 
 export interface AddOnOptions {
@@ -119,7 +119,7 @@ function stamped(text: string): string {
   return `// Written by signalbox init (${digestOf(text)}); it is yours to change.\n${text}`;
 }
 
-/** Whether init wrote the file and nobody changed it since. */
+/** Whether init wrote the file, and it was not changed since. */
 function isUntouched(content: string): boolean {
   const stamp = STAMP.exec(content);
   return stamp !== null && stamp[1] === digestOf(content.slice(stamp[0].length));
