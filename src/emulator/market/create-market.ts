@@ -1,8 +1,7 @@
 import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, type MonthIndex } from "../time/month.js";
 import type { DueWork } from "../time/scheduler.js";
-import { generateMarket, growMonth } from "./generator/generate-market.js";
-import { observedAt } from "./observed-at.js";
+import { generateMarket, growMonth, observedAt } from "./generator/generate-market.js";
 import { createDueSignals } from "./signals/due-signals.js";
 import { deriveSignals } from "./signals/derive-signals.js";
 import type { SignalDraft } from "./signals/signal-draft.js";

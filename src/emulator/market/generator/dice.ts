@@ -78,3 +78,10 @@ function scramble(input: number): number {
   state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35);
   return (state ^ (state >>> 16)) >>> 0;
 }
+
+/** The item at an index, which starts again after the last item. */
+export function pick<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index % items.length];
+  if (item === undefined) throw new RangeError("nothing to pick from");
+  return item;
+}

@@ -1,9 +1,25 @@
-import { TOPIC, type Dice } from "./dice.js";
-import type { KeywordIdea } from "./keyword.js";
+import type { BRAND_TYPES } from "../../../api/search-demand.js";
+import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Product } from "./product.js";
-import { pick } from "./product-texts.js";
 import { SECTORS, type Bilingual, type Sector } from "./sectors.js";
 import { BEGINNINGS, BRAND_INTENTS, INTENTS, UNCLEAR_TERMS } from "./words.js";
+
+/** What is known of a keyword before it is first observed. */
+export interface KeywordIdea {
+  text: string;
+  brandType: (typeof BRAND_TYPES)[number];
+  cluster: { id: string; name: Bilingual } | null;
+  /** What most people type who look for a product of the sector. */
+  isHead: boolean;
+  /** Null: it belongs to no sector. */
+  sectorIndex: number | null;
+  /** The product that it names. */
+  owner: Product | null;
+  /** How many visits it is worth to its owner, relative to the owner's organic ones. */
+  ownerShare: number;
+  /** The month in which it is first observed, counted from the catalog's first. */
+  bornAt: number;
+}
 
 /** Of the possible keywords of a sector, how many are observed from the beginning; the others turn up month by month. */
 const AT_ONCE = { en: 0.86, zh: 0.7 } as const;

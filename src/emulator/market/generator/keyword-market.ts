@@ -1,12 +1,10 @@
 import type { MarketWriter } from "./market-writer.js";
 import { ftsText } from "../full-text.js";
 import { TOPIC, type Dice } from "./dice.js";
-import type { Keyword, KeywordIdea } from "./keyword.js";
-import { brandIdeas, sectorIdeas } from "./keyword-ideas.js";
-import { chooseReceivers } from "./keyword-receivers.js";
+import { brandIdeas, sectorIdeas, type KeywordIdea } from "./keyword-ideas.js";
+import { chooseReceivers, type Receiver } from "./keyword-receivers.js";
 import type { Product } from "./product.js";
-import { seasonFactor } from "./season.js";
-import { SECTORS } from "./sectors.js";
+import { seasonFactor, SECTORS } from "./sectors.js";
 
 /** All keywords together bring a product at most this part of its organic visits in a usual month. */
 const MOST_OF_ORGANIC = 0.3;
@@ -28,6 +26,16 @@ const CHANCE = {
 const SPARSE_SHARE = 0.05;
 /** A product's traffic by a keyword breaks out only where it is small beside its other traffic. */
 const SMALL_SHARE = 0.004;
+
+interface Keyword {
+  keywordId: number;
+  idea: KeywordIdea;
+  receivers: Receiver[];
+  /** Monthly searches in a usual month. */
+  baseVolume: number;
+  trend: number;
+  sampleVersion: number;
+}
 
 /** The keywords of the market, month by month. */
 export interface KeywordMarket {

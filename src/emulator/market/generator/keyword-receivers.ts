@@ -1,7 +1,20 @@
 import { TOPIC, type Dice } from "./dice.js";
-import type { KeywordIdea, Receiver } from "./keyword.js";
+import type { KeywordIdea } from "./keyword-ideas.js";
 import type { Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
+
+/** A product that receives traffic of a keyword. */
+export interface Receiver {
+  /** Different for each receiver of each keyword. */
+  number: number;
+  product: Product;
+  /** Of the product's organic visits, those that come by this keyword. */
+  share: number;
+  /** It receives none in `gap` months of every `period`. */
+  period: number;
+  gap: number;
+  offset: number;
+}
 
 /** How a keyword's traffic is spread: how many products receive it, and each one's traffic relative to the one before. */
 const SHAPES = [

@@ -1,11 +1,10 @@
-import { TOPIC, type Dice } from "./dice.js";
+import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Product } from "./product.js";
-import { nameProduct } from "./product-names.js";
 import { firstOffer } from "./product-offer.js";
 import { firstPresence } from "./product-presence.js";
-import { makeTagline, pick } from "./product-texts.js";
-import { SECTORS } from "./sectors.js";
-import { AI_PLATFORMS, COUNTRIES } from "./words.js";
+import { makeTagline } from "./product-texts.js";
+import { SECTORS, type Sector } from "./sectors.js";
+import { AI_PLATFORMS, BEGINNINGS, COUNTRIES, HANZI_BEGINNINGS, HANZI_ENDINGS } from "./words.js";
 
 /** Ids are spread over five digits, as if other products stood between them. */
 const ID_STEP = 79;
@@ -17,6 +16,10 @@ const SMALLEST_DRAW = 0.0012;
 const COUNTRY_PERMILLES = [380, 140, 90, 60, 40, 30] as const;
 /** Traffic of a product in its first month, relative to what it tends to. */
 const START_LEVEL = 0.12;
+
+/** Has no factor in common with the number of Latin or of Chinese names, so that stepping by it meets each once. */
+const NAME_STEP = 457;
+const CHINESE_NAME_SHARE = 0.12;
 
 /** A product as it is when the catalog first sees it. */
 export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanId: () => number): Product {
@@ -94,4 +97,36 @@ function firstSources(dice: Dice, index: number): Set<number> {
 
 function square(value: number): number {
   return value * value;
+}
+
+/** Different for each product of a seed: the beginning and the ending together occur once. */
+function nameProduct(dice: Dice, index: number, sector: Sector): { name: string; slug: string } {
+  if (dice.fraction(TOPIC.productName, index) < CHINESE_NAME_SHARE) return chineseName(dice, index, sector);
+  const { endings } = sector;
+  const count = BEGINNINGS.length * endings.length;
+  const place = (index * NAME_STEP + dice.below(count, TOPIC.productName, -1)) % count;
+  const beginning = BEGINNINGS[place % BEGINNINGS.length] ?? "";
+  const ending = endings[Math.floor(place / BEGINNINGS.length)] ?? "";
+  // After as many products as there are names, they begin again with a number.
+  const round = Math.floor(index / count);
+  const number = round === 0 ? "" : ` ${round + 1}`;
+  const style = dice.below(4, TOPIC.productName, index, 1);
+  const [glue, tail] = style === 0 ? [" ", ""] : style === 1 ? ["", " AI"] : ["", ""];
+  const last = glue === "" ? ending : (ending[0] ?? "").toUpperCase() + ending.slice(1);
+  const name = `${beginning}${glue}${last}${number}`;
+  return { name: `${name}${tail}`, slug: name.toLowerCase().replaceAll(" ", "-") };
+}
+
+function chineseName(dice: Dice, index: number, sector: Sector): { name: string; slug: string } {
+  const count = HANZI_BEGINNINGS.length * HANZI_ENDINGS.length;
+  const place = (index * NAME_STEP + dice.below(count, TOPIC.productName, -2)) % count;
+  const beginning = HANZI_BEGINNINGS[place % HANZI_BEGINNINGS.length] ?? "";
+  const ending = HANZI_ENDINGS[Math.floor(place / HANZI_BEGINNINGS.length)] ?? "";
+  const round = Math.floor(index / count);
+  const number = round === 0 ? "" : `${round + 1}`;
+  const romanised = `${beginning.slice(1)}${ending.slice(1)}${number}`;
+  return {
+    name: `${beginning.slice(0, 1)}${ending.slice(0, 1)}${number}`,
+    slug: `${romanised}-${sector.endings[index % sector.endings.length] ?? ""}`,
+  };
 }

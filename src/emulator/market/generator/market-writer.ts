@@ -1,5 +1,4 @@
 import type { Database, Statement } from "../../database/database.js";
-import { createBulkInsert, type BulkInsert } from "./bulk-insert.js";
 
 const COLUMNS = {
   sector: "sector_id slug name_en name_zh",
@@ -41,7 +40,7 @@ const UPDATES = {
 type Table = keyof typeof COLUMNS;
 type Update = keyof typeof UPDATES;
 
-/** Takes what happens in the made-up market, and writes it: rows in batches, updates after all rows. */
+/** Writes what the generator makes: rows in batches, updates after all rows. */
 export interface MarketWriter {
   rows: Readonly<Record<Table, Pick<BulkInsert, "add">>>;
   update(update: Update, ...values: (number | string)[]): void;
@@ -60,14 +59,14 @@ export function createMarketWriter(database: Database): MarketWriter {
     rows: Object.fromEntries(tables) as Record<Table, BulkInsert>,
     update: (update, ...values) => void updates.push([update, values]),
     finish() {
-      // In the order of COLUMNS, in which no row refers to a later one.
+      // In the order of COLUMNS, so that no row refers to a later one.
       for (const [, insert] of tables) insert.flush();
       for (const [update, values] of updates.splice(0)) statements[update].run(...values);
     },
   };
 }
 
-/** For months that are there already: the generator goes through them without writing. */
+/** Writes nothing: for months whose rows exist already. */
 export const NO_WRITER: MarketWriter = {
   rows: Object.fromEntries(
     Object.keys(COLUMNS).map((table) => [table, { add: () => {} }]),
@@ -75,3 +74,39 @@ export const NO_WRITER: MarketWriter = {
   update: () => {},
   finish: () => {},
 };
+
+type Value = number | string | null;
+
+/** Collects the rows of one table and writes them in batches. */
+interface BulkInsert {
+  add(...row: Value[]): void;
+  /** Writes what is left. */
+  flush(): void;
+}
+
+/** Measured with four columns of numbers: one row a statement 1.1 µs a row, 64 rows 0.6 µs, rows as JSON 4.5 µs. */
+const ROWS = 64;
+
+/** @param columns in the order of the rows' values */
+function createBulkInsert(database: Database, table: string, columns: readonly string[]): BulkInsert {
+  const row = `(${columns.map(() => "?").join(", ")})`;
+  const insert = (count: number): string =>
+    `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array.from({ length: count }, () => row).join(", ")}`;
+  const statement = database.prepare<[Value[]]>(insert(ROWS));
+  // One array for all batches: a new one for each kept the garbage collector busy.
+  const values: Value[] = Array.from({ length: ROWS * columns.length }, () => null);
+  let filled = 0;
+  return {
+    add(...added) {
+      for (const value of added) values[filled++] = value;
+      if (filled < values.length) return;
+      statement.run(values);
+      filled = 0;
+    },
+    flush() {
+      if (filled === 0) return;
+      database.prepare<[Value[]]>(insert(filled / columns.length)).run(values.slice(0, filled));
+      filled = 0;
+    },
+  };
+}

@@ -1,6 +1,5 @@
-import { TOPIC, type Dice } from "./dice.js";
+import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Plan, PricingModel, Product } from "./product.js";
-import { pick } from "./product-texts.js";
 
 /** In cents; a plan costs one of these at first. */
 const PRICES: readonly number[] = [900, 1200, 1500, 1900, 2400, 2900, 3900, 4900];

@@ -1,6 +1,5 @@
-import { TOPIC, type Dice } from "./dice.js";
+import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Product } from "./product.js";
-import { pick } from "./product-texts.js";
 import type { Bilingual } from "./sectors.js";
 import { AI_PLATFORMS, GENERAL_FEATURES } from "./words.js";
 

@@ -1,13 +1,7 @@
-import { TOPIC, type Dice } from "./dice.js";
+import { pick, TOPIC, type Dice } from "./dice.js";
 import type { ProductOrigin } from "./product.js";
 import type { Bilingual } from "./sectors.js";
 import { PROMISES, TAGLINES } from "./words.js";
-
-export function pick<Item>(items: readonly Item[], index: number): Item {
-  const item = items[index % items.length];
-  if (item === undefined) throw new RangeError("nothing to pick from");
-  return item;
-}
 
 type Origin = Pick<ProductOrigin, "index" | "sector">;
 

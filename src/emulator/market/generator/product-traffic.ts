@@ -1,6 +1,6 @@
 import { TOPIC, type Dice } from "./dice.js";
 import type { Product } from "./product.js";
-import { seasonFactor } from "./season.js";
+import { seasonFactor } from "./sectors.js";
 
 /** Stretches of a product's life, with how often they begin, how long they last and what they do to traffic each month. */
 const PHASES = [

@@ -21,13 +21,14 @@ export interface Sector {
   season: number;
 }
 
-/** `en|zh`, separated by semicolons. */
-function pairs(text: string): Bilingual[] {
-  return text.split(";").map((each) => {
-    const [en = "", zh = ""] = each.trim().split("|");
-    return { en, zh };
-  });
+/** `en|zh`. */
+export function pair(text: string): Bilingual {
+  const [en = "", zh = ""] = text.trim().split("|");
+  return { en, zh };
 }
+
+/** Pairs that are separated by semicolons. */
+export const pairs = (text: string): Bilingual[] => text.split(";").map(pair);
 
 function sector(
   slug: string,
@@ -38,11 +39,10 @@ function sector(
   audiences: string,
   season = 1,
 ): Sector {
-  const [nameBoth = { en: "", zh: "" }, nounBoth = { en: "", zh: "" }] = [...pairs(name), ...pairs(noun)];
   return {
     slug,
-    name: nameBoth,
-    noun: nounBoth,
+    name: pair(name),
+    noun: pair(noun),
     endings: endings.split(" "),
     terms: pairs(terms),
     features: pairs(features),
@@ -209,3 +209,19 @@ export const SECTORS: readonly Sector[] = [
     0.7,
   ),
 ];
+
+/**
+ * What the calendar does to traffic, January first, as a ratio: summers are quiet, autumn is busy. From one month to the next
+ * it is less than what products gain and lose by themselves.
+ */
+const SEASON = [-0.006, -0.01, -0.001, 0.004, 0.002, -0.007, -0.014, -0.013, 0.001, 0.011, 0.013, 0.002] as const;
+
+/**
+ * The factor of a calendar month.
+ *
+ * @param calendarMonth 0 for January
+ * @param strength 1 is usual, 0 none
+ */
+export function seasonFactor(calendarMonth: number, strength: number): number {
+  return 1 + (SEASON[calendarMonth] ?? 0) * strength;
+}

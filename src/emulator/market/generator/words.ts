@@ -1,4 +1,4 @@
-import type { Bilingual } from "./sectors.js";
+import { pair, pairs, type Bilingual } from "./sectors.js";
 
 /** First parts of product names. */
 export const BEGINNINGS: readonly string[] = (
@@ -21,39 +21,22 @@ export const HANZI_ENDINGS: readonly string[] =
 
 /** What a product promises: within a tagline, and as a sentence. */
 export const PROMISES: readonly { short: Bilingual; sentence: Bilingual }[] = [
-  {
-    short: { en: "results in minutes", zh: "几分钟出结果" },
-    sentence: { en: "It delivers results in minutes.", zh: "几分钟即可得到结果。" },
-  },
-  {
-    short: { en: "nothing to learn first", zh: "上手简单" },
-    sentence: { en: "It needs no training.", zh: "上手简单，无需培训。" },
-  },
-  {
-    short: { en: "your data stays yours", zh: "保护数据隐私" },
-    sentence: { en: "It keeps your data private.", zh: "注重保护数据隐私。" },
-  },
-  {
-    short: { en: "right in your browser", zh: "浏览器中即可使用" },
-    sentence: { en: "It runs in the browser, with nothing to install.", zh: "无需安装，浏览器中即可使用。" },
-  },
-  {
-    short: { en: "you have the final say", zh: "由您最后把关" },
-    sentence: { en: "It leaves the final decision to you.", zh: "结果由用户最后把关。" },
-  },
-  {
-    short: { en: "fairly priced", zh: "价格合理" },
-    sentence: { en: "It is fairly priced.", zh: "价格合理。" },
-  },
-  {
-    short: { en: "it learns your style", zh: "懂您的风格" },
-    sentence: { en: "It learns your style.", zh: "会学习用户的风格。" },
-  },
-  {
-    short: { en: "built for every day", zh: "为日常工作而生" },
-    sentence: { en: "It is built for daily work.", zh: "专为日常工作打造。" },
-  },
+  promise("results in minutes|几分钟出结果", "It delivers results in minutes.|几分钟即可得到结果。"),
+  promise("nothing to learn first|上手简单", "It needs no training.|上手简单，无需培训。"),
+  promise("your data stays yours|保护数据隐私", "It keeps your data private.|注重保护数据隐私。"),
+  promise(
+    "right in your browser|浏览器中即可使用",
+    "It runs in the browser, with nothing to install.|无需安装，浏览器中即可使用。",
+  ),
+  promise("you have the final say|由您最后把关", "It leaves the final decision to you.|结果由用户最后把关。"),
+  promise("fairly priced|价格合理", "It is fairly priced.|价格合理。"),
+  promise("it learns your style|懂您的风格", "It learns your style.|会学习用户的风格。"),
+  promise("built for every day|为日常工作而生", "It is built for daily work.|专为日常工作打造。"),
 ];
+
+function promise(short: string, sentence: string): { short: Bilingual; sentence: Bilingual } {
+  return { short: pair(short), sentence: pair(sentence) };
+}
 
 /** Taglines of a product: `{noun}` is what it is, `{reader}` for whom, `{promise}` what it promises. */
 export const TAGLINES: readonly Bilingual[] = [
@@ -63,30 +46,15 @@ export const TAGLINES: readonly Bilingual[] = [
 ];
 
 /** Features that any product may introduce. */
-export const GENERAL_FEATURES: readonly Bilingual[] = [
-  { en: "shared workspaces", zh: "共享工作区" },
-  { en: "single sign-on", zh: "单点登录" },
-  { en: "mobile app", zh: "移动应用" },
-  { en: "version history", zh: "版本历史" },
-  { en: "usage reports", zh: "用量报告" },
-  { en: "templates", zh: "模板库" },
-  { en: "dark mode", zh: "深色模式" },
-  { en: "keyboard shortcuts", zh: "快捷键" },
-];
+export const GENERAL_FEATURES: readonly Bilingual[] = pairs(
+  "shared workspaces|共享工作区;single sign-on|单点登录;mobile app|移动应用;version history|版本历史;usage reports|用量报告;templates|模板库;dark mode|深色模式;keyboard shortcuts|快捷键",
+);
 
 /** Invented AI platforms that send visitors. */
-export const AI_PLATFORMS: readonly string[] = [
-  "Chatharbor",
-  "Askwell",
-  "Lumenchat",
-  "Parlance AI",
-  "Wendao",
-  "Sidekick One",
-  "Clearanswer",
-  "Mindmate",
-  "Tianwen",
-  "Orbit Assistant",
-];
+export const AI_PLATFORMS: readonly string[] =
+  "Chatharbor, Askwell, Lumenchat, Parlance AI, Wendao, Sidekick One, Clearanswer, Mindmate, Tianwen, Orbit Assistant".split(
+    ", ",
+  );
 
 /** What people add to a term, with the cluster that it makes. `{}` is the term. */
 export const INTENTS: readonly { cluster: string; name: Bilingual; en: readonly string[]; zh: readonly string[] }[] = [

@@ -1,10 +1,10 @@
 import type { MarketWriter } from "./market-writer.js";
 import { ftsText } from "../full-text.js";
 import { monthStart } from "../../time/month.js";
-import { TOPIC, type Dice } from "./dice.js";
+import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Plan, Product, StalenessStatus } from "./product.js";
 import { firstIntroductions } from "./product-progress.js";
-import { describe, pick } from "./product-texts.js";
+import { describe } from "./product-texts.js";
 import { SECTORS } from "./sectors.js";
 import { AI_PLATFORMS } from "./words.js";
 
