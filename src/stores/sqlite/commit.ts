@@ -114,10 +114,10 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return { status: "accepted", seq };
   }
 
-  function settle({ seq, token, state, dueAt, settledAt, possiblyRepeated, ...rest }: Settlement): boolean {
+  function settle({ seq, token, state, dueAt, settledAt, attempts, possiblyRepeated, lastError }: Settlement): boolean {
     const readySince = state === "ready" ? settledAt : 0;
     const flag = possiblyRepeated ? 1 : 0;
-    return settleOne.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, seq, token).changes === 1;
+    return settleOne.run(state, dueAt, readySince, attempts, flag, lastError, seq, token).changes === 1;
   }
 
   /** Ends the leases of a dead process. @returns the events that are dead now */
