@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/emulator/instance/random-source.js";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.js";
-import { BEGINNING, startEmulator, type RunningEmulator } from "./start-emulator.js";
+import { BEGINNING, startEmulator, usualDatabase, type RunningEmulator } from "./start-emulator.js";
 
 const HOUR_MS = 3_600_000;
 const iso = (atMs: number): string => new Date(atMs).toISOString();
@@ -14,6 +14,13 @@ function databasePath(): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, "emulator.db");
+}
+
+/** A file that an emulator made and closed. */
+async function usedDatabase(): Promise<string> {
+  const db = databasePath();
+  copyFileSync(await usualDatabase(), db);
+  return db;
 }
 
 /** The clock is read once more while the old world ends: then the new file is there, and nobody has it open. */
@@ -72,7 +79,7 @@ test("a reset goes back to the accounts that a file was made with, unless some a
 });
 
 test.each(["in memory", "with a file"])("a snapshot goes on at the moment at which it was taken: %s", async (place) => {
-  const own = await startEmulator(place === "in memory" ? {} : { db: databasePath() });
+  const own = await startEmulator(place === "in memory" ? { seed: 1 } : { db: await usedDatabase() });
   const bytes = await own.emulator.control.snapshot();
   await own.clock.advance(HOUR_MS);
   expect(await own.emulator.control.loadSnapshot({ bytes })).toEqual({ now: iso(BEGINNING) });
@@ -101,7 +108,7 @@ test("a reset in memory that fails changes nothing", async () => {
 });
 
 test("a reset and a snapshot for which there is no room beside the file change nothing", async () => {
-  const db = databasePath();
+  const db = await usedDatabase();
   const own = await startEmulator({ db });
   const { key } = await own.account("pro");
   const bytes = await own.emulator.control.snapshot();
@@ -120,7 +127,7 @@ test("a reset and a snapshot for which there is no room beside the file change n
 });
 
 test("a new file that cannot take the place of the old one leaves the old one at work", async () => {
-  const db = databasePath();
+  const db = await usedDatabase();
   const beside = `${db}.loading`;
   const manual = createManualClock(BEGINNING);
   let isThief = false;
@@ -142,7 +149,7 @@ test("a new file that cannot take the place of the old one leaves the old one at
 });
 
 test("a new file's clock is at the present, however long the old world took to end", async () => {
-  const db = databasePath();
+  const db = await usedDatabase();
   const manual = createManualClock(BEGINNING);
   const { now } = clockThat(manual, db, () => manual.setNow(BEGINNING + HOUR_MS));
   const own = await startEmulator({ db, clock: { ...manual, now } });
@@ -150,7 +157,7 @@ test("a new file's clock is at the present, however long the old world took to e
 });
 
 test("a file that cannot be opened again leaves no emulator, and says so to every call", async () => {
-  const db = databasePath();
+  const db = await usedDatabase();
   const manual = createManualClock(BEGINNING);
   const { now } = clockThat(manual, db, () => {
     rmSync(db);
@@ -178,7 +185,7 @@ test("the Date of an answer to a reset is by the clock that the reset made", asy
 });
 
 test("a file and what stands beside it are its owner's alone, also after a reset and a loaded snapshot", async () => {
-  const db = databasePath();
+  const db = await usedDatabase();
   const folder = join(db, "..");
   const own = await startEmulator({ db });
   const { snapshot, reset, loadSnapshot } = own.emulator.control;

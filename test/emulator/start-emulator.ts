@@ -1,3 +1,6 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Tier } from "../../src/api/access.js";
 import type { AccountFeature } from "../../src/emulator/access/account-view.js";
@@ -49,7 +52,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Runn
 /** The same, for a caller who closes it. */
 export async function openEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const clock = createManualClock(BEGINNING);
-  const emulator = createEmulator({ port: 0, clock, ...options });
+  const hasUsualData = (["db", "seed", "startAt", "accounts"] as const).every((name) => options[name] === undefined);
+  const emulator = createEmulator({ port: 0, clock, ...(hasUsualData && { db: await usualDatabase() }), ...options });
   await emulator.start();
   return {
     emulator,
@@ -67,6 +71,28 @@ export async function openEmulator(options: EmulatorOptions = {}): Promise<Runni
       return { accountId: account_id, key };
     },
   };
+}
+
+let made: Promise<string> | undefined;
+let copies = 0;
+
+/** A database with the usual data. Generating them takes most of a start, so each worker does it once and copies the file. */
+export async function usualDatabase(): Promise<string> {
+  made ??= makeUsualDatabase();
+  const original = await made;
+  const copy = `${original}.${++copies}`;
+  copyFileSync(original, copy);
+  return copy;
+}
+
+async function makeUsualDatabase(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const db = join(folder, "usual.db");
+  const emulator = createEmulator({ port: 0, clock: createManualClock(BEGINNING), db });
+  await emulator.start();
+  await emulator.close();
+  return db;
 }
 
 /** Asks below an address. */

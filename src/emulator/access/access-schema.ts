@@ -1,4 +1,4 @@
-/** The tables of who may call. Times are milliseconds since 1970. */
+/** The tables of accounts, keys and quotas. Times are milliseconds since 1970. */
 export const ACCESS_SCHEMA = `
 CREATE TABLE account (
   account_id INTEGER PRIMARY KEY,

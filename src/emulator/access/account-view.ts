@@ -4,10 +4,10 @@ import type { Entitlement, Tier } from "../../api/access.js";
 /** The account feature that an extra dimension of the rankings requires (service document, Authentication 5). */
 export type RankingFeature = `market.sort.${RankingSort}`;
 
-/** What an account may hold beside its tier. */
+/** An entitlement or a feature that an account can have. */
 export type AccountFeature = Entitlement | RankingFeature;
 
-/** What an operation may know of the account that calls it. */
+/** The account of a caller, as operations see it. */
 export interface AccountView {
   accountId: number;
   tier: Tier;

@@ -23,18 +23,18 @@ export interface Accounts {
   list(): AccountInfo[];
   /** @throws ServiceError RESOURCE_NOT_FOUND */
   read(accountId: number): AccountInfo;
-  /** Null for one that there is not. */
+  /** Null when there is no such account. */
   view(accountId: number): AccountView | null;
 }
 
 const RANKING_FEATURES: readonly RankingFeature[] = RANKING_SORTS.map((sort) => `market.sort.${sort}` as const);
 
-/** Everything that an account can be entitled to. */
+/** All entitlements and features. */
 export const ACCOUNT_FEATURES: readonly AccountFeature[] = [...ENTITLEMENTS, ...RANKING_FEATURES];
 
-/** What an account of a tier has unless it is told otherwise (service document, Authentication 5). */
+/** The features of a new account (service document, Authentication 5). */
 function featuresOf(tier: Tier): readonly AccountFeature[] {
-  // Invited Developer Access stands in for the entitlements of the two research operations.
+  // Invited Developer Access replaces the entitlements of the two research operations.
   return tier === "developer" ? ["api.access", ...RANKING_FEATURES] : ACCOUNT_FEATURES;
 }
 
@@ -87,7 +87,7 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
     update: database.transaction((accountId, { tier, entitlements }) => {
       const before = read(accountId);
       if (tier !== undefined) setTier.run(tier, accountId);
-      // A tier that changes brings its own entitlements, unless they are named too.
+      // A new tier brings its own entitlements, unless the call names some.
       const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
       if (features !== undefined) entitle(accountId, features);
       return read(accountId);

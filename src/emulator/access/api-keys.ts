@@ -4,7 +4,7 @@ import type { EmulatorCore } from "../instance/core.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** A key as lists show it: never the key itself. */
+/** A key as lists show it, without the key itself. */
 export interface ApiKeyInfo {
   key_id: string;
   account_id: number;
@@ -15,7 +15,7 @@ export interface ApiKeyInfo {
   revoked_at: string | null;
 }
 
-/** What a key that was presented stands for. */
+/** The stored key that a caller presented. */
 export interface FoundKey {
   keyId: string;
   accountId: number;
@@ -23,22 +23,20 @@ export interface FoundKey {
   isRevoked: boolean;
 }
 
-/** What is kept of a key. */
+/** What is stored of a key. */
 export interface KeptKey {
   hash: Buffer;
   hint: string;
 }
 
 export interface ApiKeys {
-  /**
-   * `key`, a random one, is shown here and never again.
-   */
+  /** Makes a random key. Only this answer has it. */
   create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string };
-  /** A key that was shown elsewhere. */
+  /** Stores a key that the user made. */
   adopt(accountId: number, scopes: readonly Scope[], key: KeptKey): void;
   /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
   revoke(keyId: string): ApiKeyInfo;
-  /** @param accountId of this account alone; undefined: all */
+  /** @param accountId undefined: the keys of all accounts */
   list(accountId?: number): ApiKeyInfo[];
   find(key: string): FoundKey | null;
 }

@@ -4,7 +4,7 @@ import { monthOf, monthStart } from "../time/month.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { AccountView } from "./account-view.js";
 
-/** The counted calls of Developer Access: 50 a UTC month, shared by all keys of the account (service document, Limits). */
+/** The counted calls of Developer Access in a UTC month, shared by all keys of the account (service document, Limits). */
 export interface Quota {
   /**
    * Takes a unit; `refund` gives it back.
@@ -12,7 +12,7 @@ export interface Quota {
    * @throws ServiceError PRO_API_QUOTA_EXHAUSTED
    */
   take(account: AccountView): { refund(): void };
-  /** The headers of an answer to this account (service document, Errors); none for one without a quota. */
+  /** The headers of an answer to this account (service document, Errors); none without a quota. */
   headers(account: AccountView): Record<string, string>;
   /** Counted calls this month. */
   used(accountId: number): number;
@@ -43,7 +43,7 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
         });
       }
       add.run(accountId, month, 1);
-      // Into the month that it was taken from, which may be over by now.
+      // Given back to the month that it was taken from, which may be over.
       return { refund: () => void add.run(accountId, month, -1) };
     },
     headers({ accountId, hasQuota }) {

@@ -3,23 +3,23 @@ import { z } from "zod";
 import type { EmulatorCore } from "../instance/core.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 
-/** What a session token that was presented stands for. */
+/** The session of a token that a caller presented. */
 export interface FoundSession {
   sessionId: string;
   accountId: number;
 }
 
-/** The signed session tokens of the website (service document, Authentication 3). Nothing of them is kept. */
+/** The signed session tokens of the website (service document, Authentication 3). They are not stored. */
 export interface Sessions {
   create(accountId: number, lifetimeSeconds: number): { token: string; expires_at: string };
-  /** Null when it is not ours, was changed or has expired. */
+  /** Null for a token that is not ours, was changed or has expired. */
   find(token: string): FoundSession | null;
 }
 
 const PREFIX = "sbs_";
 const SECRET = "session_secret";
 
-/** Tells a session token from an API key. */
+/** Whether a token is a session token and no API key. */
 export const isSessionToken = (token: string): boolean => token.startsWith(PREFIX);
 
 const claimsSchema = z.strictObject({ session: z.string(), account: z.int(), expiresAt: z.int() });

@@ -9,7 +9,7 @@ const entitlements = z.array(z.enum(ACCOUNT_FEATURES)).optional();
 const anHourSeconds = 3600;
 const yearSeconds = 366 * 24 * anHourSeconds;
 
-/** What the service's dashboard does with accounts, keys and sessions. */
+/** Accounts, keys and sessions, as the dashboard of the service has them. */
 export function accessControl({ accounts, keys, sessions, quota }: Access) {
   return {
     createAccount: controlOperation({
@@ -38,7 +38,7 @@ export function accessControl({ accounts, keys, sessions, quota }: Access) {
     createKey: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/keys",
-      about: "Makes an API key, with all scopes unless told otherwise. The key is shown here and never again.",
+      about: "Makes an API key, with all scopes unless some are named. Only this answer has the key.",
       input: z.strictObject({ account_id: accountId, scopes: z.array(scopeSchema).default([...SCOPES]) }),
       run: ({ account_id, scopes }) => keys.create(accounts.read(account_id).account_id, scopes),
     }),
@@ -59,7 +59,7 @@ export function accessControl({ accounts, keys, sessions, quota }: Access) {
     createSession: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/sessions",
-      about: "Makes a session token, which search demand and rankings take as they take a key.",
+      about: "Makes a session token, which search demand and rankings accept in place of a key.",
       input: z.strictObject({
         account_id: accountId,
         lifetime_seconds: z.int().min(1).max(yearSeconds).default(anHourSeconds),

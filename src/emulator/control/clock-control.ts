@@ -16,11 +16,11 @@ const spanSchema = {
   seconds: amount.default(0),
   ms: amount.default(0),
 };
-/** No further than that at once, so that a slip does not make years of data. */
+/** The longest single move: a slip should not generate years of data. */
 const MOST_MS = 10 * 366 * 24 * 3_600_000;
 
 const advanceSchema = z.strictObject({
-  /** To this moment, which must not be past. */
+  /** The moment to move to, not in the past. */
   to: dateTimeSchema.optional(),
   ...spanSchema,
 });
@@ -52,7 +52,7 @@ export function clockControl(
     now: controlOperation({
       method: "GET",
       path: "/clock",
-      about: "Tells the service's time.",
+      about: "Gives the service's time.",
       input: z.strictObject({}),
       run: timeNow,
     }),
@@ -60,7 +60,7 @@ export function clockControl(
       method: "POST",
       path: "/clock/advance",
       about:
-        "Moves the clock forward, to a moment or by a span; all that is due on the way is done before it answers with what was sent.",
+        "Moves the clock forward, to a moment or by a span. All work that is due on the way is done first; the answer says what was sent.",
       input: advanceSchema,
       async run(input): Promise<ClockMove> {
         let target = 0;
@@ -81,7 +81,7 @@ export function clockControl(
     settle: controlOperation({
       method: "POST",
       path: "/clock/settle",
-      about: "Answers when nothing that is due by now is left to do, such as deliveries that were begun.",
+      about: "Answers when all work that is due is done, such as deliveries in flight.",
       input: z.strictObject({}),
       async run() {
         await scheduler.idle();
@@ -92,7 +92,7 @@ export function clockControl(
 }
 
 /**
- * A moment, or a span from now: months as the calendar has them, then the rest.
+ * The moment to move to: `to`, or now plus a span. Calendar months are added first.
  *
  * @throws ServiceError INVALID_PARAMETERS
  */
@@ -101,15 +101,15 @@ function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number):
   const { months, days, hours, minutes, seconds, ms } = span;
   const from = to === undefined ? now : Date.parse(to);
   const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
-  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is past; the clock only goes forward.");
-  // Not a number, too, is not within.
+  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock only goes forward.");
+  // Also true for NaN.
   if (!(target - now <= MOST_MS)) {
     throw new ServiceError("INVALID_PARAMETERS", "The clock goes at most ten years forward at once.");
   }
   return target;
 }
 
-/** Somebody who gives both has something else in mind than their sum. @throws ServiceError INVALID_PARAMETERS */
+/** Refuses a moment together with a span: a user who gives both does not mean their sum. @throws ServiceError INVALID_PARAMETERS */
 function assertOneWay(to: string | undefined, span: Readonly<Record<string, number>>): void {
   const beside = Object.keys(span).filter((name) => span[name] !== 0);
   if (to === undefined || beside.length === 0) return;

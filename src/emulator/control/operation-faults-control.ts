@@ -3,23 +3,23 @@ import { OPERATIONS, type OperationName } from "../../api/operations.js";
 import { controlOperation } from "./control-operation.js";
 import { OPERATION_FAULTS, type OperationFaults } from "../operations/operation-faults.js";
 
-/** Those whose errors in the document have a 503. */
+/** The operations for which the document lists 503. */
 const FALLIBLE = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>
   (OPERATIONS[name].errors as readonly number[]).includes(503),
 );
 
 const operation = z.enum(FALLIBLE);
 
-/** Operations that are to fail. */
+/** Lets operations fail. */
 export function operationFaultsControl(faults: OperationFaults) {
-  const told = (): { items: ReturnType<OperationFaults["list"]> } => ({ items: faults.list() });
+  const listed = (): { items: ReturnType<OperationFaults["list"]> } => ({ items: faults.list() });
   return {
     listOperationFaults: controlOperation({
       method: "GET",
       path: "/faults/operations",
       about: "Lists the operations that answer 503.",
       input: z.strictObject({}),
-      run: told,
+      run: listed,
     }),
     setOperationFault: controlOperation({
       method: "POST",
@@ -32,7 +32,7 @@ export function operationFaultsControl(faults: OperationFaults) {
       }),
       run({ operation: name, code, calls }) {
         faults.set(name, code, calls);
-        return told();
+        return listed();
       },
     }),
     clearOperationFault: controlOperation({
@@ -42,7 +42,7 @@ export function operationFaultsControl(faults: OperationFaults) {
       input: z.strictObject({ operation }),
       run({ operation: name }) {
         faults.clear(name);
-        return told();
+        return listed();
       },
     }),
   };

@@ -1,6 +1,6 @@
 import type { Database } from "./database.js";
 
-/** What the emulator remembers of itself, by name. */
+/** Facts about the database itself, by name. */
 export const SETTINGS_SCHEMA = `
 CREATE TABLE setting (
   name TEXT PRIMARY KEY,
@@ -13,7 +13,7 @@ export function readSetting(database: Database, name: string): string | null {
   return value ?? null;
 }
 
-/** A value that is there already is not written again, so that reading leaves a snapshot as it was. */
+/** Does not write a value that is stored already, so that two snapshots of one state are equal. */
 export function writeSetting(database: Database, name: string, value: string): void {
   database
     .prepare(

@@ -16,7 +16,7 @@ import { ServiceError } from "../operations/service-error.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
 
-/** What the app answers with. */
+/** The parts that answer. */
 export interface AppParts {
   services: OperationServices & { report: ReportEvent };
   control: ControlTable;
@@ -26,7 +26,7 @@ export interface AppParts {
   now: () => number;
 }
 
-/** Listens to a request of `node:http`. */
+/** A listener for requests of `node:http`. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 type Respond = (request: express.Request, requestId: string) => Answer | Promise<Answer>;
@@ -37,7 +37,7 @@ interface Route {
   respond: Respond;
 }
 
-/** The service over HTTP, and the control API beside it. Whatever is asked, the answer is JSON with a request id. */
+/** The service over HTTP, and the control API beside it. Each answer is JSON with a request id, also for unknown paths. */
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now } = parts;
   const app = express();
@@ -61,13 +61,13 @@ export function createApp(parts: AppParts): RequestListener {
   for (const path of new Set(routes.map((route) => route.path))) {
     const own = routes.filter((route) => route.path === path);
     const refuse = answer(wrongMethod(path, own, parts));
-    // Before the others: Express answers HEAD by what answers GET, which would take a call of the quota.
+    // First: Express answers HEAD with the handler of GET, which would take a call of the quota.
     app.head(expressPath(path), refuse);
     for (const { method, respond } of own) app[VERBS[method]](expressPath(path), answer(respond));
     app.all(expressPath(path), refuse);
   }
   app.use(answer(notFound));
-  // Express takes a function of four parameters for one that handles errors: here, a path that it could not decode.
+  // Express calls a function with four parameters for errors: here, a path that it could not decode.
   const onError: express.ErrorRequestHandler = (_error, request, response, next) =>
     void answer(notFound)(request, response, next);
   app.use(onError);
@@ -119,13 +119,13 @@ const openApi: Route = {
   method: "GET",
   path: "/openapi.json",
   async respond() {
-    // Here: the service is ready sooner without it.
+    // Imported here, so that the service starts sooner.
     const { openApiDocument } = await import("../../api/openapi/openapi-document.js");
     return ok(openApiDocument());
   },
 };
 
-/** `/tools/{slug}` as Express writes it. */
+/** The path `/tools/{slug}` in the syntax of Express. */
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 const notFound: Respond = () => {

@@ -8,11 +8,11 @@ import { envelope } from "./answer.js";
 
 export interface Listening {
   port: number;
-  /** Takes no more connections, and resolves when those that are there have ended. */
+  /** Accepts no more connections, and resolves when the open ones have ended. */
   close(): Promise<void>;
 }
 
-/** A request, its body too, must have arrived by then. */
+/** The time in which a request with its body must have arrived. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** @throws SignalboxError `port_in_use`, `address_unusable` */
@@ -33,7 +33,7 @@ export async function listen(
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
-/** What Node could not read as a request gets the envelope too. */
+/** Answers with the envelope when Node could not read a request. */
 function refuseRequest({ code }: NodeJS.ErrnoException, socket: Socket, random: RandomSource): void {
   if (!socket.writable || code === "ECONNRESET") {
     socket.destroy();
@@ -63,8 +63,8 @@ function listenError({ code = "unknown error" }: NodeJS.ErrnoException, host: st
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // An answer that is on its way may be finished; who never takes it is not waited for.
-  const impatience = setTimeout(() => server.closeAllConnections(), 1000);
+  // An answer that is being sent may be finished, but a client that does not read it is not waited for.
+  const forced = setTimeout(() => server.closeAllConnections(), 1000);
   await closed;
-  clearTimeout(impatience);
+  clearTimeout(forced);
 }

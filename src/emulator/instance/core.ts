@@ -4,12 +4,12 @@ import type { RandomSource } from "./random-source.js";
 import type { EmulatorClock } from "../time/emulator-clock.js";
 import type { Scheduler } from "../time/scheduler.js";
 
-/** What every part of the emulator is given. */
+/** What each part of the emulator is made with. */
 export interface EmulatorCore {
   database: Database;
   clock: EmulatorClock;
   scheduler: Scheduler;
-  /** Ids, keys, secrets and jitter. The observed data has a seed of its own. */
+  /** For ids, keys and secrets. The market has a seed of its own. */
   random: RandomSource;
   /** How the emulator behaves where the document says "not shown". */
   assumptions: Assumptions;

@@ -10,32 +10,32 @@ import { resolveAssumptions, type AssumptionOptions } from "./assumption-options
 import type { Assumptions } from "./assumptions.js";
 import { systemRandom, type RandomSource } from "./random-source.js";
 
-/** What a user gives to `createEmulator`. A value of `undefined` means absent. */
+/** The options of `createEmulator`. A value of `undefined` means absent. */
 export interface EmulatorOptions {
   /** 0 takes a free one. @default 4010 */
   port?: number | undefined;
   /** The address to listen on. @default "127.0.0.1" */
   host?: string | undefined;
-  /** A file that keeps everything; made when it is missing. @default in memory, gone at the end */
+  /** A file that keeps the state; made when it is missing. @default in memory, lost at the end */
   db?: string | undefined;
   /** Same seed, same data. A file keeps the seed that it was made with. @default 1 */
   seed?: number | undefined;
-  /** Where the service's clock begins, ISO 8601; that of a file goes on, and at least from here. @default now */
+  /** Where the service's clock starts, ISO 8601; the clock of a file continues, from here at the earliest. @default now */
   startAt?: string | undefined;
   /**
-   * Accounts, each with a key, that a new database gets, also after a reset. A reset that is given none goes by those that the
-   * database was made with.
+   * The accounts of a new database, each with a key, also after a reset. Without this option a reset makes the accounts that
+   * the database was made with.
    *
    * @default none
    */
   accounts?: readonly AccountOptions[] | undefined;
-  /** How it behaves where the service's document says "not shown"; the README lists all. */
+  /** How the emulator behaves where the service's document says "not shown"; the README lists all. */
   assumptions?: AssumptionOptions | undefined;
-  /** Certificates (PEM) that webhook endpoints may show, instead of those that Node trusts. @default Node's */
+  /** The authorities (PEM) whose certificates webhook endpoints may have. @default those that Node trusts */
   ca?: string | undefined;
-  /** What the service's clock follows; for tests. @default the system's clock */
+  /** The clock that the service's clock follows; for tests. @default the system's clock */
   clock?: Clock | undefined;
-  /** Where ids, keys and secrets come from; for tests. @default the system's */
+  /** The source of ids, keys and secrets; for tests. @default the system's */
   random?: RandomSource | undefined;
   /**
    * Opens the control API to callers on other machines, such as from outside of a container: it answers every caller that sends
@@ -50,17 +50,17 @@ export interface EmulatorOptions {
   logger?: Logger | false | undefined;
 }
 
-/** An account that a new database gets. */
+/** An account of a new database. */
 export interface AccountOptions {
   name: string;
   tier: Tier;
-  /** The API key itself, 16 characters or more, so that it is the same at each start. */
+  /** The API key, 16 characters or more. The user chooses it, so it is the same at each start. */
   key: string;
   /** @default all */
   scopes?: readonly Scope[] | undefined;
 }
 
-/** The options with every default in its place. */
+/** The options with every default. */
 export interface EmulatorConfig {
   port: number;
   host: string;
@@ -97,7 +97,7 @@ const optionsSchema = z.strictObject({
     .array(accountSchema)
     .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two have the same key")
     .default([]),
-  // What is in it is checked beside its table.
+  // `resolveAssumptions` checks its content.
   assumptions: objectOption<AssumptionOptions>("an object").optional(),
   ca: z.string().min(1).optional(),
   clock: clockOption.default(systemClock),
@@ -107,7 +107,7 @@ const optionsSchema = z.strictObject({
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")]).default(false),
 });
 
-/** Whose texts an error has. */
+/** The name in errors. */
 const FACTORY = "createEmulator";
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Where ids, keys, secrets and jitter come from. */
+/** The source of ids, keys and secrets. */
 export interface RandomSource {
   /**
    * Random bytes.

@@ -2,7 +2,7 @@ import type { OperationName } from "../../api/operations.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "./service-error.js";
 
-/** The 503 that an operation can be told to answer with (service document, Errors). */
+/** The 503 answers that a fault can give (service document, Errors). */
 export const OPERATION_FAULTS = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"] as const;
 export type OperationFault = (typeof OPERATION_FAULTS)[number];
 
@@ -10,14 +10,14 @@ export const OPERATION_FAULT_SCHEMA = `
 CREATE TABLE operation_fault (
   operation TEXT PRIMARY KEY,
   code TEXT NOT NULL,
-  -- How many calls it still holds for; null: until it is taken away.
+  -- The number of calls that still get it; null: until it is cleared.
   remaining INTEGER
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Operations that answer 503 because the control API said so. */
+/** The operations that answer 503 because the control API set a fault. */
 export interface OperationFaults {
-  /** @param calls how many calls get it; null: until it is taken away */
+  /** @param calls how many calls get it; null: until it is cleared */
   set(operation: OperationName, code: OperationFault, calls: number | null): void;
   clear(operation: OperationName): void;
   list(): { operation: OperationName; code: OperationFault; calls: number | null }[];

@@ -1,16 +1,16 @@
 import type { Clock } from "../../time/clock.js";
 
-/** The service's time: it goes on as the clock below it does, and can be moved forward. */
+/** The service's time: it follows another clock, and can be moved forward. */
 export interface EmulatorClock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Sets it forward; a moment that is past changes nothing, so that no two events change places. */
+  /** Moves it forward. A moment in the past changes nothing, so that events keep their order. */
   moveTo(atMs: number): void;
 }
 
 /**
- * @param base what it follows: the system's clock, or one that stands still
- * @param startMs the time it begins at. @default that of `base`
+ * @param base the clock that it follows: the system's, or a manual one
+ * @param startMs the time at which it starts. @default that of `base`
  */
 export function createEmulatorClock(base: Pick<Clock, "now">, startMs: number = base.now()): EmulatorClock {
   let ahead = startMs - base.now();

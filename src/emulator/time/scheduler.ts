@@ -2,44 +2,44 @@ import type { Clock, ClockTimer } from "../../time/clock.js";
 import type { EmulatorClock } from "./emulator-clock.js";
 
 /**
- * Something that has work at certain times: retries, stages of an investigation, a month that ends. One that throws or
- * rejects, because the disk is full say, is left alone for a minute and then asked again.
+ * A part that has work at certain times: retries, stages of an investigation, the end of a month. When it throws or rejects,
+ * for example because the disk is full, it is called again after a minute.
  */
 export interface DueWork {
-  /** When the next piece is due that nobody works on yet, in milliseconds since 1970; null when there is none. */
+  /** When the next work is due that was not started yet, in milliseconds since 1970; null when there is none. */
   nextDueAt(): number | null;
-  /** Begins all that is due by `nowMs`; resolves when what it began is done. */
+  /** Starts all work that is due by `nowMs`, and resolves when it is done. */
   runDue(nowMs: number): Promise<void>;
 }
 
-/** Runs work when it is due, as the clock goes on or is moved. */
+/** Runs work when it is due, while the clock runs and when it is moved. */
 export interface Scheduler {
   add(work: DueWork): void;
-  /** To be called when work was added or moved. */
+  /** To be called when a part has work that is due earlier than before. */
   wake(): void;
   /**
-   * Moves the clock to `atMs`, stopping at each moment on the way at which something is due, until that is done. So what
-   * a moved clock shows is what time itself would have. Closed on the way, it leaves the clock where it got to.
+   * Moves the clock to a moment. It stops at each moment on the way at which work is due, until that work is done, so a moved
+   * clock shows the same results as passing time. When the scheduler is closed on the way, the clock stays where it is.
    *
-   * @param at a moment, or what makes one of the time at which this walk begins: it waits for those before it. What that
-   * throws is what it rejects with.
+   * @param at a moment, or a function that makes one of the time at which this move starts, after the moves before it. Rejects
+   * with the error of that function.
    */
   advanceTo(at: number | ((nowMs: number) => number)): Promise<void>;
-  /** While {@link Scheduler.advanceTo} is on its way: real time hardly passes then. */
+  /** Whether {@link Scheduler.advanceTo} moves the clock: real time hardly passes then. */
   readonly isAdvancing: boolean;
   /** Resolves when nothing runs and nothing is due. */
   idle(): Promise<void>;
-  /** No more work begins; resolves when what runs is done. */
+  /** Starts no more work; resolves when the work that runs is done. */
   close(): Promise<void>;
 }
 
-/** A real timer may be early by a moment, and a clock can be moved while it waits: it looks again at least this often. */
+/** The longest wait of a timer: a real timer may fire early, and the clock can be moved while it waits. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** How long work that failed is left alone, by the service's clock. */
+/** The wait after work has failed, by the service's clock. */
 const REST_MS = 60_000;
 
-/** @param onFailure told of what a piece of work throws. @default nobody is */
+/** @param onFailure called with the error of work that failed. @default does nothing */
 export function createScheduler(
   clock: EmulatorClock,
   base: Pick<Clock, "setTimeout">,
@@ -120,7 +120,7 @@ export function createScheduler(
   async function walkTo(atMs: number): Promise<void> {
     await idle();
     for (;;) {
-      // What is due on the rest of the way would be late, or too late, when somebody goes on from here.
+      // The clock must not pass work that is due: after a restart that work would be late, or too late.
       if (isClosed) return;
       const due = nextDueAt();
       if (due === null || due > atMs) break;
@@ -138,7 +138,7 @@ export function createScheduler(
     },
     wake: arm,
     advanceTo(at) {
-      // One walk after the other: two at once would take each other's stops.
+      // One walk after the other: two at once would skip stops of each other.
       walks++;
       const walk = advancing
         .then(() => walkTo(typeof at === "number" ? at : at(clock.now())))

@@ -1,4 +1,4 @@
-/** Who follows what, who registered where, what is to be sent, and what came of it. Times are in ms since 1970. */
+/** The tables of follows, registrations, signals and deliveries. Times are in milliseconds since 1970. */
 export const WEBHOOK_SCHEMA = `
 CREATE TABLE follow (
   account_id INTEGER NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE signal (
   draft TEXT NOT NULL
 ) STRICT;
 
--- The signals that an account was sent: for its limit in a rolling 24 hours.
+-- The signals that were sent to an account: for its limit in a rolling 24 hours.
 CREATE TABLE account_signal (
   account_id INTEGER NOT NULL,
   signal_id INTEGER NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE event (
   PRIMARY KEY (event_id, locale)
 ) STRICT;
 
--- An event on its way to one registration.
+-- An event for one registration.
 CREATE TABLE delivery (
   delivery_id INTEGER PRIMARY KEY,
   registration_id TEXT NOT NULL REFERENCES registration,
@@ -60,10 +60,10 @@ CREATE TABLE delivery (
     OR state = 'expired' OR state = 'cancelled'),
   attempts INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  -- After this it is not sent any more.
+  -- After this moment it is not sent.
   expires_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
-  -- The delivery that a person sent again; null for what the service sent by itself.
+  -- The delivery that a person repeated with this one; null for one that the service made.
   redelivery_of INTEGER
 ) STRICT;
 CREATE INDEX delivery_waiting ON delivery (registration_id, due_at) WHERE state = 'waiting';
@@ -71,7 +71,7 @@ CREATE INDEX delivery_expiring ON delivery (expires_at) WHERE state = 'waiting';
 CREATE INDEX delivery_by_registration ON delivery (registration_id);
 CREATE INDEX delivery_by_event ON delivery (event_id);
 
--- How many there are in each state: to count them would read all of them.
+-- The number in each state, kept by triggers: counting would read all deliveries.
 CREATE TABLE delivery_count (
   state TEXT PRIMARY KEY,
   deliveries INTEGER NOT NULL
@@ -84,31 +84,31 @@ CREATE TRIGGER delivery_changed AFTER UPDATE OF state ON delivery WHEN NEW.state
   INSERT INTO delivery_count VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET deliveries = deliveries + 1;
 END;
 
--- One request, and what came of it.
+-- One request with its answer.
 CREATE TABLE attempt (
   attempt_id INTEGER PRIMARY KEY,
   delivery_id INTEGER NOT NULL REFERENCES delivery,
   started_at INTEGER NOT NULL,
   duration_ms REAL NOT NULL,
   request_headers TEXT NOT NULL,
-  -- Null when there was no answer; failure tells why.
+  -- Null when there was no answer; failure has the reason.
   status INTEGER,
   failure TEXT,
   answer_headers TEXT,
-  -- Its beginning.
+  -- The first 16 KiB.
   answer_body BLOB,
   -- The faults that it met, a JSON array.
   faults TEXT NOT NULL
 ) STRICT;
 CREATE INDEX attempt_by_delivery ON attempt (delivery_id);
 
--- What goes wrong on purpose on the way to a registration.
+-- Faults that deliveries to a registration meet on purpose.
 CREATE TABLE webhook_fault (
   registration_id TEXT NOT NULL REFERENCES registration,
   kind TEXT NOT NULL,
   -- A status, or milliseconds.
   value INTEGER,
-  -- How many more requests it is for; null for all.
+  -- The number of requests that still meet it; null: all.
   remaining INTEGER,
   PRIMARY KEY (registration_id, kind)
 ) STRICT, WITHOUT ROWID;

@@ -13,7 +13,7 @@ const listInput = z.strictObject({
   registration_id: registration_id.optional(),
   event_id: z.string().optional(),
   state: z.enum(DELIVERY_STATES).optional(),
-  /** Those with a smaller id: the next page. */
+  /** Deliveries with a smaller id: the next page. */
   before: deliveryId.optional(),
   limit: z.int().min(1).max(500).default(50),
 });
@@ -25,9 +25,9 @@ const faultInput = z.discriminatedUnion("kind", [
   z.strictObject({ registration_id, times, kind: z.enum(["cut_body", "reset", "duplicate"]) }),
 ]);
 
-/** What was sent, sending it again, and what goes wrong on purpose on the way. */
+/** Deliveries, sending them again, and the faults that they meet. */
 export function deliveriesControl({ deliveries, registrations, faults }: Webhooks) {
-  const told = (id?: string): { items: WebhookFault[] } => ({ items: faults.list(id) });
+  const listed = (id?: string): { items: WebhookFault[] } => ({ items: faults.list(id) });
   return {
     listDeliveries: controlOperation({
       method: "GET",
@@ -53,30 +53,30 @@ export function deliveriesControl({ deliveries, registrations, faults }: Webhook
     listDeliveryFaults: controlOperation({
       method: "GET",
       path: "/faults/deliveries",
-      about: "Lists what goes wrong on purpose on the way to registrations.",
+      about: "Lists the faults that deliveries to registrations meet.",
       input: z.strictObject({ registration_id: registration_id.optional() }),
-      run: ({ registration_id: id }) => told(id),
+      run: ({ registration_id: id }) => listed(id),
     }),
     setDeliveryFault: controlOperation({
       method: "POST",
       path: "/faults/deliveries",
-      about: "Lets something go wrong on the way to a registration, some times or until it is cleared.",
+      about: "Sets a fault for deliveries to a registration, for some requests or until it is cleared.",
       input: faultInput,
       run(fault) {
         registrations.read(fault.registration_id);
         faults.set({ value: null, ...fault });
-        return told(fault.registration_id);
+        return listed(fault.registration_id);
       },
     }),
     clearDeliveryFaults: controlOperation({
       method: "DELETE",
       path: "/faults/deliveries/{registration_id}",
-      about: "Lets deliveries to a registration go well again.",
+      about: "Clears the faults of a registration.",
       input: z.strictObject({ registration_id }),
       run({ registration_id: id }) {
         registrations.read(id);
         faults.clear(id);
-        return told(id);
+        return listed(id);
       },
     }),
   };

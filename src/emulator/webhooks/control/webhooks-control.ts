@@ -31,7 +31,7 @@ const publishInput = z.strictObject({
   published_at: dateTimeSchema.optional(),
 });
 
-/** What the service's dashboard does with webhooks, and the publishing of signals. */
+/** Follows and registrations, as the dashboard of the service has them, and the publishing of signals. */
 export function webhooksControl(
   { database, clock }: Pick<EmulatorCore, "database" | "clock">,
   webhooks: Webhooks,
@@ -58,7 +58,7 @@ export function webhooksControl(
     if (product === undefined) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product of this slug.");
     const now = clock.now();
     const publishedAt = published_at === undefined ? now : Date.parse(published_at);
-    if (publishedAt > now) throw new ServiceError("INVALID_PARAMETERS", "published_at: is still to come.");
+    if (publishedAt > now) throw new ServiceError("INVALID_PARAMETERS", "published_at: is in the future.");
     const overrides = { ...said, observed_at: observed_at === undefined ? undefined : Date.parse(observed_at) };
     const draft = draftSignal(database, { ...product, signal_type }, publishedAt, overrides);
     return webhooks.publish(draft, { publishedAt });
@@ -86,7 +86,7 @@ export function webhooksControl(
     unfollow: controlOperation({
       method: "DELETE",
       path: "/accounts/{account_id}/follows/{slug}",
-      about: "Lets an account follow a product no more.",
+      about: "Ends that an account follows a product.",
       input: z.strictObject({ account_id: accountId, slug }),
       run({ account_id, slug: of }) {
         assertAccount(account_id);
@@ -111,7 +111,7 @@ export function webhooksControl(
     pauseRegistration: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/pause",
-      about: "Pauses an active registration: it gets no new signal, and what waits for it stays.",
+      about: "Pauses an active registration: it gets no new signals, and its waiting deliveries stay.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.setStatus(registration_id, "paused"),
     }),
@@ -125,28 +125,28 @@ export function webhooksControl(
     deleteRegistration: controlOperation({
       method: "DELETE",
       path: "/registrations/{registration_id}",
-      about: "Deletes a registration for good; what waits for it is cancelled.",
+      about: "Deletes a registration for good; its waiting deliveries are cancelled.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.setStatus(registration_id, "deleted"),
     }),
     rotateSecret: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/rotate",
-      about: "Gives a registration a new signing secret, which is shown here and never again.",
+      about: "Gives a registration a new signing secret. Only this answer has it.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.rotateSecret(registration_id),
     }),
     sendTestEvent: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/test",
-      about: "Sends a webhook.test event to a registration that is active, or as assumed.",
+      about: "Sends a webhook.test event to an active registration.",
       input: onRegistration.extend({ message: z.string().max(2000).default("This is a test event.") }),
       run: ({ registration_id, message }) => ({ delivery_id: registrations.sendTest(registration_id, message) }),
     }),
     verifyRegistration: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/verify",
-      about: "Sends the verification again to a registration that is pending.",
+      about: "Sends the verification again to a pending registration.",
       input: onRegistration,
       run: ({ registration_id }) => ({ delivery_id: registrations.verifyAgain(registration_id) }),
     }),

@@ -1,10 +1,10 @@
 import type { ServiceLocale } from "../../../api/locale.js";
 
-/** Where a delivery is: the last four are for good, though a person can have its event sent anew. */
+/** The states of a delivery. The last four are final, though a person can have its event sent again. */
 export const DELIVERY_STATES = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** An event on its way to one registration, as it is stored. */
+/** An event for one registration, as it is stored. */
 export interface DeliveryRow {
   delivery_id: number;
   registration_id: string;

@@ -5,12 +5,12 @@ import type { EmulatorCore } from "../../instance/core.js";
 import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 
-/** What is to be sent. */
+/** The events that are to be sent. */
 export interface Outbox {
   /**
-   * Adds an event for a registration; due now. Its bytes are made once for each language.
+   * Adds an event for a registration, due now. Its bytes are made once for each language.
    *
-   * @param since when its 24 hours began, in milliseconds since 1970
+   * @param since the start of its 24 hours, in milliseconds since 1970
    */
   add(
     registration: Pick<RegistrationRow, "registration_id" | "locale">,
@@ -18,7 +18,7 @@ export interface Outbox {
     eventId: string,
     since: number,
   ): number;
-  /** Sends the event of a delivery once more, as a delivery of its own: the same id and bytes, another signature. */
+  /** Sends the event of a delivery again, as a new delivery: the same id and bytes, a new signature. */
   addAgain(delivery: DeliveryRow, expiresAt: number): number;
 }
 

@@ -1,16 +1,16 @@
 import type { EmulatorCore } from "../../instance/core.js";
 import type { DeliveryState } from "./delivery-row.js";
 
-/** What was sent in a span of time. */
+/** The deliveries of a span of time. */
 export interface SendingSummary {
   signals_published: number;
-  /** `waiting` is what waits at its end, retries too; the rest is what came of deliveries within it. */
+  /** `waiting` counts those that wait at the end, retries included; the other numbers count what happened within the span. */
   deliveries: { created: number; delivered: number; failed: number; expired: number; waiting: number };
-  /** The ids of those that it paused. */
+  /** The ids of the registrations that were paused. */
   registrations_paused: string[];
 }
 
-/** Opens a span of time; what it returns closes it, and tells what was sent in it. */
+/** Starts a span of time, and returns the function that ends it. */
 export type OpenSendingSpan = () => () => SendingSummary;
 
 export function createOpenSendingSpan({ database }: Pick<EmulatorCore, "database">): OpenSendingSpan {

@@ -1,6 +1,6 @@
 import type { EmulatorCore } from "../../instance/core.js";
 
-/** What can go wrong on purpose on the way to a registration. */
+/** The faults that deliveries to a registration can meet on purpose. */
 export const FAULT_KINDS = ["status", "latency", "cut_body", "reset", "duplicate", "reorder"] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -9,11 +9,11 @@ export interface WebhookFault {
   registration_id: string;
   kind: FaultKind;
   /**
-   * `status`: what the service takes the answer for. `latency`: milliseconds before it sends. `reorder`: milliseconds after
-   * which it waits for no other. Null for the rest.
+   * `status`: the status that replaces the real one. `latency`: milliseconds before the request is sent. `reorder`: the most
+   * milliseconds for which it is held back. Null for the other kinds.
    */
   value: number | null;
-  /** How many more requests it is for; null for all. */
+  /** The number of requests that still meet it; null: all. */
   times: number | null;
 }
 
@@ -25,9 +25,9 @@ export interface WebhookFaults {
   /** Replaces one of the same kind. */
   set(fault: WebhookFault): void;
   list(registrationId?: string): WebhookFault[];
-  /** Those of a kind, or all. */
+  /** Removes the fault of a kind, or all. */
   clear(registrationId: string, kind?: FaultKind): void;
-  /** What the next request of a registration meets; it is counted with that. */
+  /** The faults that the next request of a registration meets; counts the request. */
   meet(registrationId: string): MetFaults;
 }
 

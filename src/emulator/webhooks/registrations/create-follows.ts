@@ -9,9 +9,9 @@ export interface Follow {
   followed_at: string;
 }
 
-/** Which account follows which products: signals go to those. */
+/** The products that accounts follow: an account gets signals about these. */
 export interface Follows {
-  /** Products by their slugs; one that is followed already stays so. @throws ServiceError `PRODUCT_NOT_FOUND` */
+  /** Adds products by their slugs. @throws ServiceError `PRODUCT_NOT_FOUND` */
   follow(accountId: number, slugs: readonly string[]): void;
   /** @throws ServiceError `PRODUCT_NOT_FOUND` */
   unfollow(accountId: number, slug: string): void;

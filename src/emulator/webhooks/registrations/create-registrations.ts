@@ -13,20 +13,20 @@ import { refuseEndpoint } from "./endpoint-rules.js";
 import type { Outbox } from "../deliveries/outbox.js";
 import { webhookRegistration, type RegistrationRow } from "./registration-row.js";
 
-/** The webhook registrations of all accounts (service document, operation 3; the rest is the dashboard's). */
+/** The webhook registrations of all accounts (service document, operation 3; its dashboard has the other functions). */
 export interface Registrations {
-  /** Its secret is in the answer, this once. A verification is on its way. @throws ServiceError */
+  /** Only this answer has the secret. A verification is sent. @throws ServiceError */
   register(accountId: number, body: z.output<typeof registerWebhookBodySchema>): WebhookRegistration;
   list(filter: { accountId?: number | undefined }): WebhookRegistration[];
-  /** A deleted one too. @throws ServiceError `RESOURCE_NOT_FOUND` */
+  /** Also a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
   read(registrationId: string): WebhookRegistration;
-  /** Only an active one can be paused, only a paused one resumed; what waits for a deleted one is cancelled. @throws ServiceError */
+  /** Pauses an active one, resumes a paused one, or deletes any: its waiting deliveries are cancelled. @throws ServiceError */
   setStatus(registrationId: string, status: "active" | "paused" | "deleted"): WebhookRegistration;
-  /** A new secret, shown this once; what is sent from now on is signed with it. */
+  /** Only this answer has the new secret. All requests from now on are signed with it. */
   rotateSecret(registrationId: string): WebhookRegistration;
-  /** Sends a `webhook.test` event to one that is active, or as assumed; its delivery's id. @throws ServiceError */
+  /** Sends a `webhook.test` event to an active one. @returns the id of the delivery. @throws ServiceError */
   sendTest(registrationId: string, message: string): number;
-  /** Sends the verification anew to one that is pending; its delivery's id. @throws ServiceError */
+  /** Sends the verification again to a pending one. @returns the id of the delivery. @throws ServiceError */
   verifyAgain(registrationId: string): number;
 }
 
@@ -53,7 +53,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     throw new ServiceError("RESOURCE_NOT_FOUND", "There is no webhook registration of this id.");
   }
 
-  function livingRowOf(registrationId: string): RegistrationRow {
+  function existingRowOf(registrationId: string): RegistrationRow {
     const row = rowOf(registrationId);
     if (row.status !== "deleted") return row;
     throw new ServiceError("RESOURCE_NOT_FOUND", "The webhook registration is deleted.");
@@ -81,7 +81,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     if ((countSince.get(accountId, midnight)?.made ?? 0) >= LIMITS.registrationsPerDay) {
       throw new ServiceError(
         "REGISTRATIONS_EXCEEDED",
-        `The account has registered ${LIMITS.registrationsPerDay} webhooks today; go on tomorrow.`,
+        `The account has registered ${LIMITS.registrationsPerDay} webhooks today; try again tomorrow.`,
         { details: { limit: LIMITS.registrationsPerDay } },
       );
     }
@@ -106,18 +106,20 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
   const change = database.prepare<[{ id: string; status: RegistrationStatus; now: number }]>(
     "UPDATE registration SET status = @status, updated_at = @now WHERE registration_id = @id",
   );
-  const forgive = database.prepare<[string]>("UPDATE registration SET failure_count = 0 WHERE registration_id = ?");
+  const resetFailures = database.prepare<[string]>(
+    "UPDATE registration SET failure_count = 0 WHERE registration_id = ?",
+  );
   const cancelWaiting = database.prepare<[string]>(
     "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
   );
   const setStatus = database.transaction((id: string, status: "active" | "paused" | "deleted") => {
-    const from = livingRowOf(id).status;
+    const from = existingRowOf(id).status;
     const isPossible = status === "deleted" || (status === "paused" ? from === "active" : from === "paused");
     if (!isPossible) {
       throw new ServiceError("STATE_CONFLICT", `A registration that is ${from} cannot become ${status}.`);
     }
     change.run({ id, status, now: clock.now() });
-    if (status === "active") forgive.run(id);
+    if (status === "active") resetFailures.run(id);
     if (status === "deleted") cancelWaiting.run(id);
     return webhookRegistration(rowOf(id));
   });
@@ -126,13 +128,13 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     "UPDATE registration SET secret = @secret, updated_at = @now WHERE registration_id = @id",
   );
 
-  const woken = <Result>(result: Result): Result => {
+  const thenWake = <Result>(result: Result): Result => {
     core.scheduler.wake();
     return result;
   };
 
   return {
-    register: (accountId, body) => woken(register(accountId, body)),
+    register: (accountId, body) => thenWake(register(accountId, body)),
     list({ accountId }) {
       return database
         .prepare<[{ accountId: number | null }], RegistrationRow>(
@@ -143,28 +145,28 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
         .map(webhookRegistration);
     },
     read: (registrationId) => webhookRegistration(rowOf(registrationId)),
-    setStatus: (registrationId, status) => woken(setStatus(registrationId, status)),
+    setStatus: (registrationId, status) => thenWake(setStatus(registrationId, status)),
     rotateSecret(registrationId) {
-      const row = livingRowOf(registrationId);
+      const row = existingRowOf(registrationId);
       const secret = newSecret();
       rotate.run({ id: registrationId, secret, now: clock.now() });
       return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
     },
     sendTest(registrationId, message) {
-      const row = livingRowOf(registrationId);
+      const row = existingRowOf(registrationId);
       if (row.status !== "active") {
         throw new ServiceError("STATE_CONFLICT", `A registration that is ${row.status} gets no test event.`);
       }
       const eventId = `evt_${randomUuid(random)}`;
       const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
-      return woken(outbox.add(row, event, eventId, clock.now()));
+      return thenWake(outbox.add(row, event, eventId, clock.now()));
     },
     verifyAgain(registrationId) {
-      const row = livingRowOf(registrationId);
+      const row = existingRowOf(registrationId);
       if (row.status !== "pending") {
         throw new ServiceError("STATE_CONFLICT", "Only a registration that is pending can be verified again.");
       }
-      return woken(sendVerification(row));
+      return thenWake(sendVerification(row));
     },
   };
 }
