@@ -1,9 +1,8 @@
 import Database from "better-sqlite3";
-import { onTestFinished } from "vitest";
 import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import type { Tier } from "../../src/api/access.js";
-import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
-import { createManualClock } from "../../src/testing/index.js";
+import type { Emulator } from "../../src/emulator/instance/create-emulator.js";
+import { startEmulator } from "./start-emulator.js";
 import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
 
 /** What a call was answered, already held against the OpenAPI document. */
@@ -35,17 +34,9 @@ export interface CheckedEmulator {
   stored: () => Promise<string>;
 }
 
-const START_MS = Date.UTC(2026, 2, 10, 8);
-
 export async function serveEmulator(): Promise<CheckedEmulator> {
-  const emulator = createEmulator({
-    port: 0,
-    clock: createManualClock(START_MS),
-    // An endpoint is then on this machine, where nothing listens: a test sends nothing elsewhere.
-    assumptions: { allowLoopbackHttp: true },
-  });
-  await emulator.start();
-  onTestFinished(() => emulator.close());
+  // Endpoints are on this machine, where nothing listens: no test sends anything elsewhere.
+  const { emulator } = await startEmulator({ assumptions: { allowLoopbackHttp: true } });
   const document = openApiDocument({ serverUrl: emulator.baseUrl });
   const { answerFaults, statusesOf } = createDocumentValidator(document);
   const isPublic = (id: string): boolean => JSON.stringify(operationsOf(document).get(id)?.["security"]) === "[]";

@@ -99,7 +99,7 @@ test("a signal about an unknown product, or of the future, is refused, and nothi
   const publish = (more: object): unknown =>
     call(control.publishSignal, { signal_type: "new_model", slug: "larkvoice", ...more });
   expect(() => publish({ slug: "none" })).toThrow(expect.objectContaining({ code: "PRODUCT_NOT_FOUND" }));
-  expect(() => publish({ published_at: "2026-11-05T12:00:00.001Z" })).toThrow("still to come");
+  expect(() => publish({ published_at: "2026-11-05T12:00:00.001Z" })).toThrow("in the future");
   expect(() => publish({ signal_type: "unheard_of" })).toThrow();
   expect(world.database.prepare("SELECT count(*) FROM signal").pluck().get()).toBe(0);
 });
