@@ -119,7 +119,7 @@ test("two mistakes at once are both named", async () => {
 });
 
 test.each<[what: string, signed: (body: string) => string, words: string]>([
-  ["the body alone", (body) => body, "signed the body alone"],
+  ["the body alone", (body) => body, "signed only the body"],
   ["no dot", (body) => `${NOW}${body}`, "left out the dot"],
   ["milliseconds", (body) => `${NOW}000.${body}`, "signed milliseconds and sent seconds"],
 ])("a slip of a home-made signer is seen through: %s", async (_what, signed, words) => {
@@ -147,8 +147,8 @@ test.each<[what: string, header: string, words: string, isFixed: boolean]>([
   ["twice", `t=${NOW},v1=${right}, t=${NOW},v1=${right}`, "more than one v1", false],
   ["two t", `t=${NOW},t=${NOW},v1=${right}`, "more than one t", false],
   ["no t", `v1=${right}`, "no t=", false],
-  ["a digest alone", right, "a digest alone", false],
-  ["another service's form", `sha256=${right}`, "a digest alone", false],
+  ["a digest alone", right, "only a digest", false],
+  ["another service's form", `sha256=${right}`, "only a digest", false],
   ["cut off", `t=${NOW},v1=${right.slice(0, 63)}`, "63 hex digits", false],
   ["no hex", `t=${NOW},v1=${"g".repeat(64)}`, "not hex", false],
   ["another scheme", `t=${NOW},v0=${right}`, "no v1=", false],

@@ -40,7 +40,7 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     .requiredOption("--url <url>", "where the receiver listens", httpUrl);
   addSecretOptions(command)
     .option("--count <n>", "how many to send (default: 1)", wholeNumber(1, 10_000_000))
-    .option("--duplicate", "the same id and body each time, signed anew")
+    .option("--duplicate", "the same id and body each time, with a new signature")
     .option("--concurrency <n>", "how many at a time", wholeNumber(1, 1024), 1)
     .option("--skew <seconds>", "added to the time of signing", wholeNumber(-999_999_999, 999_999_999), 0)
     .option("--tamper", "change a byte after signing")

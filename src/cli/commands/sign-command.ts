@@ -25,7 +25,7 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     .argument("<file>", "the body, or - for stdin");
   addSecretOptions(command)
     .option("--timestamp <seconds>", "Unix time of signing (default: now)", wholeNumber(0, 999_999_999_999))
-    .addOption(new Option("--value", "print the header's value alone").conflicts(["curl", "json"]))
+    .addOption(new Option("--value", "print only the header's value").conflicts(["curl", "json"]))
     .addOption(new Option("--curl", "print a whole curl command that sends the body").conflicts("json"))
     .option("--url <url>", `where that curl command sends it (default: ${DEFAULT_URL})`, httpUrl)
     .option("--json", "print NDJSON");
@@ -36,7 +36,7 @@ export function addSignCommand(program: Command, context: CommandContext): void 
       "Sign and send",
     ],
     ["signalbox sign event.json --curl", "The same as one command to copy"],
-    ["cat event.json | signalbox sign - --value", "The value alone, of stdin"],
+    ["cat event.json | signalbox sign - --value", "Only the value, for stdin"],
   ]);
   runs(command, context, (file: string, options: SignOptions) => sign(file, options, context));
 }

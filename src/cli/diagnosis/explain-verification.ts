@@ -72,7 +72,7 @@ const RIGHT = "it must sign the text of t, a dot, and the body";
 /** Mistakes of a home-made signer, after the right way. */
 const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => readonly (string | Buffer)[] }[] = [
   { cause: "", signed: (t, body) => [`${t}.`, body] },
-  { cause: `the signer signed the body alone: ${RIGHT}`, signed: (_t, body) => [body] },
+  { cause: `the signer signed only the body: ${RIGHT}`, signed: (_t, body) => [body] },
   { cause: `the signer left out the dot after t: ${RIGHT}`, signed: (t, body) => [t, body] },
   { cause: "the signer signed milliseconds and sent seconds", signed: (t, body) => [`${t}000.`, body] },
 ];

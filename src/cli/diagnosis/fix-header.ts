@@ -10,7 +10,7 @@ export function headerValueOf(text: string): string {
   return text.replace(/^\s*x-service-signature\s*:\s*/i, "").replace(/\r?\n$/, "");
 }
 
-/** Why a header is not of the form `t=<1 to 12 digits>,v1=<64 lowercase hex>`; the most telling reason. */
+/** Why a header is not of the form `t=<1 to 12 digits>,v1=<64 lowercase hex>`: the most helpful reason. */
 export function findHeaderFault(header: string): HeaderFault {
   const blank = header.replaceAll(/\s/g, "");
   if (blank !== header && FORM.test(blank)) return { cause: "there are blanks in it", fixed: blank };
@@ -33,7 +33,7 @@ export function findHeaderFault(header: string): HeaderFault {
 const FORM = /^t=[0-9]{1,12},v1=[0-9a-f]{64}$/;
 
 function partAtFault(header: string): string {
-  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is a digest alone: t=<unix seconds>, is missing before it";
+  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is only a digest: t=<unix seconds>, is missing before it";
   if (!/(?:^|,)t=/.test(header)) return "it has no t=<unix seconds>";
   if (!/(?:^|,)t=\d{1,12}(?:,|$)/.test(header)) return "its t is not 1 to 12 digits of whole seconds";
   const digest = /(?:^|,)v1=([^,]*)/.exec(header)?.[1];

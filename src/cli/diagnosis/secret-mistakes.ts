@@ -19,7 +19,7 @@ const AS_SHOWN = "The whole secret, as the service showed it, is the key.";
  * What usually goes wrong with a secret between the service's page and a program. No text holds a part of a secret.
  *
  * @param given the secret that was given to this command
- * @param other whose secret is compared: that of the one who signed, or of the receiver
+ * @param other whose secret may differ from it
  */
 export function secretMistakes(given: string, other: "signer" | "receiver"): SecretMistake[] {
   const secret = given.trim();

@@ -80,7 +80,7 @@ test("where neither answers nor a count tell, nothing is concluded but from the 
   expect(skipped).toEqual(["dedupe.once", "dedupe.restart"]);
   expect(failed).toEqual([]);
   const simultaneous = rows.find(({ id }) => id === "dedupe.simultaneous");
-  expect(simultaneous?.note).toMatch(/^the status alone was looked at: .*--accepted-command/);
+  expect(simultaneous?.note).toMatch(/^only the status was checked: .*--accepted-command/);
   expect(simultaneous?.probes.map(({ name }) => name)).toEqual(["acknowledged"]);
   expect(run.exitCode).toBe(0);
 });
@@ -388,7 +388,9 @@ test("what is required and could not be seen is named at the end, and is exit 1 
   const strict = await runCheck(url, ...args, "--strict", "--junit", junit);
   expect(strict.summary).toMatchObject({ ok: false, skipped: notProved });
   expect(strict.run.exitCode).toBe(1);
-  expect(readFileSync(junit, "utf8")).toMatch(/tests="3" failures="2"[^]*not proved: its answers do not tell a repeat/);
+  expect(readFileSync(junit, "utf8")).toMatch(
+    /tests="3" failures="2"[^]*not proved: its answers do not mark a repeated event/,
+  );
   const text = await callCli(["check", url, ...args]);
   expect(text.stderr).toMatch(/\nnot proved: dedupe\.once, dedupe\.restart\n$/);
 });
@@ -398,7 +400,7 @@ test("a receiver with another secret is told so once, and not what each check wo
   const text = await callCli(["check", url]);
   expect(text).toMatchObject({ exitCode: 1, stdout: "" });
   expect(text.stderr).toMatch(
-    /^signalbox check: it refuses whatever is authentic \(401 .*signature_mismatch.*\), so nothing was checked: .*doctor --url.*\n$/,
+    /^signalbox check: it refuses every authentic delivery \(401 .*signature_mismatch.*\), so nothing was checked: .*doctor --url.*\n$/,
   );
   const { run, rows, summary } = await runCheck(url);
   expect(run.exitCode).toBe(1);
@@ -411,10 +413,10 @@ const ACKNOWLEDGES_NOTHING: readonly (readonly [what: string, status: number, bo
     "fails",
     500,
     '{"error":{"code":"body_unavailable"}}',
-    /it fails on whatever is authentic \(500 body_unavailable\), so/,
+    /it fails on every authentic delivery \(500 body_unavailable\), so/,
   ],
-  ["knows no POST", 501, "", /it fails on whatever is authentic \(501\), so nothing was checked: .*doctor --url/],
-  ["redirects", 308, "", /it acknowledges nothing that is authentic \(308\), so nothing was checked: .*doctor --url/],
+  ["knows no POST", 501, "", /it fails on every authentic delivery \(501\), so nothing was checked: .*doctor --url/],
+  ["redirects", 308, "", /it acknowledges no authentic delivery \(308\), so nothing was checked: .*doctor --url/],
 ];
 
 test.each(ACKNOWLEDGES_NOTHING)(

@@ -13,7 +13,6 @@ const FOLDER = fileURLToPath(new URL("receivers/", import.meta.url));
 export const LANGUAGES = {
   node: { command: process.execPath, file: "receiver.mjs" },
   python: { command: "python3", file: "receiver.py" },
-  perl: { command: "perl", file: "receiver.pl" },
 } as const;
 
 export type Language = keyof typeof LANGUAGES;

@@ -33,7 +33,7 @@ export async function checkBounds(bounds: readonly Bound[], context: CheckContex
       const side = skewSeconds < 0 ? "ago" : "ahead";
       probes.push({
         name: `${skewSeconds > 0 ? "+" : ""}${skewSeconds}`,
-        sent: `POST ${event}, signed rightly, exactly ${Math.abs(skewSeconds)} s ${side}`,
+        sent: `POST ${event}, correctly signed, exactly ${Math.abs(skewSeconds)} s ${side}`,
         expected: describeWanted(wanted, { status: 200 }),
         came: describeAnswer(answer, true),
         ok,

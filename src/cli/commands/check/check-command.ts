@@ -45,7 +45,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option("--strict", "exit 1 also when an advice is not followed, or something required was skipped")
     .option(
       "--restart-command <command>",
-      "shell command that restarts the receiver and returns, for dedupe.restart",
+      "a shell command that restarts the receiver and returns, for dedupe.restart",
       notBlank,
     )
     .option(
@@ -55,7 +55,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     )
     .option(
       "--accepted-command <command>",
-      "shell command that prints how many signals were accepted so far, for dedupe.*",
+      "a shell command that prints how many signals were accepted so far, for dedupe.*",
       notBlank,
     )
     .option("--ack-limit <seconds>", "how long an acknowledgement may take: for answers.time", numberOf(0), 3)
@@ -70,7 +70,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     [`signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`, "Whether ids survive a restart, too"],
     [
       `signalbox check ${url} --accepted-command 'wc -l < accepted.log'`,
-      "Count what was accepted, where the answers do not tell a repeat",
+      "Count what was accepted, where the answers do not mark duplicates",
     ],
     [`signalbox check ${url} --strict --junit check.xml`, "For a build server, advice included"],
   ]);

@@ -8,7 +8,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const cases = new Map(deliveries.map((delivery) => [delivery.name, delivery]));
   const exchanges: Exchange[] = [];
   const sender = createCaseSender({ ...settings, events }, { asIs: false });
-  let telling: Promise<boolean> | undefined;
+  let marking: Promise<boolean> | undefined;
 
   function caseNamed(name: string): Delivery {
     const delivery = cases.get(name);
@@ -18,21 +18,21 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 
   async function sendTwice(): Promise<boolean> {
     const [first, second] = (await sendTimes(2, "new-signal", context)) as [Answer, Answer];
-    return isSuccess(first) && isSuccess(second) && !tellsDuplicate(first) && tellsDuplicate(second);
+    return isSuccess(first) && isSuccess(second) && !isMarkedDuplicate(first) && isMarkedDuplicate(second);
   }
 
   const context: CheckContext = {
     ...settings,
     exchanges,
-    build: (what) => sender.build(withTakenType(typeof what === "string" ? caseNamed(what) : what, exchanges)),
+    build: (what) => sender.build(withAcceptedType(typeof what === "string" ? caseNamed(what) : what, exchanges)),
     async send(built, index, hold) {
       const exchange = await sender.send(built, index, hold);
       exchanges.push(exchange);
       return exchange;
     },
-    tellsRepeats() {
-      telling ??= sendTwice();
-      return telling;
+    marksDuplicates() {
+      marking ??= sendTwice();
+      return marking;
     },
   };
   return context;
@@ -42,20 +42,20 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
  * The same case with a signal that this receiver accepts, where it refuses the one of the case for its type. Only
  * `events.signals` is about refused types; other checks are about ages, repeats or sizes.
  */
-function withTakenType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
+function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;
-  if (event === undefined || isPlain(delivery) || isTaken(event, exchanges) !== false) return delivery;
-  const taken = takenIn(exchanges);
-  return taken === undefined ? delivery : { ...delivery, event: taken };
+  if (event === undefined || isPlain(delivery) || isAccepted(event, exchanges) !== false) return delivery;
+  const accepted = acceptedIn(exchanges);
+  return accepted === undefined ? delivery : { ...delivery, event: accepted };
 }
 
 /** Sends those of these signals that were not sent yet. If one is refused, sends others until one is accepted. */
 export async function learnTypes(events: readonly string[], context: CheckContext): Promise<void> {
   const { exchanges, fixtures } = context;
   for (const event of events.filter(isSignal)) await sendOnce(event, context);
-  if (!events.some((event) => isTaken(event, exchanges) === false)) return;
+  if (!events.some((event) => isAccepted(event, exchanges) === false)) return;
   for (const event of [...fixtures.events.keys()].filter(isSignal)) {
-    if (takenIn(exchanges) !== undefined) return;
+    if (acceptedIn(exchanges) !== undefined) return;
     await sendOnce(event, context);
   }
 }
@@ -70,21 +70,21 @@ export function isSignal(event: string): boolean {
 }
 
 async function sendOnce(event: string, context: CheckContext): Promise<void> {
-  if (isTaken(event, context.exchanges) === undefined) await context.send(context.build(event), 0);
+  if (isAccepted(event, context.exchanges) === undefined) await context.send(context.build(event), 0);
 }
 
 /** `undefined` while it was not sent. */
-function isTaken(event: string, exchanges: readonly Exchange[]): boolean | undefined {
+function isAccepted(event: string, exchanges: readonly Exchange[]): boolean | undefined {
   const own = exchanges.filter(({ delivery }) => delivery.name === event);
   return own.length === 0 ? undefined : own.some(({ answer }) => isSuccess(answer));
 }
 
-function takenIn(exchanges: readonly Exchange[]): string | undefined {
+function acceptedIn(exchanges: readonly Exchange[]): string | undefined {
   return exchanges.find(({ delivery, answer }) => isPlain(delivery) && isSuccess(answer))?.delivery.event;
 }
 
 /** `{"duplicate":true}` among whatever else there is. */
-export function tellsDuplicate(answer: Answer): boolean {
+export function isMarkedDuplicate(answer: Answer): boolean {
   return propertyIn(answer, "duplicate") === true;
 }
 

@@ -11,11 +11,11 @@ export interface Check {
   kind: CheckKind;
   /** What a right receiver does, as one sentence. */
   title: string;
-  /** How to fix a receiver that does otherwise. */
+  /** How to fix a receiver that does something else. */
   hint: string;
   /** When one of these failed, this one can show nothing new and is skipped. */
   after?: readonly string[];
-  /** The cases to send. What a case expects tells what is wanted of any receiver. */
+  /** The cases to send. What a case expects says what any receiver must answer. */
   cases?: readonly CaseName[];
   /** For a check that does more than sending cases. */
   run?: (context: CheckContext) => Promise<Observation>;
@@ -72,5 +72,5 @@ export interface CheckContext extends CheckSettings, CaseSender<CaseName> {
   /** All exchanges so far. */
   exchanges: readonly Exchange[];
   /** Whether this receiver says `{"duplicate":true}` of what it has accepted before. */
-  tellsRepeats(): Promise<boolean>;
+  marksDuplicates(): Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { checkBounds } from "./age-bounds.js";
 import { checkAnswerTimes, checkManner, MANNERS } from "./answers.js";
 import type { Check } from "./check.js";
-import { checkAcceptedOnce, checkRepeatsTold, checkRestart, checkSimultaneous } from "./duplicates.js";
+import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneous } from "./duplicates.js";
 
 const ACCEPTED = { status: 200 };
 const REFUSED = { status: 401 };
@@ -33,7 +33,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     title: "An event of a type that is not known yet is acknowledged.",
     hint:
       "Give the switch over event types a default branch that keeps the event and answers 2xx, and look handlers up in a " +
-      "map: an object finds `constructor`. Sending it again would not mend it.",
+      "map: an object finds `constructor`. Sending it again would not help.",
     cases: ["unknown-event-type", "event-type-constructor", "event-type-proto"],
   },
   {
@@ -91,7 +91,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "signature.raw-bytes",
-    title: "The signature is over the bytes as they came, not over JSON that was parsed and written again.",
+    title: "The signature is over the bytes that arrived, not over JSON that was parsed and written again.",
     after: ["signature.forged"],
     hint: "Take the raw body before any parser (express.raw, request.get_data(), the stream itself), and sign that.",
     cases: [
@@ -152,8 +152,8 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "handshake.signed",
-    title: "A verification that is not signed, or not rightly or lately, gets no challenge.",
-    hint: "Verify the signature before you look at the type: else anybody can register your address as theirs.",
+    title: "A verification without a signature, or with a wrong or old one, gets no challenge.",
+    hint: "Verify the signature before you look at the type: otherwise anyone can register your address as theirs.",
     after: ["signature.missing", "signature.forged", "age.past"],
     cases: [
       { name: "unsigned-verification", event: VERIFICATION, header: null, expect: REFUSED },
@@ -164,7 +164,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   {
     id: "dedupe.acknowledged",
     title: "An event that comes again is acknowledged again.",
-    hint: "Answer 2xx to an id that is known: an error tells the sender that it failed, and to send it once more.",
+    hint: "Answer 2xx to an id that is known: after an error the sender counts a failure, and sends it again.",
     cases: ["repeated-signal", "repeated-test-event"],
   },
   {
@@ -178,7 +178,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     title: "Of 20 simultaneous duplicates one is accepted, and all are acknowledged.",
     hint:
       "Let the database decide: insert the id under a unique constraint (on conflict do nothing) and look at what was " +
-      "inserted. To look first and insert after lets two through.",
+      "inserted. A look-up before the insert lets two through.",
     after: ["dedupe.acknowledged", "dedupe.once"],
     run: checkSimultaneous,
   },
@@ -239,16 +239,16 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "dedupe.told",
-    title: "The answer tells a repeat from a first sight.",
+    title: "The answer says whether the event was known already.",
     hint: 'Add "duplicate": true to the answer for a known id: it costs nothing and shows what the receiver does.',
-    run: checkRepeatsTold,
+    run: checkDuplicatesMarked,
   },
   {
     id: "bodies.unusable",
-    title: "What is signed rightly and cannot be used is kept and acknowledged.",
+    title: "An event that is authentic but unusable is kept and acknowledged.",
     hint:
-      "Keep the bytes where a person finds them and answer 2xx: a 4xx or 5xx counts as a failure of your webhook for what " +
-      "sending it again cannot mend.",
+      "Keep the bytes where a person finds them and answer 2xx: a 4xx or 5xx counts as a failure of your webhook, and " +
+      "sending it again cannot help.",
     cases: [
       "not-json",
       "cut-off-json",
@@ -281,13 +281,13 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "bodies.large",
     title: "A body of 256 KiB is acknowledged.",
-    hint: "Raise the limit of the parser or the proxy (express.json takes 100 kB unless told otherwise).",
+    hint: "Raise the limit of the parser or the proxy (the default of express.json is 100 kB).",
     cases: ["exactly-the-limit"],
   },
   {
     id: "bodies.limit",
     title: "A body of more than 256 KiB is refused with 413, signed or not.",
-    hint: "Stop reading at a limit: without one, anybody can fill your memory without a signature.",
+    hint: "Stop reading at a limit: without one, anyone can fill your memory without a signature.",
     cases: ["one-byte-too-many", "one-byte-too-many-chunked", "too-many-bytes-unsigned"],
   },
   {
@@ -299,13 +299,13 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "methods.other",
     title: "Methods other than POST get 405.",
-    hint: "Answer 405 with Allow: POST; the service sends POST alone.",
+    hint: "Answer 405 with Allow: POST; the service sends only POST.",
     cases: ["get", "put", "delete", "options"],
   },
   {
     id: "answers.unauthorized",
-    title: "What is refused for its signature is refused with 401.",
-    hint: "Verify before you parse: a 400 for a forged body says that somebody looked into it first.",
+    title: "A delivery with a bad signature is refused with 401.",
+    hint: "Verify before you parse: a 400 for a forged body shows that it was parsed first.",
     run: (context) => checkManner(MANNERS.unauthorized, context),
   },
   {
@@ -322,8 +322,8 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "answers.nosniff",
-    title: "An answer forbids to guess its type.",
-    hint: "Set X-Content-Type-Options: nosniff: the challenge is text that somebody else chose.",
+    title: "An answer forbids the client to guess its type.",
+    hint: "Set X-Content-Type-Options: nosniff: the challenge is text that the sender chose.",
     run: (context) => checkManner(MANNERS.nosniff, context),
   },
   {

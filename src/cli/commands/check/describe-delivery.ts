@@ -27,6 +27,6 @@ function signatureOf({ header, headerTwice, secret, skewSeconds = 0 }: Delivery)
   // `{t}` and `{v1}` stand for the time and the right digest.
   if (header !== undefined) return `the header ${shortened(header, 50)}`;
   const age = skewSeconds === 0 ? "" : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "ahead"}`;
-  const signed = `signed ${secret === "other" ? "with another secret" : "rightly"}${age}`;
+  const signed = `signed ${secret === "other" ? "with another secret" : "correctly"}${age}`;
   return headerTwice === true ? `${signed}, the header twice` : signed;
 }

@@ -4,11 +4,12 @@ import { describeAnswer, isSuccess, type Answer } from "../../deliveries/answer.
 import { sendDelivery, type Hold } from "../../deliveries/send-delivery.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
 import { environmentError } from "../../options/exit.js";
-import { sendTimes, tellsDuplicate } from "./check-context.js";
+import { sendTimes, isMarkedDuplicate } from "./check-context.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { runShellCommand } from "./shell-command.js";
 
-const CANNOT_TELL = 'its answers do not tell a repeat ({"duplicate":true} would), and there is no --accepted-command';
+const CANNOT_TELL =
+  'its answers do not mark a repeated event ({"duplicate":true} would), and there is no --accepted-command';
 
 const SIMULTANEOUS = 20;
 /** A server that takes few connections at a time leaves the others waiting. They are released after this time. */
@@ -20,9 +21,9 @@ const CONNECT_MS = 100;
 export async function checkAcceptedOnce(context: CheckContext): Promise<Observation> {
   const before = await readAcceptedCount(context);
   const answers = await sendTimes(3, "repeated-signal", context);
-  const taken = await timesTaken(answers, before, context);
-  if (taken === null) return { probes: [], unseen: CANNOT_TELL };
-  return { probes: [onceProbe(`one signal ${answers.length} times, signed anew each time`, taken)] };
+  const accepted = await timesAccepted(answers, before, context);
+  if (accepted === null) return { probes: [], unseen: CANNOT_TELL };
+  return { probes: [onceProbe(`one signal ${answers.length} times, each time with a new signature`, accepted)] };
 }
 
 const DROPPED =
@@ -45,19 +46,19 @@ export async function checkSimultaneous(context: CheckContext): Promise<Observat
   // No connection at all: the receiver went away, and the next delivery says so.
   if (answers.every(({ kind }) => kind === "unreachable")) await context.send(context.build("new-signal"), 0);
   if (bad.length > 0 && bad.every(({ kind }) => kind !== "answer")) return { probes: [acknowledged], hint: DROPPED };
-  const taken = await timesTaken(answers, before, context);
-  if (taken === null) return { probes: [acknowledged], note: `the status alone was looked at: ${CANNOT_TELL}` };
-  return { probes: [acknowledged, onceProbe(sent, taken)] };
+  const accepted = await timesAccepted(answers, before, context);
+  if (accepted === null) return { probes: [acknowledged], note: `only the status was checked: ${CANNOT_TELL}` };
+  return { probes: [acknowledged, onceProbe(sent, accepted)] };
 }
 
 /** One event before and after the receiver was restarted. */
 export async function checkRestart(context: CheckContext): Promise<Observation> {
   if (context.restartCommand === undefined) return { probes: [], unseen: "give --restart-command to see it" };
-  const isTelling = await context.tellsRepeats();
+  const isMarking = await context.marksDuplicates();
   const before = await readAcceptedCount(context);
   const built = context.build("repeated-signal");
   const { answer: first } = await context.send(built, 0);
-  if (before !== null) await timesTaken([first], before, context);
+  if (before !== null) await timesAccepted([first], before, context);
   const standing = await readAcceptedCount(context);
   await restartReceiver(context.restartCommand, context);
   const left = await readAcceptedCount(context);
@@ -75,25 +76,25 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
     const came = `the count fell from ${standing} to ${left}: what was accepted before the restart is gone`;
     return { probes: [acknowledged, { name: "kept", sent, expected: "the same count after it", came, ok: false }] };
   }
-  if (before === null && !isTelling) return { probes: [], unseen: CANNOT_TELL };
-  const taken = await timesTaken([first, second], before, context);
-  return { probes: [acknowledged, ...(taken === null ? [] : [onceProbe(sent, taken)])] };
+  if (before === null && !isMarking) return { probes: [], unseen: CANNOT_TELL };
+  const accepted = await timesAccepted([first, second], before, context);
+  return { probes: [acknowledged, ...(accepted === null ? [] : [onceProbe(sent, accepted)])] };
 }
 
-/** Whether a repeat can be told from a first sight by its answer. */
-export async function checkRepeatsTold(context: CheckContext): Promise<Observation> {
+/** Whether the answer marks an event that was known already. */
+export async function checkDuplicatesMarked(context: CheckContext): Promise<Observation> {
   const [first, second] = (await sendTimes(2, "repeated-test-event", context)) as [Answer, Answer];
   const probe: Probe = {
     name: "repeated-test-event",
     sent: "one test event twice",
-    expected: '{"duplicate":true} in the second answer alone',
+    expected: '{"duplicate":true} only in the second answer',
     came: `${describeAnswer(first, true)}, then ${describeAnswer(second, true)}`,
-    ok: !tellsDuplicate(first) && tellsDuplicate(second),
+    ok: !isMarkedDuplicate(first) && isMarkedDuplicate(second),
   };
   return { probes: [probe] };
 }
 
-function onceProbe(sent: string, { times, by }: Taken): Probe {
+function onceProbe(sent: string, { times, by }: Acceptance): Probe {
   return {
     name: "accepted-once",
     sent,
@@ -146,7 +147,7 @@ async function readAcceptedCount(context: CheckContext): Promise<number | null> 
   );
 }
 
-interface Taken {
+interface Acceptance {
   times: number;
   /** How that is known. */
   by: string;
@@ -156,14 +157,14 @@ interface Taken {
  * How often an event that was sent several times was accepted: by the count, which is sure, or else by the answers. `null` when
  * neither shows it.
  */
-async function timesTaken(
+async function timesAccepted(
   answers: readonly Answer[],
   countBefore: number | null,
   context: CheckContext,
-): Promise<Taken | null> {
+): Promise<Acceptance | null> {
   if (countBefore !== null) return { times: await countSince(countBefore, context), by: "--accepted-command" };
-  if (!(await context.tellsRepeats())) return null;
-  const firsts = answers.filter((answer) => isSuccess(answer) && !tellsDuplicate(answer));
+  if (!(await context.marksDuplicates())) return null;
+  const firsts = answers.filter((answer) => isSuccess(answer) && !isMarkedDuplicate(answer));
   return { times: firsts.length, by: "the answers without duplicate" };
 }
 

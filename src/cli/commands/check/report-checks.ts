@@ -10,7 +10,7 @@ export interface CheckReport {
   finish(run: Run): void;
 }
 
-/** What came of a run as a whole. */
+/** The result of a run as a whole. */
 export interface Run {
   summary: Summary;
   isGood: boolean;

@@ -104,16 +104,16 @@ export async function refusalOfAll({ url, secret, timeoutMs, signal, build }: Ch
 function wordsFor(status: number, answer: string): string {
   const same = "`npx signalbox doctor --url` with the same address";
   if (status >= 500) {
-    return `it fails on whatever is authentic (${answer}), so nothing was checked: ${same} finds out why, or its log says it`;
+    return `it fails on every authentic delivery (${answer}), so nothing was checked: ${same} finds out why, or its log says it`;
   }
   if (status < 400) {
     return (
-      `it acknowledges nothing that is authentic (${answer}), so nothing was checked: give the address that takes ` +
+      `it acknowledges no authentic delivery (${answer}), so nothing was checked: give the address that takes ` +
       `deliveries itself; ${same} says more`
     );
   }
   return (
-    `it refuses whatever is authentic (${answer}), so nothing was checked: another secret, or something changes deliveries ` +
+    `it refuses every authentic delivery (${answer}), so nothing was checked: another secret, or something changes deliveries ` +
     `on their way; ${same} finds out which`
   );
 }

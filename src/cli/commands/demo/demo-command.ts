@@ -17,7 +17,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   const command = program
     .command("demo")
     .description(
-      "Send every fixture and hostile delivery to a receiver on a free port, and show what came of each; then run the " +
+      "Send every fixture and hostile delivery to a receiver on a free port, and show each answer; then run the " +
         "whole service beside it: register, a month passes, signals arrive.",
     )
     .option("--keep", "keep the inbox's file and print its path")

@@ -26,9 +26,9 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       "Say what is wrong with a receiver that runs, and with what is around it, and how to fix it. It sends " +
         "only webhook.verification events, which a receiver answers and neither stores nor hands off.",
     )
-    .option("--url <url>", "where the receiver listens, as it was registered or will be; or --db alone", httpUrl);
+    .option("--url <url>", "where the receiver listens, as it was registered or will be; or give only --db", httpUrl);
   addSecretOptions(command)
-    .option("--db <file>", "look at the inbox's SQLite file too", notBlank)
+    .option("--db <file>", "examine the inbox's SQLite file too", notBlank)
     .option("--test-event", "send one webhook.test event as well: it is stored, and goes to onTest where there is one")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");

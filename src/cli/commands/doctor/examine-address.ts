@@ -14,8 +14,8 @@ function* urlFaults(url: URL): Generator<Finding> {
   if (url.protocol !== "https:") {
     const fix = "Register an https address: a proxy with a certificate in front of the receiver will do.";
     if (isLoopbackHost(url.hostname))
-      yield warning("url_not_https", "http is good for a trial; the service registers https alone", fix);
-    else yield problem("url_not_https", "the URL is http, and the service registers https alone", fix);
+      yield warning("url_not_https", "http is good for a trial; the service registers only https", fix);
+    else yield problem("url_not_https", "the URL is http, and the service registers only https", fix);
   }
   if (url.href.length > LONGEST_ENDPOINT_URL) {
     const found = `the URL has ${url.href.length} characters, and the service takes ${LONGEST_ENDPOINT_URL}`;

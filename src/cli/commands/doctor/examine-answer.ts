@@ -51,7 +51,7 @@ export function faultOfCode(code: string | null): Fault | undefined {
     case "closing":
       return {
         id: "receiver_busy",
-        found: "the receiver is overloaded or closing, and took nothing",
+        found: "the receiver is overloaded or closing, and accepts nothing now",
         fix: "Try again in a while. If it stays so, look at its log and its disk (README, Answer codes).",
       };
     case "encoding_unsupported":

@@ -89,7 +89,7 @@ const LARGE_BYTES = 200 * 1024;
 
 export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_BYTES) }) });
-  if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is taken")];
+  if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is accepted")];
   const answered = `it is answered ${describeAnswer(reply.answer, false)}`;
   // Small bodies arrived as they were sent.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
@@ -98,7 +98,7 @@ export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   }
   const fix =
     'Raise the limit of the parser or proxy that answers so (express.json({ limit: "256kb" }), client_max_body_size).';
-  return [warning("large_body_refused", `a body of 200 KiB is not taken: ${answered}`, fix)];
+  return [warning("large_body_refused", `a body of 200 KiB is not accepted: ${answered}`, fix)];
 }
 
 /** The one probe that is stored: nothing else shows whether the disk takes an event. */

@@ -71,7 +71,7 @@ function* kindOfDisk(folder: string, type: number | undefined): Generator<Findin
     yield warning("inbox_in_memory", `${folder} is a file system in memory`, fix);
   }
   if (type === OVERLAYFS) {
-    const fix = "Put the inbox on a volume: a container that is made anew begins with an empty one.";
+    const fix = "Put the inbox on a volume: a new container begins with an empty one.";
     yield warning("inbox_in_container", `${folder} is in a container's own layer`, fix);
   }
 }
@@ -91,7 +91,7 @@ function walOf(path: string): Finding[] {
   const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes <= MOST_WAL_BYTES) return [];
   const fix =
-    "Look for what reads the inbox for long (a backup, an open sqlite3 shell); if nothing does, restart the receiver.";
+    "Find the program that reads the inbox for long (a backup, an open sqlite3 shell); if there is none, restart the receiver.";
   return [warning("wal_large", `its write-ahead log has ${formatBytes(bytes)}; about 8 MiB is usual`, fix)];
 }
 
@@ -103,7 +103,7 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
     const names = holders.length === 1 ? `process ${holders[0]} has` : `processes ${holders.join(", ")} have`;
     return [ok("inbox_owner", `${names} the inbox open`)];
   }
-  // A process in another container, or on another system, is not listed. Its lock can be seen all the same.
+  // A process in another container, or on another system, is not listed. But its lock can be seen.
   try {
     if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
@@ -197,7 +197,7 @@ export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] 
   } catch (error) {
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
-      const fix = "Try again; if it stays so, look for what holds it (`fuser`, an open sqlite3 shell).";
+      const fix = "Try again. If it stays busy, find the program that holds it (`fuser`, an open sqlite3 shell).";
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);

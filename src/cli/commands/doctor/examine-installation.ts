@@ -23,7 +23,7 @@ export function examineDriver({ surroundings }: Subject): Finding[] {
     surroundings.sqliteVersion();
   } catch (error) {
     if (isSignalboxError(error)) return [{ ...refusedWith("driver_crashes", error), blocks: true }];
-    const fix = "Run: npm rebuild better-sqlite3 (README, Quick start, has what it takes where it does not build).";
+    const fix = "Run: npm rebuild better-sqlite3 (README, Quick start, says what a build needs).";
     return [blocker("driver_broken", `better-sqlite3 ${version} does not load (${errorCode(error)})`, fix)];
   }
   return [ok("driver_version", `better-sqlite3 ${version}`)];

@@ -14,7 +14,7 @@ export async function examineForgery({ send, facts }: Subject): Promise<Finding[
   if (isRefusal(answer)) return [ok("forgery_refused", "a forged signature is refused")];
   if (!isSuccess(answer)) return [unexpected("a forged signature", answer)];
   const fix = "Take no delivery whose signature was not verified over its raw bytes: expressHandler(receiver) does so.";
-  return [blocker("forgery_accepted", "a forged signature is accepted: anybody can post signals", fix)];
+  return [blocker("forgery_accepted", "a forged signature is accepted: anyone can post signals", fix)];
 }
 
 export async function examineStaleness({ send, facts }: Subject): Promise<Finding[]> {

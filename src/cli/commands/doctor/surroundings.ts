@@ -13,7 +13,7 @@ export interface Surroundings {
   sqliteVersion: () => string;
   /** The addresses of a host. @throws when it has none */
   resolve: (host: string) => Promise<readonly string[]>;
-  /** The number of statfs(2) (of meaning on Linux alone) and the free bytes. */
+  /** The number of statfs(2) (meaningful only on Linux) and the free bytes. */
   fileSystemOf: (folder: string) => { type: number; freeBytes: number };
   isWritable: (path: string) => boolean;
   /** Milliseconds since 1970. */

@@ -1,0 +1,35 @@
+import { expect } from "vitest";
+import { checkAll } from "../cli/check/run-check.js";
+import { isMissing, serveProcess } from "../cli/check/serve-process.js";
+import { testWith } from "../prerequisites.js";
+
+const testWithPython = testWith(!isMissing("python"));
+
+/** The document allows all of this: http.server knows no chunks and no 405, and takes the first of two headers. */
+const HABITS = [
+  "signature.form",
+  "bodies.chunked",
+  "bodies.limit",
+  "bodies.compressed",
+  "methods.other",
+  "answers.error-envelope",
+  "answers.json",
+  "answers.nosniff",
+];
+
+testWithPython("a right receiver in Python passes what is required", async () => {
+  const { run, failed, advice, skipped } = await checkAll(await serveProcess("python"));
+  expect({ failed, advice, skipped }).toEqual({ failed: [], advice: HABITS, skipped: [] });
+  expect(run.exitCode).toBe(0);
+});
+
+testWithPython.each([
+  ["signs-reserialised", "signature.raw-bytes"],
+  ["past-only", "age.future"],
+  ["looks-then-inserts", "dedupe.simultaneous"],
+])("in Python, %s is caught by its own check", async (fault, expected) => {
+  const receiver = await serveProcess("python", fault);
+  const { run, failed } = await checkAll(receiver, "--skip", "age.bounds", "--skip", "age.exactly");
+  expect(failed).toEqual([expected]);
+  expect(run.exitCode).toBe(1);
+});
