@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
 import type { DurationStats } from "../time/durations.js";
+import { guarded } from "./guarded.js";
 import { replayEvents, type ReplayOutcome } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
@@ -158,8 +159,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
   ): Promise<Outcome | Outcome[]> {
     const all = typeof ids === "string" ? [ids] : ids;
     const outcomes: Outcome[] = [];
-    while (outcomes.length < all.length) {
-      outcomes.push(...(await moveAll(all.slice(outcomes.length, outcomes.length + MOVED_AT_ONCE))));
+    for (let from = 0; from < all.length; from += MOVED_AT_ONCE) {
+      outcomes.push(...(await moveAll(all.slice(from, from + MOVED_AT_ONCE))));
       dispatcher.nudge();
     }
     return typeof ids === "string" ? (outcomes[0] as Outcome) : outcomes;
@@ -190,7 +191,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
         const { freed, dead } = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
         dispatcher.reportCrashed(dead);
         dispatcher.start();
-        const { retention, onRetentionError: onError } = config;
+        const { retention, onRetentionError } = config;
+        const onError = guarded(onRetentionError);
         stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError });
         return { takenOver: freed };
       } catch (error) {

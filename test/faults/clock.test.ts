@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock, signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { createManualClock, signalEvent } from "../../src/testing/index.js";
 import { newEvent, T0 } from "../unit/inbox/new-event.js";
-import { SECRET, startRig, type Rig } from "../unit/inbox/receiver-rig.js";
+import { startRig, type Rig } from "../unit/inbox/receiver-rig.js";
 import { eventually } from "./eventually.js";
 import { inboxFiles } from "./inbox-file.js";
 
@@ -179,23 +179,3 @@ test("forty days forward and back: what is done may be forgotten, nothing else, 
   rig.calls[3]!.resolve();
   await eventually("both to be done", async () => (await countDone(rig)) === 2);
 });
-
-test.each(JUMPS.slice(0, 4))(
-  "clock set $how: deliveries are refused while it is off, and taken after",
-  async ({ by }) => {
-    const rig = await startRig({ store: sqliteStore(inboxFiles().db), onSignal: () => {} });
-    const event = signalEvent();
-    const { headers, body } = signedDelivery(event, { secret: SECRET, now: T0 });
-    const deliver = () => rig.receiver.handle({ method: "POST", headers, body });
-
-    rig.clock.setNow(T0 + by[0]!);
-    const refused = await deliver();
-    expect(refused.status).toBe(401);
-    expect(refused.body).toContain("timestamp_out_of_tolerance");
-    expect(await rig.entries()).toEqual([]);
-
-    rig.clock.setNow(T0);
-    expect((await deliver()).body).toBe(`{"received":true}`);
-    await eventually("its hand-off", async () => (await countDone(rig)) === 1);
-  },
-);

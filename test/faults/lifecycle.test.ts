@@ -7,6 +7,9 @@ import { eventThat, isAcknowledged, send, sendUntilRefused, type Fate } from "./
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
+const NEW = `{"received":true}`;
+const DUPLICATE = `{"received":true,"duplicate":true}`;
+
 /** Of its callbacks every third has this fate. @returns the ids that were acknowledged, to a SIGTERM in between and after */
 async function sendUntilStopped(receiver: Child, third: Fate): Promise<string[]> {
   const acknowledged: string[] = [];
@@ -130,46 +133,27 @@ test("an owner is refused while processes share the file, and let in when they a
   await startReceiver(files);
 });
 
-test("an uncaught exception of the host between accept and hand-off loses nothing", async () => {
+// `answer`: what the sender gets, if anything. `repeated`: what it gets when it sends the event again.
+test.each([
+  { fault: "uncaught exception", exit: 1, repeated: DUPLICATE, flagged: true },
+  { fault: "exit after the answer", answer: NEW, exit: 0, repeated: DUPLICATE, flagged: true },
+  { fault: "exit in a commit", exit: 4, flagged: false },
+] as const)("a process that ends by itself ($fault) loses nothing, and hands off once", async (given) => {
   const files = inboxFiles();
   const event = eventThat("fine");
-  const broken = await startReceiver({ ...files, fault: "uncaught exception" });
-  await send(broken.port, event).catch(() => undefined);
-  expect(await broken.exited).toBe(1);
+  const broken = await startReceiver({ ...files, fault: given.fault });
+  const answer = await send(broken.port, event).catch(() => undefined);
+  if ("answer" in given) expect(answer?.body).toBe(given.answer);
+  expect(await broken.exited).toBe(given.exit);
   expect(readLog(files.log)).toEqual([]);
 
   const receiver = await startReceiver(files);
+  const repeated = await send(receiver.port, event);
+  expect(isAcknowledged(repeated)).toBe(true);
+  if ("repeated" in given) expect(repeated.body).toBe(given.repeated);
   await receiver.until("the hand-off", areHandedOff([event.id]));
-  // What the sender does that got no answer.
-  expect(await send(receiver.port, event)).toEqual({ status: 200, body: `{"received":true,"duplicate":true}` });
-  expect(readLog(files.log)).toEqual([{ id: event.id, possiblyRepeated: true, attempt: 1 }]);
-});
-
-test("process.exit right after the first 2xx loses nothing", async () => {
-  const files = inboxFiles();
-  const event = eventThat("fine");
-  const broken = await startReceiver({ ...files, fault: "exit after the answer" });
-  expect(await send(broken.port, event)).toEqual({ status: 200, body: `{"received":true}` });
-  expect(await broken.exited).toBe(0);
-  expect(readLog(files.log)).toEqual([]);
-
-  const receiver = await startReceiver(files);
-  await receiver.until("the hand-off", areHandedOff([event.id]));
-  expect(readLog(files.log)).toEqual([{ id: event.id, possiblyRepeated: true, attempt: 1 }]);
-});
-
-test("process.exit in the middle of a commit: no answer was given, and what the sender repeats is handed off once", async () => {
-  const files = inboxFiles();
-  const event = eventThat("fine");
-  const broken = await startReceiver({ ...files, fault: "exit in a commit" });
-  await expect(send(broken.port, event)).rejects.toThrow();
-  expect(await broken.exited).toBe(4);
-  expect(readLog(files.log)).toEqual([]);
-
-  const receiver = await startReceiver(files);
-  const answer = await send(receiver.port, event);
-  expect(isAcknowledged(answer)).toBe(true);
-  await receiver.until("the hand-off", areHandedOff([event.id]));
-  expect(readLog(files.log).map(({ id }) => id)).toEqual([event.id]);
+  const begun = readLog(files.log);
+  expect(begun.map(({ id, attempt }) => [id, attempt])).toEqual([[event.id, 1]]);
+  if (given.flagged) expect(begun[0]?.possiblyRepeated).toBe(true);
   expect(readRows(files.db)).toMatchObject([{ event_id: event.id, state: "done" }]);
 });

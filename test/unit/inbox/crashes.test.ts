@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../src/stores/memory.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
-import { crashedEvent, newEvent, opened } from "./new-event.js";
+import { crashedEvent, newEvent, opened, T0 } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 // A process that dies is a receiver that is never closed, whose clock stands still, and whose store another one opens.
@@ -149,4 +149,24 @@ test("suspects that hang do not starve the innocent", async () => {
     expect(order.slice(before, before + 4)).toEqual(["innocent", "innocent", "innocent", "innocent"]);
   }
   expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 12, ready: 3 });
+});
+
+test("a suspect whose lease is too old once it is claimed does not stop the hand-offs for good", async () => {
+  const store = await opened(memoryStore());
+  const suspect = await crashedEvent(store, 2);
+  const other = newEvent();
+  await store.commit({ settlements: [], accepts: [other], claim: null });
+  const clock = createManualClock(T0);
+  let hasStalled = false;
+  const commit: typeof store.commit = async (batch) => {
+    const result = await store.commit(batch);
+    // Past the 30 seconds by which a lease outlives its callback's time.
+    if (batch.claim !== null && !hasStalled) await new Promise<void>((go) => void clock.setTimeout(go, 40_000));
+    hasStalled ||= batch.claim !== null;
+    return result;
+  };
+  const rig = await startRig({ store: { ...store, commit, shared: true }, clock, onSignal: () => undefined });
+  await clock.advance(120_000);
+  expect(await rig.entry(suspect)).toMatchObject({ state: "done" });
+  expect(await rig.entry(other.eventId)).toMatchObject({ state: "done" });
 });

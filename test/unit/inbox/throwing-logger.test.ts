@@ -7,6 +7,7 @@ import { T0 } from "./new-event.js";
 
 test("whatever a logger or a listener throws, each hand-off is settled and its slot is free again", async () => {
   const store = faultyStore();
+  store.prune = () => Promise.reject(mediumError());
   const clock = createManualClock(T0);
   const throwing = () => {
     throw new Error("a logger that throws");
