@@ -22,7 +22,7 @@ interface Stage {
   client: Client;
   accountId: number;
   receiver: DemoReceiver;
-  report: StoryReport;
+  say: StoryReport["say"];
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
 }
@@ -35,6 +35,7 @@ interface Stage {
  */
 export async function tellStory(options: { json?: boolean; verbose?: true }, cli: Cli): Promise<boolean> {
   const report = reportStory(cli.terminal, options.json ?? false);
+  const { say } = report;
   const key = "sbk_the_demo_speaks_to_itself";
   const emulator = createEmulator({
     port: 0,
@@ -51,8 +52,8 @@ export async function tellStory(options: { json?: boolean; verbose?: true }, cli
     });
     const client = createClient({ baseUrl: emulator.baseUrl, apiKey: key });
     const [account] = (await emulator.control.listAccounts()).items;
-    const stage = { emulator, client, accountId: account?.account_id ?? 0, receiver, report, signal: cli.signal };
-    report.add("service", true, `listens on ${emulator.url}; a receiver without a secret on ${receiver.url.href}`);
+    const stage = { emulator, client, accountId: account?.account_id ?? 0, receiver, say, signal: cli.signal };
+    say("service", true, `listens on ${emulator.url}; a receiver without a secret on ${receiver.url.href}`);
     for (const scene of [follow, register, beVerified, letAMonthPass, sendOneAgain, tamperWithOne, lookUpTheProduct]) {
       throwIfInterrupted(cli.signal);
       await scene(stage);
@@ -65,20 +66,16 @@ export async function tellStory(options: { json?: boolean; verbose?: true }, cli
   return report.isTrue;
 }
 
-async function follow({ client, emulator, accountId, report }: Stage): Promise<void> {
+async function follow({ client, emulator, accountId, say }: Stage): Promise<void> {
   const { items, eligible_population: eligible } = await client.rankings({ sort: "traffic", limit: FOLLOWED });
   const slugs = items.map(({ slug }) => slug);
   await emulator.control.follow({ account_id: accountId, slugs });
   const first = items[0]?.name ?? "none";
-  report.add(
-    "follow",
-    slugs.length === FOLLOWED,
-    `the ${slugs.length} largest of ${eligible} products, first ${first}`,
-  );
+  say("follow", slugs.length === FOLLOWED, `the ${slugs.length} largest of ${eligible} products, first ${first}`);
 }
 
 /** As `signalbox register --all-types` does. */
-async function register({ client, receiver, report }: Stage): Promise<void> {
+async function register({ client, receiver, say }: Stage): Promise<void> {
   const ids: string[] = [];
   for (let from = 0; from < SIGNAL_TYPES.length; from += MOST_SIGNAL_TYPES) {
     const writer = openSecretWriter(join(receiver.folder, SECRETS));
@@ -93,22 +90,18 @@ async function register({ client, receiver, report }: Stage): Promise<void> {
       writer.close();
     }
   }
-  report.add("register", ids.length === 2, `${SIGNAL_TYPES.length} signal types, ${ids.length} registrations`);
+  say("register", ids.length === 2, `${SIGNAL_TYPES.length} signal types, ${ids.length} registrations`);
 }
 
-async function beVerified({ emulator, receiver, report }: Stage): Promise<void> {
+async function beVerified({ emulator, receiver, say }: Stage): Promise<void> {
   await emulator.control.settle();
   const { items } = await emulator.control.listRegistrations();
   const active = items.filter(({ status }) => status === "active").length;
   const { verified } = receiver.receiver.health().deliveries;
-  report.add(
-    "handshake",
-    active === 2 && verified >= 2,
-    `${verified} challenges answered, ${active} registrations active`,
-  );
+  say("handshake", active === 2 && verified >= 2, `${verified} challenges answered, ${active} registrations active`);
 }
 
-async function letAMonthPass({ emulator, receiver, report, signal }: Stage): Promise<void> {
+async function letAMonthPass({ emulator, receiver, say, signal }: Stage): Promise<void> {
   // By days, and no further than the day of the new figures: what is older than 24 hours is not sent again.
   let sent = new Set<string>();
   for (let day = 0; day < DAYS_AT_MOST && sent.size === 0; day++) {
@@ -121,20 +114,16 @@ async function letAMonthPass({ emulator, receiver, report, signal }: Stage): Pro
   throwIfInterrupted(signal);
   const got = new Set(receiver.signals.map(({ id }) => id));
   const types = new Set(receiver.signals.map(({ data }) => data.signal_type));
-  report.add(
-    "month",
-    sent.size > 0,
-    `it is ${now.slice(0, 10)}: ${sent.size} signals of ${types.size} types were sent`,
-  );
+  say("month", sent.size > 0, `it is ${now.slice(0, 10)}: ${sent.size} signals of ${types.size} types were sent`);
   const isOnce = got.size === receiver.signals.length;
-  report.add(
+  say(
     "callback",
     isOnce && got.size === sent.size && [...sent].every((id) => got.has(id)),
     `${receiver.signals.length} hand-offs of ${got.size} signals, ${isOnce ? "each exactly once" : "some repeated"}`,
   );
 }
 
-async function sendOneAgain({ emulator, receiver, report }: Stage): Promise<void> {
+async function sendOneAgain({ emulator, receiver, say }: Stage): Promise<void> {
   const before = receiver.signals.length;
   const [delivery] = await deliveredSignals(emulator);
   if (delivery === undefined) return;
@@ -144,29 +133,25 @@ async function sendOneAgain({ emulator, receiver, report }: Stage): Promise<void
   const answer = attempts[0]?.answer;
   const isDuplicate = answer?.status === 200 && answer.body === '{"received":true,"duplicate":true}';
   const isOk = isDuplicate && receiver.signals.length === before;
-  report.add(
-    "redeliver",
-    isOk,
-    `${delivery.event_id} once more: ${answer?.status ?? "no answer"} ${answer?.body ?? ""}`,
-  );
+  say("redeliver", isOk, `${delivery.event_id} once more: ${answer?.status ?? "no answer"} ${answer?.body ?? ""}`);
 }
 
-async function tamperWithOne({ emulator, report }: Stage): Promise<void> {
+async function tamperWithOne({ emulator, say }: Stage): Promise<void> {
   const request = (await deliveredSignals(emulator))[0]?.attempts[0]?.request;
   if (request === undefined) return;
   const body = request.body.replace("up", "UP");
   const answer = await fetch(request.url, { method: "POST", headers: headersOf(request.headers), body });
   const text = await answer.text();
   const isRefused = answer.status === 401 && text.includes('"signature_mismatch"') && body !== request.body;
-  report.add("tamper", isRefused, `two letters of it changed: ${answer.status} signature_mismatch`);
+  say("tamper", isRefused, `two letters of it changed: ${answer.status} signature_mismatch`);
 }
 
-async function lookUpTheProduct({ client, receiver, report }: Stage): Promise<void> {
+async function lookUpTheProduct({ client, receiver, say }: Stage): Promise<void> {
   const signal = receiver.signals.at(-1);
   if (signal === undefined) return;
   const product = await client.productProfile(signal.data.product.slug);
   const isSame = product.tool_id === signal.data.product.id;
-  report.add("product", isSame, `"${signal.data.title}": ${product.name}, ${product.tagline ?? product.official_url}`);
+  say("product", isSame, `"${signal.data.title}": ${product.name}, ${product.tagline ?? product.official_url}`);
 }
 
 async function deliveredSignals({ control }: Emulator) {
@@ -183,7 +168,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Record<string, st
 
 /** Prints the steps of the story as they come. */
 interface StoryReport {
-  add(step: string, isOk: boolean, text: string): void;
+  say(step: string, isOk: boolean, text: string): void;
   /** All so far went as it should. */
   readonly isTrue: boolean;
 }
@@ -193,7 +178,7 @@ function reportStory(terminal: Terminal, asJson: boolean): StoryReport {
   let isTrue = true;
   let isFirst = true;
   return {
-    add(step, isOk, text) {
+    say(step, isOk, text) {
       isTrue &&= isOk;
       if (asJson) return terminal.printJson({ step, text, ok: isOk });
       if (isFirst) terminal.print("");
