@@ -290,7 +290,7 @@ export interface InboxStore {
   /** Applies a batch; see G1 to G5 and G7. */
   commit(batch: Batch): Promise<BatchResult>;
   /**
-   * Frees the leases that nobody holds any more; see G8. `held` are the events that this process has in hand
+   * Frees the leases of dead processes; see G8. `held` are the events that this process has in hand
    * and keeps. `crashed: false` frees without counting a crash, since the hand-off never began; it follows a
    * failed commit, and so it writes something in any case and rejects while the medium still fails.
    */

@@ -16,7 +16,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: checkThenInsert,
   },
   {
-    mistake: "settles whoever's token it is",
+    mistake: "settles under any token",
     caught: "a settlement with a token that is not current changes nothing",
     bend: settleUnfenced,
   },
@@ -56,7 +56,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: (store) => ({ ...store, takeOver: (request) => store.takeOver({ ...request, crashed: true }) }),
   },
   {
-    mistake: "gives every endpoint's events to whoever asks",
+    mistake: "takes over the leases of every endpoint",
     caught: "an endpoint's leases are not taken over by another",
     bend: takeOverAll,
   },
@@ -67,7 +67,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     mistake: "forgets the limit of a prune",
-    caught: "prune does no more at once than it is told",
+    caught: "prune takes no more rows at once than its limit",
     bend: (store) => ({ ...store, prune: (request) => store.prune({ ...request, limit: 1e9 }) }),
   },
   {

@@ -102,7 +102,7 @@ test.each([
   ["closed", false],
   ["left by a crash", true],
 ])(
-  "90 flips in an inbox that was %s: no crash, no foreign error, and what is taken is kept as far as anybody looked",
+  "90 flips in an inbox that was %s: no crash, no error but ours, and what is taken is kept unless damage that no check has found swallows it",
   async (_how, crashed) => {
     const sample = await sampleInbox(crashed);
     const whole = textOf(sample.held.at(-1) as Contents);

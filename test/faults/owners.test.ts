@@ -68,7 +68,7 @@ test("of three processes that share one file all get in, also when it has to be 
   }
 });
 
-test("whoever waits for a file gets it when its owner is killed, with all that was acknowledged", async () => {
+test("a process that waits for a file gets it when its owner is killed, with all that was acknowledged", async () => {
   const files = inboxFiles();
   const random = seededRandom(SEED);
   const acknowledged = new Set<string>();

@@ -47,11 +47,11 @@ test("one id sent 200 times at once to two processes is one row, one hand-off, o
   expect(readLog(files.log)).toEqual(events.map(({ id }) => ({ id, possiblyRepeated: false, attempt: 1 })));
 });
 
-test("nobody is answered before the row is committed, neither the first nor a duplicate", async () => {
+test("no delivery is answered before the row is committed, neither the first nor a duplicate", async () => {
   const files = inboxFiles();
   const [first, second] = await startTwo(files);
   const event = eventThat("fine");
-  // While somebody else writes nothing can be committed.
+  // Nothing can be committed while another process writes.
   const writer = new Database(files.db, { fileMustExist: true });
   writer.exec("BEGIN IMMEDIATE");
 
@@ -64,9 +64,9 @@ test("nobody is answered before the row is committed, neither the first nor a du
   for (const child of [first, second]) {
     await child.until("three requests", (lines) => lines.filter(({ say }) => say === "request").length === 3);
     // These need no commit. What is answered before them without one would be answered by now.
-    const challenge = { ...event, type: "webhook.verification", data: { challenge: "who goes there" } };
+    const challenge = { ...event, type: "webhook.verification", data: { challenge: "prove it" } };
     for (let turn = 0; turn < 3; turn++) {
-      expect(await send(child.port, challenge)).toEqual({ status: 200, body: `{"challenge":"who goes there"}` });
+      expect(await send(child.port, challenge)).toEqual({ status: 200, body: `{"challenge":"prove it"}` });
     }
   }
   expect(answered).toBe(0);

@@ -29,7 +29,7 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     await accept(store, "evt_1");
     await accept(store, "evt_1", { endpoint: "second" });
   }),
-  storeCase("G2", "a duplicate with another body is told apart, and the first body stays", async ({ store }) => {
+  storeCase("G2", "a duplicate with another body is reported as that, and the first body stays", async ({ store }) => {
     await accept(store, "evt_1", { body: Buffer.from("first") });
     const again = await commit(store, {
       accepts: [newEvent("evt_1", { body: Buffer.from("first") }), newEvent("evt_1", { body: Buffer.from("other") })],

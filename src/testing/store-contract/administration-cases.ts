@@ -34,7 +34,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
       ok(entry.rawBody !== null, `prune dropped the payload of a ${state} event`);
     }
   }),
-  storeCase("G9", "prune does no more at once than it is told", async ({ store }) => {
+  storeCase("G9", "prune takes no more rows at once than its limit", async ({ store }) => {
     for (let index = 0; index < 5; index++) await bring(store, `evt_${index}`, "done");
     deepStrictEqual(await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
       payloads: 3,

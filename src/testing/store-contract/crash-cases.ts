@@ -58,7 +58,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
   ),
   storeCase(
     "G8",
-    "nobody takes over from itself what it has in hand, however late it is",
+    "a process never takes over an event that it has in hand, however late it is",
     async ({ store, sibling }) => {
       const seq = await bring(store, "evt_1", "leased");
       await accept(store, "evt_2", { dueAt: T0 + 1e9 });
@@ -83,7 +83,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
       deepStrictEqual(await crash(store, now), []);
       strictEqual((await claimOne(store, { now })).crashes, crashes);
     }
-    deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event died of crashes and nobody was told");
+    deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event died of crashes and was not reported");
     const entry = await store.get(ENDPOINT, "evt_1");
     deepStrictEqual([entry?.state, entry?.lastError, entry?.crashes], ["dead", CRASH_LOOP, MAX_CRASHES]);
   }),

@@ -115,7 +115,7 @@ export const LEASE_CASES: readonly StoreCase[] = [
   }),
   storeCase(
     "G7",
-    "when the clock was set back, what is ready waits no longer than it was to wait, whoever claims",
+    "when the clock was set back, a ready event waits no longer than before, whichever process claims",
     async ({ store, sibling }) => {
       const hour = 3_600_000;
       await accept(store, "evt_fresh", { dueAt: T0 + hour, received: { at: T0 + hour, headers: {} } });
@@ -145,7 +145,7 @@ export const LEASE_CASES: readonly StoreCase[] = [
     deepStrictEqual((await claim(store)).events, []);
     strictEqual((await store.get(ENDPOINT, "evt_1"))?.dueAt, dueAt);
   }),
-  storeCase("G7", "a claim sees its own endpoint alone", async ({ store }) => {
+  storeCase("G7", "a claim sees only its own endpoint", async ({ store }) => {
     await accept(store, "evt_1", { endpoint: "second" });
     const { events, nextDueAt } = await claim(store);
     deepStrictEqual([events, nextDueAt], [[], null]);

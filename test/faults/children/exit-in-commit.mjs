@@ -1,4 +1,4 @@
-/** The process ends when the first event is written and not synced yet: nobody was answered. */
+/** The process ends when the first event is written and not synced yet: nothing was answered. */
 export function exitInCommit(store) {
   return {
     ...store,

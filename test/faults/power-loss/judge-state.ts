@@ -21,7 +21,7 @@ export interface Damage {
   lost: string[];
   /** Reported as handed off, and about to be handed off again. */
   forgotten: string[];
-  /** The callback began, and would begin again without being told that it may be a repeat. */
+  /** The callback began, and would begin again without the flag of a possible repeat. */
   unflagged: string[];
   /** What SQLite says of the file. */
   corrupt: string | null;
@@ -57,7 +57,7 @@ function overwrite(path: string, bytes: Buffer): void {
   closeSync(descriptor);
 }
 
-/** The -shm is no file of the disk: it is made anew by whoever opens the inbox first. */
+/** The -shm is no file of the disk: the first process that opens the inbox makes it anew. */
 export function isOfInbox(name: string): boolean {
   return name.startsWith(INBOX) && !name.endsWith("-shm") && !name.endsWith("-owner");
 }
@@ -104,7 +104,7 @@ function damageOf(rows: readonly StateRow[], { acknowledged, begun, handedOff }:
   return {
     lost: [...acknowledged].flatMap(([id, hash]) => (isRight(found.get(id)?.body ?? null, hash) ? [] : [id])),
     forgotten: [...handedOff].filter((id) => found.get(id)?.state !== "done"),
-    // Whoever starts takes over what is leased, and flags it.
+    // The next start takes over leased events, and flags them.
     unflagged: [...begun].filter((id) => {
       const row = found.get(id);
       return row === undefined || (row.state === "ready" && row.possibly_repeated === 0);

@@ -4,7 +4,7 @@ export interface Ledger {
   readonly acknowledged: Map<string, string>;
   /** Whose callback began. */
   readonly begun: Set<string>;
-  /** Whose callback began again, and was not told that it may be a repeat. */
+  /** Events whose callback began again without the flag of a possible repeat. */
   readonly repeated: Set<string>;
   /** Of which `handedOff` was reported. */
   readonly handedOff: Set<string>;

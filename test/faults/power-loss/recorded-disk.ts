@@ -9,7 +9,7 @@ interface PendingWrite {
   kind: "write";
   offset: number;
   data: Buffer;
-  /** A sync of it failed: the kernel shows it to whoever reads, and thinks that the disk has it. */
+  /** A sync of it failed: readers still get it from the kernel, which takes it for synced. */
   isDropped: boolean;
 }
 

@@ -29,7 +29,7 @@ test("commits without a pause do not let the WAL grow, and each is there in the 
   expect((await store.stats("default")).total).toBe(800);
 });
 
-test("a reader who stays long lets it grow, and once he is gone it begins anew", async () => {
+test("the WAL grows during a long read, and begins anew after it", async () => {
   const path = inboxPath();
   const store = await openStore(path);
   await acceptMany(store, 1);

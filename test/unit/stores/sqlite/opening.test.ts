@@ -177,16 +177,19 @@ test("closing waits for a write in flight", async () => {
   expect(await discarding).toEqual(["moved"]);
 });
 
-test.each([false, true])("somebody else's database is refused and left as it is (operator: %j)", async (operator) => {
-  const path = inboxPath();
-  const foreign = new Database(path);
-  foreign.exec("CREATE TABLE people (name TEXT)");
-  foreign.close();
-  const before = readFileSync(path);
-  expect((await rejectionOf(openStore({ path, operator }))).code).toBe("store_unsupported");
-  // The switch to WAL alone would change the header.
-  expect(readFileSync(path).equals(before)).toBe(true);
-});
+test.each([false, true])(
+  "a database of something else is refused and left as it is (operator: %j)",
+  async (operator) => {
+    const path = inboxPath();
+    const foreign = new Database(path);
+    foreign.exec("CREATE TABLE people (name TEXT)");
+    foreign.close();
+    const before = readFileSync(path);
+    expect((await rejectionOf(openStore({ path, operator }))).code).toBe("store_unsupported");
+    // The switch to WAL alone would change the header.
+    expect(readFileSync(path).equals(before)).toBe(true);
+  },
+);
 
 test("a tool makes no inbox of an empty file", async () => {
   const path = inboxPath();

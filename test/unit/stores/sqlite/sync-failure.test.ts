@@ -61,7 +61,7 @@ testOnLinux("a sync that fails acknowledges nothing, and the next write makes al
   await accept(store, newEvent());
 });
 
-testOnLinux("as long as somebody reads the file, so that it cannot be rewritten, nothing is acknowledged", async () => {
+testOnLinux("while a read keeps the file from being rewritten, nothing is acknowledged", async () => {
   const path = inboxPath();
   const store = await openStore(path);
   await accept(store, newEvent());

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createWalSync } from "../../../../src/stores/sqlite/wal-sync.js";
 import { inboxPath } from "./open-store.js";
 
-test("a descriptor that could not be opened anew never closes somebody else's file", () => {
+test("a descriptor that could not be opened anew never closes another file", () => {
   const path = inboxPath();
   writeFileSync(`${path}-wal`, "x");
   const wal = createWalSync(path);
