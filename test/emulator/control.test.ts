@@ -319,17 +319,6 @@ test("with a token the control API answers each caller that has it, from anywher
   expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
 });
 
-test("with the clock a new month is observed, and rankings show it", async () => {
-  const own = await startEmulator();
-  const { key } = await own.account("pro");
-  const latest = async () =>
-    ((await own.ask("/research/rankings?limit=1", { key })).body["items"] as { latest_month: string }[])[0]
-      ?.latest_month;
-  expect(await latest()).toBe("2026-09");
-  await own.emulator.control.advance({ months: 1 });
-  expect(await latest()).toBe("2026-10");
-});
-
 test("a snapshot brings everything back: keys, quota, tasks, the data and the clock", async () => {
   const own = await startEmulator();
   const { key } = await own.account("developer");

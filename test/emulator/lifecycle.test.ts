@@ -168,31 +168,6 @@ test("after a restart with a file everything is there and goes on", async () => 
   expect(again.body["task_id"]).toBe(task.body["task_id"]);
 });
 
-test("a reset and a loaded snapshot keep to the file", async () => {
-  const db = join(folder(), "emulator.db");
-  const first = await startEmulator({ db });
-  const { key } = await first.account("pro");
-  const bytes = await first.emulator.control.snapshot();
-  await first.emulator.control.reset();
-  await first.emulator.control.loadSnapshot({ bytes });
-  await first.emulator.close();
-  const second = await startEmulator({ db });
-  expect((await second.ask("/research/rankings?limit=1", { key })).status).toBe(200);
-});
-
-test("the same seed gives the same data, another one others", async () => {
-  const key = "sbk_a_key_that_is_always_the_same";
-  const ranked = async (seed: number) => {
-    const { emulator, ask } = await startEmulator({ seed, accounts: [{ name: "x", tier: "pro", key }] });
-    const { text } = await ask("/research/rankings?limit=50", { key });
-    await emulator.close();
-    return text;
-  };
-  const one = await ranked(1);
-  expect(await ranked(1)).toBe(one);
-  expect(await ranked(2)).not.toBe(one);
-});
-
 test("the OpenAPI document is served", async () => {
   const { emulator } = await startEmulator();
   const { body } = await askAt(() => emulator.url)("/openapi.json");

@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import type { Tier } from "../../src/api/access.js";
 import type { Emulator } from "../../src/emulator/instance/create-emulator.js";
-import { startEmulator } from "./start-emulator.js";
+import { startEmulator } from "../emulator/start-emulator.js";
 import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
 
 /** What a call was answered, already held against the OpenAPI document. */
