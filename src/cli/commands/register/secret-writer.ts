@@ -144,9 +144,11 @@ function openLock(lock: string, path: string): number {
   }
 }
 
-/** Characters of secrets and of no sentence, list or setting of a system. */
-const SECRET_LINE = /^(?![A-Za-z_]\w*=[^=])[\w.~+/=-]+$/;
-const WHSEC_LINE = /^whsec_\S+$/;
+/**
+ * One word, as the document says no more of a secret. Not what other files hold: comments, sections, settings (`KEY=value`),
+ * and lists with colons, as `/etc/passwd` is one.
+ */
+const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
  * A link is refused: as root we would write wherever another user made it lead to. So is a file that holds more than
@@ -159,7 +161,7 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
   if (!stat.isFile()) throw environmentError(`cannot keep secrets in ${path}: it is no regular file`);
   if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
   const text = attempt(path, () => readFileSync(file, "utf8"));
-  const wrong = secretLines(text).find((line) => !SECRET_LINE.test(line) && !WHSEC_LINE.test(line));
+  const wrong = secretLines(text).find((line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line));
   if (wrong === undefined) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
   throw environmentError(`line ${line} of ${path} is no secret: secrets are kept one a line, in a file of their own`);
