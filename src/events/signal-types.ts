@@ -1,4 +1,4 @@
-/** The 38 signal types of the service (service document, Signal types), in its order. */
+/** The signal types of the service (service document, Signal types), in its order. */
 export const SIGNAL_TYPES = [
   "traffic_breakout",
   "traffic_acceleration",
@@ -48,7 +48,7 @@ export type SignalType = KnownSignalType | (string & {});
 
 const KNOWN: ReadonlySet<string> = new Set(SIGNAL_TYPES);
 
-/** True for the 38 types this release knows. Unknown ones are handed off all the same. */
+/** True for the types that this release knows. Unknown ones are handed off all the same. */
 export function isKnownSignalType(type: unknown): type is KnownSignalType {
   return typeof type === "string" && KNOWN.has(type);
 }

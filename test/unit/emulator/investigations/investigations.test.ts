@@ -197,15 +197,6 @@ test("what is pending goes on in another process", async () => {
   expect(restarted.read(1, task_id).status).toBe("succeeded");
 });
 
-test("a real wait takes the same course as a moved clock", async () => {
-  const { investigations, base } = setUp();
-  const { task_id } = investigations.start(1, INPUT);
-  await base.advance(SUCCEEDED_AFTER_MS - 1);
-  expect(investigations.read(1, task_id).stage).toBe("generating_report");
-  await base.advance(1);
-  expect(investigations.read(1, task_id).status).toBe("succeeded");
-});
-
 test("a report's timeline, sources and counters agree with the data and with one another", async () => {
   const { investigations, scheduler } = setUp();
   const english = investigations.start(1, INPUT);

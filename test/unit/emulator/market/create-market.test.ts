@@ -94,12 +94,6 @@ test("half a year at once publishes each month's signals in its turn, as month b
   expect(new Set(periods).size).toBe(6);
 });
 
-test("all signals at once, when that is assumed", async () => {
-  const { core, published } = run({ assumptions: { minutesBetweenSignalTypes: 0 } });
-  await core.scheduler.advanceTo(OBSERVED);
-  expect(published.length).toBeGreaterThan(80);
-});
-
 test("a restart goes on between two types, and does no month and no signal twice", async () => {
   const whole = run({});
   await whole.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
@@ -115,18 +109,6 @@ test("a restart goes on between two types, and does no month and no signal twice
   const later = run({ database: after.core.database, startMs: OBSERVED + 24 * 60 * MINUTE, seed: 99 });
   await later.core.scheduler.advanceTo(OBSERVED + 40 * 24 * 60 * MINUTE);
   expect(digestsOf(later.core.database)["product_month"]).toBe(digestsOf(madeMarket(1, LAST + 2, 26))["product_month"]);
-});
-
-test("what stood still for months makes up for them, each month's signals with the time at which they were due", async () => {
-  const before = run({});
-  await before.core.scheduler.close();
-  const now = Date.UTC(2027, 1, 10);
-  const { core, published } = run({ database: before.core.database, startMs: now });
-  await core.scheduler.idle();
-  expect(lastMonth(core.database)).toBe(LAST + 3);
-  expect(new Set(published.map(({ draft }) => draft.period.start)).size).toBe(3);
-  expect(published.filter(({ at }) => at > now)).toEqual([]);
-  expect(published[0]?.at).toBe(OBSERVED);
 });
 
 test("a month whose rows cannot be written leaves nothing behind, and is tried again", async () => {
