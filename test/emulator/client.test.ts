@@ -14,17 +14,17 @@ interface Together {
 }
 
 const time = createManualClock(Date.parse("2026-11-21T12:00:00Z"));
-const emulator = createEmulator({ port: 0, clock: time });
-beforeAll(() => emulator.start());
-afterAll(() => emulator.close());
+const service = createEmulator({ port: 0, clock: time });
+beforeAll(() => service.start());
+afterAll(() => service.close());
 
 /** A client of the service, with an account of its own, on the service's clock. */
 async function connect(tier: Tier = "pro"): Promise<Together> {
-  const { account_id } = await emulator.control.createAccount({ tier });
-  const { key } = await emulator.control.createKey({ account_id });
+  const { account_id } = await service.control.createAccount({ tier });
+  const { key } = await service.control.createKey({ account_id });
   const clock = watchClock(time);
-  const { client } = clientOn(emulator.baseUrl, { apiKey: key }, clock);
-  return { emulator, client, clock };
+  const { client } = clientOn(service.baseUrl, { apiKey: key }, clock);
+  return { emulator: service, client, clock };
 }
 
 /** What a call gives, on a clock that goes on meanwhile. */
@@ -49,8 +49,8 @@ test("an investigation is started once, waited for, and its report read", async 
   expect(task).toMatchObject({ status: "succeeded", stage: "complete", poll_after_seconds: null });
   expect(task.report?.conclusion.length).toBeGreaterThan(0);
   expect(polls.length).toBeGreaterThan(2);
-  for (const [index, time] of polls.entries()) {
-    expect(time - (polls[index - 1] ?? 0)).toBeGreaterThanOrEqual(60_000);
+  for (const [index, at] of polls.entries()) {
+    expect(at - (polls[index - 1] ?? 0)).toBeGreaterThanOrEqual(60_000);
   }
 });
 

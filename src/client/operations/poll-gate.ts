@@ -4,8 +4,6 @@ import type { Clock } from "../../time/clock.js";
 
 /** When each task may be polled again. All waits of one client share it. */
 export interface PollGate {
-  /** A caller waits for this task from now on, until it calls the returned function. */
-  join(taskId: string): () => void;
   /** In elapsed milliseconds of the clock; in the past for an unknown task. */
   opensAt(taskId: string): number;
   /**
@@ -31,41 +29,20 @@ const TIDY_AT = 1000;
 
 export function createPollGate(clock: Clock): PollGate {
   const polls = new Map<string, Poll>();
-  /** How many callers wait for a task. */
-  const waiting = new Map<string, number>();
   let tidyAt = TIDY_AT;
 
-  /** Forgets a task that has no waiting caller and may be polled now. Forgotten earlier, it could be polled too soon. */
-  function forgetIfOver(taskId: string): void {
-    if (!waiting.has(taskId) && pollOf(taskId).opensAt <= clock.elapsed()) polls.delete(taskId);
-  }
+  const pollOf = (taskId: string): Poll => polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
 
   function set(taskId: string, poll: Poll): void {
     polls.set(taskId, poll);
     if (polls.size <= tidyAt) return;
-    for (const known of polls.keys()) forgetIfOver(known);
+    // A waiting caller polls as soon as the gate opens. A gate that stays open for another interval has no waiting caller.
+    for (const [id, { opensAt, intervalMs }] of polls) if (opensAt + intervalMs < clock.elapsed()) polls.delete(id);
     // Twice the remaining tasks, so that they are not all checked again for each new task.
     tidyAt = Math.max(TIDY_AT, polls.size * 2);
   }
 
-  function leave(taskId: string): void {
-    const others = (waiting.get(taskId) ?? 1) - 1;
-    if (others > 0) waiting.set(taskId, others);
-    else waiting.delete(taskId);
-    forgetIfOver(taskId);
-  }
-
-  const pollOf = (taskId: string): Poll => polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
-
   return {
-    join(taskId) {
-      waiting.set(taskId, (waiting.get(taskId) ?? 0) + 1);
-      let isIn = true;
-      return () => {
-        if (isIn) leave(taskId);
-        isIn = false;
-      };
-    },
     opensAt: (taskId) => pollOf(taskId).opensAt,
     enter(taskId) {
       const { intervalMs, opensAt } = pollOf(taskId);

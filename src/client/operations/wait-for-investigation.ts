@@ -53,7 +53,6 @@ export async function waitForInvestigation(
       },
     );
   const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
-  const leave = gate.join(taskId);
   try {
     for (let failures = 0; ;) {
       scope.signal.throwIfAborted();
@@ -70,7 +69,6 @@ export async function waitForInvestigation(
       if (isFinished(last)) return last;
     }
   } finally {
-    leave();
     scope.close();
   }
 }
