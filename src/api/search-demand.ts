@@ -47,19 +47,19 @@ export type SearchDemandParameters = z.output<typeof searchDemandQuerySchema>;
 const count = z.int().min(0);
 const sampleType = z.literal("top_search_keywords");
 
-const distributionProductSchema = z.looseObject({
+/** A tracked product, with the traffic that it receives from a keyword. */
+const observedProductSchema = z.looseObject({
   tool_id: z.int(),
   name: z.string(),
   slug: z.string(),
   domain: z.string().optional(),
   market_name: z.string().nullable(),
   observed_traffic: z.number(),
-  share: z.number().nullable(),
 });
 
 export const trafficDistributionSchema = z
   .looseObject({
-    products: z.array(distributionProductSchema),
+    products: z.array(observedProductSchema.extend({ share: z.number().nullable() })),
     total_traffic: z.number(),
     product_count: z.int(),
     other_traffic: z.number().describe("The traffic of the products that are not listed."),
@@ -115,16 +115,7 @@ export const keywordDetailSchema = keywordRowSchema
         share: z.number(),
       }),
     ),
-    products: z.array(
-      z.looseObject({
-        tool_id: z.int(),
-        name: z.string(),
-        slug: z.string(),
-        domain: z.string().optional(),
-        market_name: z.string().nullable(),
-        observed_traffic: z.number(),
-      }),
-    ),
+    products: z.array(observedProductSchema),
     related_observed: z.array(
       z.looseObject({
         keyword: z.string(),

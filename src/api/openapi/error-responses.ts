@@ -38,8 +38,8 @@ export function quotaHeaderRefs(): JsonObject {
 interface ErrorResponse {
   name: string;
   description: string;
-  /** A message for each code that has an example. */
-  messages: Partial<Record<ServiceErrorCode, string>>;
+  /** The codes that have an example. */
+  codes: readonly ServiceErrorCode[];
 }
 
 /** The response of each error status. */
@@ -47,41 +47,33 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   400: {
     name: "BadRequest",
     description: "A parameter or the body is invalid. Correct it before you try again.",
-    messages: { INVALID_PARAMETERS: "limit: at most 50" },
+    codes: ["INVALID_PARAMETERS"],
   },
-  401: {
-    name: "Unauthorized",
-    description: "The key is missing, invalid or revoked.",
-    messages: { API_KEY_INVALID: "The API key is not valid." },
-  },
+  401: { name: "Unauthorized", description: "The key is missing, invalid or revoked.", codes: ["API_KEY_INVALID"] },
   403: {
     name: "Forbidden",
     description: "The key's scopes or the account's access do not permit the operation.",
-    messages: { SCOPE_INSUFFICIENT: "The key needs the scope research:read." },
+    codes: ["SCOPE_INSUFFICIENT"],
   },
   404: {
     name: "NotFound",
     description: "There is no such product or resource, or it belongs to another account.",
-    messages: { PRODUCT_NOT_FOUND: "There is no such product." },
+    codes: ["PRODUCT_NOT_FOUND"],
   },
   409: {
     name: "Conflict",
     description: "The idempotency key was used for another request.",
-    messages: { IDEMPOTENCY_KEY_CONFLICT: "The key was used for another product or language." },
+    codes: ["IDEMPOTENCY_KEY_CONFLICT"],
   },
   429: {
     name: "TooManyRequests",
-    description:
-      "Too many requests within a minute, or the month's quota is used up: see `error.code` and the quota headers.",
-    messages: {
-      RATE_LIMITED: `More than ${LIMITS.requestsPerWindow.developer} requests in ${LIMITS.requestWindowSeconds} seconds.`,
-      PRO_API_QUOTA_EXHAUSTED: "The counted calls of this month are used up.",
-    },
+    description: `More than ${LIMITS.requestsPerWindow.developer} requests in ${LIMITS.requestWindowSeconds} seconds, or the month's quota is used up: see \`error.code\` and the quota headers.`,
+    codes: ["RATE_LIMITED", "PRO_API_QUOTA_EXHAUSTED"],
   },
   503: {
     name: "Unavailable",
     description: "The data or the feature is unavailable now. Retry with backoff.",
-    messages: { DATA_UNAVAILABLE: "The data is not available now." },
+    codes: ["DATA_UNAVAILABLE"],
   },
 };
 
@@ -95,11 +87,8 @@ export function errorResponseRef(status: number): { $ref: string } {
 /** The response of each error status, by name. */
 export function errorResponses(): JsonObject {
   return Object.fromEntries(
-    Object.entries(RESPONSES).map(([status, { name, description, messages }]) => {
-      const examples = Object.entries(messages).map(([code, message]) => [
-        code,
-        { value: errorExample(code, message) },
-      ]);
+    Object.entries(RESPONSES).map(([status, { name, description, codes }]) => {
+      const examples = codes.map((code) => [code, { value: errorExample(code, description) }]);
       const content = {
         "application/json": { schema: componentRef("ErrorEnvelope"), examples: Object.fromEntries(examples) },
       };
@@ -108,7 +97,7 @@ export function errorResponses(): JsonObject {
   );
 }
 
-function errorExample(code: string, message: string): ErrorEnvelope {
+function errorExample(code: ServiceErrorCode, message: string): ErrorEnvelope {
   const details = code === "PRO_API_QUOTA_EXHAUSTED" && { details: { limit: LIMIT, remaining: 0 } };
   return { error: { code, message, ...details }, request_id: "req_51c0d2f7a8" };
 }

@@ -127,6 +127,15 @@ const profile: ProductProfile = {
   primary_category_name: "Productivity",
 };
 
+const observedProduct = {
+  tool_id: 1042,
+  name: "Aurora Notes",
+  slug: "aurora-notes",
+  domain: "aurora-notes.example",
+  market_name: "Productivity",
+  observed_traffic: 12_400,
+};
+
 const keywordRow: KeywordRow = {
   keyword: "ai meeting notes",
   keyword_id: 88301,
@@ -144,17 +153,7 @@ const keywordRow: KeywordRow = {
   traffic_change1m: 0.08,
   comparison_status: "comparable",
   traffic_distribution: {
-    products: [
-      {
-        tool_id: 1042,
-        name: "Aurora Notes",
-        slug: "aurora-notes",
-        domain: "aurora-notes.example",
-        market_name: "Productivity",
-        observed_traffic: 12_400,
-        share: 1,
-      },
-    ],
+    products: [{ ...observedProduct, share: 1 }],
     total_traffic: 12_400,
     product_count: 1,
     other_traffic: 0,
@@ -190,16 +189,7 @@ const searchDemand: SearchDemandResponse = {
     ...keywordRow,
     history: [{ month: "2026-02", observed_products: 1, observed_traffic: 12_400, search_volume: 40_500 }],
     markets: [{ market_id: 4, market_name: "Productivity", observed_products: 1, observed_traffic: 12_400, share: 1 }],
-    products: [
-      {
-        tool_id: 1042,
-        name: "Aurora Notes",
-        slug: "aurora-notes",
-        domain: "aurora-notes.example",
-        market_name: "Productivity",
-        observed_traffic: 12_400,
-      },
-    ],
+    products: [observedProduct],
     related_observed: [
       {
         keyword: "meeting summary ai",
