@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { signBody } from "../../src/index.js";
 import { createManualClock, signalEvent } from "../../src/testing/index.js";
@@ -23,34 +22,12 @@ test.for(STACKS)(
     const { receiver, port } = await serveAt(0, stack);
     const body = freshBody();
     const right = sign(body);
-    const [t = "", v1 = ""] = right.split(",");
-    const long = `${NOW_SECONDS}000`;
-    const longDigest = createHmac("sha256", SECRET).update(`${long}.${body}`).digest("hex");
+    // The forms that HTTP itself could change; the others are a table of the parser's own test.
     const forms: readonly (readonly string[])[] = [
       [""],
       [right, right],
       [right, "t=1,v1=2"],
-      [`${right},${v1}`],
-      [`${t},${t},${v1}`],
-      [`t=${long},v1=${longDigest}`],
-      [`${t},v1=${v1.slice(3).toUpperCase()}`],
-      [`${t}, ${v1}`],
-      [`${t} ,${v1}`],
-      [`${t},v1= ${v1.slice(3)}`],
-      [`${v1},${t}`],
-      [`${right},`],
-      [`${right};`],
-      [`${t},v0=${v1.slice(3)},${v1}`],
-      [`${t},${v1}00`],
-      [`${t},${v1.slice(0, -1)}`],
-      [`T=${NOW_SECONDS},${v1}`],
-      [`t=+${NOW_SECONDS},${v1}`],
-      [`t=,${v1}`],
-      [`t=-1,${v1}`],
-      [`t=1.5,${v1}`],
-      [`t=1e9,${v1}`],
-      [v1],
-      [t],
+      [right.replace(",", ", ")],
     ];
     const wire = await openWire(port);
     for (const lines of forms) {
@@ -63,16 +40,6 @@ test.for(STACKS)(
     expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
   },
 );
-
-test.for(STACKS)("a missing header is told from a malformed one, over $name", async (stack) => {
-  const { port } = await serveAt(0, stack);
-  const body = freshBody();
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ body }));
-  expectRefused(await wire.next(), 401, "signature_missing");
-  await wire.write(rawRequest({ headers: [[NAME, sign(body)]], body }));
-  expectAcknowledged(await wire.next(), RECEIVED);
-});
 
 test.for([0, 999])(
   "300 seconds are accepted in either direction and 301 are not, %i ms into the second",
@@ -92,30 +59,3 @@ test.for([0, 999])(
     }
   },
 );
-
-test("toleranceSeconds moves the bound", async () => {
-  const { port } = await serve({ clock: createManualClock(NOW_SECONDS * 1000), toleranceSeconds: 10 });
-  const at = (offset: number) => {
-    const body = freshBody();
-    return exchange(port, { headers: { [NAME]: sign(body, NOW_SECONDS + offset) }, body });
-  };
-  expectAcknowledged(await at(-10), RECEIVED);
-  expectAcknowledged(await at(10), RECEIVED);
-  expectRefused(await at(-11), 401, "timestamp_out_of_tolerance");
-  expectRefused(await at(11), 401, "timestamp_out_of_tolerance");
-});
-
-test("a stale signature that fits no secret is a mismatch: age is only told of what was really signed", async () => {
-  const { port } = await serve({ clock: createManualClock(NOW_SECONDS * 1000) });
-  const body = freshBody();
-  const header = signBody({ body, secret: "whsec_of_somebody_else", timestamp: NOW_SECONDS - 1000 });
-  expectRefused(await exchange(port, { headers: { [NAME]: header }, body }), 401, "signature_mismatch");
-});
-
-test("a timestamp with leading zeros is signed as its text", async () => {
-  const { port } = await serve({ clock: createManualClock(NOW_SECONDS * 1000) });
-  const body = freshBody();
-  const text = `00${NOW_SECONDS}`;
-  const digest = createHmac("sha256", SECRET).update(`${text}.${body}`).digest("hex");
-  expectAcknowledged(await exchange(port, { headers: { [NAME]: `t=${text},v1=${digest}` }, body }), RECEIVED);
-});

@@ -35,11 +35,6 @@ test.each(Object.entries(CONTRACT))("%s is answered as the contract says", (code
   if (header !== undefined) expect(answer.headers[header[0]]).toMatch(header[1]);
 });
 
-test("every request has an id of its own", () => {
-  const ids = Array.from({ length: 100 }, () => reject("closing").requestId);
-  expect(new Set(ids).size).toBe(100);
-});
-
 test("every answer is JSON with its exact length in bytes, and is not sniffed", () => {
   const challenge = acknowledge({ challenge: "ключ 🔑" });
   for (const { body, headers } of [acknowledgeNew(), challenge, reject("overloaded")]) {
