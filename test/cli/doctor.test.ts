@@ -12,9 +12,9 @@ import { captureRawBody, createReceiver, secretFile, type Receiver, type Receive
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { examine, serveProxy } from "./examine.js";
+import { examine } from "./examine.js";
 import { SECRET } from "./run-cli.js";
-import { listen, serveReceiver } from "./serve-requests.js";
+import { listen, serveProxy, serveReceiver } from "./serve-requests.js";
 
 const PATH = "/webhooks/signals";
 const LF = Buffer.from("\n");

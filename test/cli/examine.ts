@@ -1,5 +1,3 @@
-import { request } from "node:http";
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { DoctorInput } from "../../src/cli/commands/doctor/examination.js";
 import {
   EXAMINATIONS_OF_THIS_MACHINE,
@@ -9,7 +7,6 @@ import {
 import type { Finding, FindingId } from "../../src/cli/commands/doctor/findings.js";
 import { SURROUNDINGS, type Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "./run-cli.js";
-import { serveRecorder } from "./serve-requests.js";
 
 export interface Examined {
   outcomes: Outcome[];
@@ -59,37 +56,4 @@ function summaryOf(outcomes: Outcome[]): Examined {
     skipped: outcomes.flatMap((outcome) => ("skipped" in outcome ? [outcome.examination.name] : [])),
     find: (id) => findings.find((finding) => finding.id === id),
   };
-}
-
-interface Passed {
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-}
-
-/** A proxy in front of a receiver that does something to each request. @returns its address */
-export async function serveProxy(target: string, change: (passed: Passed) => Partial<Passed>): Promise<string> {
-  const { url } = await serveRecorder(({ method, headers, body }, response) => {
-    let passed: Passed;
-    try {
-      passed = { headers, body, ...change({ headers, body }) };
-    } catch {
-      response.writeHead(400).end();
-      return;
-    }
-    forward(target, method, passed, response);
-  });
-  return url;
-}
-
-function forward(target: string, method: string, { headers, body }: Passed, response: ServerResponse): void {
-  const onward = request(
-    target,
-    { method, headers: { ...headers, "content-length": String(body.byteLength) }, agent: false },
-    (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    },
-  );
-  onward.on("error", () => response.destroy());
-  onward.end(body);
 }

@@ -4,7 +4,7 @@ import type { Receiver } from "../../src/index.js";
 import { callCli } from "./call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { ndjson, outcomeOf, runCli, SECRET, startCli, type CliRun } from "./run-cli.js";
-import { listen, serveReceiver, serveRecorder } from "./serve-requests.js";
+import { listen, serveProxy, serveReceiver, serveRecorder } from "./serve-requests.js";
 import { tempFile, tempFiles } from "./temp-files.js";
 
 interface Row {
@@ -80,27 +80,10 @@ test("a receiver with a wider tolerance fails the cases about age alone", async 
   expect((await failingNames(url)).names).toEqual(["too-old", "too-early"]);
 });
 
-const HOP_BY_HOP = new Set(["host", "connection", "transfer-encoding", "content-length"]);
-
 test("a server that never dedupes fails the repeats alone", async () => {
   const { url } = await serveReceiver({ endpoint: "first" });
-  const right = new URL(url);
-  // In front of a right receiver: takes "duplicate" out of every answer.
-  const forgetful = await listen((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const headers = Object.entries(request.headersDistinct).flatMap(([name, values = []]) =>
-        HOP_BY_HOP.has(name) ? [] : values.map((value): [string, string] => [name, value]),
-      );
-      const { method = "" } = request;
-      const body = method === "GET" ? null : Buffer.concat(chunks);
-      void fetch(right, { method, headers, body }).then(async (answer) => {
-        const text = (await answer.text()).replace(',"duplicate":true', "");
-        response.writeHead(answer.status, { "Content-Type": "application/json" }).end(text);
-      });
-    });
-  });
+  const forget = (text: string): string => text.replace(',"duplicate":true', "");
+  const forgetful = await serveProxy(url, () => ({}), forget);
   const repeats = namesExpecting(({ body }) => body?.["duplicate"] === true);
   expect((await failingNames(forgetful)).names).toEqual(repeats);
 });

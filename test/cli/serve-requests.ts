@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request as open,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { createReceiver, type Receiver, type ReceiverOptions } from "../../src/index.js";
@@ -58,4 +65,49 @@ export async function serveRecorder(
     });
   });
   return { url, requests };
+}
+
+interface Passed {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** A proxy before a receiver. @param change what it does to each request; or the status with which it refuses one */
+export async function serveProxy(
+  target: string,
+  change: (passed: Passed) => Partial<Passed> | number,
+  changeAnswer?: (text: string) => string,
+): Promise<string> {
+  const { url } = await serveRecorder((request, response) => {
+    let changed: Partial<Passed> | number = 400;
+    try {
+      changed = change(request);
+    } catch {
+      // A parser that cannot read the body answers 400.
+    }
+    if (typeof changed === "number") response.writeHead(changed).end();
+    else passOn(target, { ...request, ...changed }, response, changeAnswer);
+  });
+  return url;
+}
+
+/** Sends a request on, and its answer back. */
+export function passOn(
+  target: string,
+  { method, headers, body }: Passed & { method: string },
+  response: ServerResponse,
+  changeAnswer = (text: string): string => text,
+): void {
+  const length = method === "GET" ? {} : { "content-length": String(body.byteLength) };
+  const { "transfer-encoding": _chunked, "content-length": _length, ...others } = headers;
+  const onward = open(target, { method, headers: { ...others, ...length }, agent: false }, (answer) => {
+    let text = "";
+    answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    answer.on("end", () => {
+      const { "content-length": _of, ...answered } = answer.headers;
+      response.writeHead(answer.statusCode ?? 502, answered).end(changeAnswer(text));
+    });
+  });
+  onward.on("error", () => response.destroy());
+  onward.end(body);
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,17 +9,10 @@ import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { callCli } from "../call-cli.js";
 import { ndjson, outcomeOf, SECRET, startCli } from "../run-cli.js";
-import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { listen, passOn, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
 import { runCheck } from "./run-check.js";
 import { serveProcess } from "./serve-process.js";
-
-/** What a proxy does, as far as these tests need it. */
-async function passOn(url: string, from: IncomingHttpHeaders, body: Buffer, response: ServerResponse): Promise<void> {
-  const headers = Object.entries(from).filter(([name]) => /^(content-type|x-)/.test(name)) as [string, string][];
-  const answer = await fetch(url, { method: "POST", headers, body });
-  response.writeHead(answer.status).end(await answer.text());
-}
 
 /** Of what comes first, which is authentic: what takes nothing is not checked. */
 function takingTheFirst(others: (response: ServerResponse) => void): Parameters<typeof serveRecorder>[0] {
@@ -333,14 +326,7 @@ test.each([
 test("a receiver that does not come back from its restart is exit 3", async () => {
   const { url } = await serveReceiver();
   const gone = join(tempFiles(), "gone");
-  const front = await listen((request, response) => {
-    if (existsSync(gone)) response.writeHead(502).end();
-    else {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => void passOn(url, request.headers, Buffer.concat(chunks), response));
-    }
-  });
+  const front = await serveProxy(url, () => (existsSync(gone) ? 502 : {}));
   const args = ["--only", "dedupe.restart", "--restart-command", `echo > '${gone}'`, "--restart-timeout", "1"];
   const run = await callCli(["check", front, ...args]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
@@ -443,14 +429,8 @@ test("of many probes that failed five more are named, and the rest counted", asy
 
 test("a receiver that refuses only some of what is authentic is checked", async () => {
   const { receiver, url } = await serveReceiver();
-  const withoutTests = await listen((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const body = Buffer.concat(chunks);
-      if (/webhook\.(test|verification)/.test(body.toString())) response.writeHead(400).end();
-      else void passOn(url, request.headers, body, response);
-    });
+  const withoutTests = await serveProxy(url, ({ body }) => {
+    return /webhook\.(test|verification)/.test(body.toString()) ? 400 : {};
   });
   const { failed } = await runCheck(withoutTests, "--only", "events.test", "--only", "signature.missing");
   expect(failed).toEqual(["events.test"]);
@@ -489,7 +469,9 @@ test("connections that are dropped are not blamed on the database", async () => 
     }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => void passOn(url, request.headers, Buffer.concat(chunks), response));
+    request.on("end", () =>
+      passOn(url, { method: "POST", headers: request.headers, body: Buffer.concat(chunks) }, response),
+    );
   });
   const { rows, failed } = await runCheck(crowded, "--only", "dedupe.simultaneous");
   expect(failed).toEqual(["dedupe.simultaneous"]);
