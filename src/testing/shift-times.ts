@@ -4,7 +4,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The data of a signal, with its times moved, and its period by whole days, so that they still follow each other. What is
- * not there, or no time, is left alone.
+ * missing, or is no time, stays as it is.
  */
 export function shiftTimes<Data extends JsonObject>(data: Data, shiftMs: number): Data {
   const shifted: JsonObject = { ...data };

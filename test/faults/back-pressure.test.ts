@@ -15,13 +15,13 @@ import { eventThat, SECRET, send } from "./sender.js";
 
 const BODY_BYTES = 256 * 1024;
 const BODY = Buffer.alloc(BODY_BYTES, "x");
-/** What nobody can tell from a signature before the body is there. */
+/** Well-formed: only with the body can it be refused. */
 const FORGED = { "X-Service-Signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` };
 /** The default of `maxQueued.bytes`. */
 const BOUND = 32 * MIB;
 /** What the process takes that is no body: code that gets hot, holes between pieces of memory. */
 const NOISE = 64 * MIB;
-/** Nobody's time is to run out here. */
+/** No time runs out here. */
 const PATIENT = { bodyTimeoutMs: 600_000, ackTimeoutMs: 600_000 };
 
 function openMany(port: number, count: number): Promise<Wire[]> {
@@ -89,7 +89,7 @@ test("a thousand slow connections hold no more than the bound, however small the
   expect(after.counts["overloaded"]).toBeGreaterThan(300);
 });
 
-test("a thousand connections that push hold no more than the bound, and keep nobody out", async ({ annotate }) => {
+test("a thousand connections that push hold no more than the bound, and keep no other out", async ({ annotate }) => {
   const receiver = await startPressedReceiver({ db: inboxFiles().db, options: PATIENT });
   const dribblers = await openDribblers(receiver, 1000);
   const before = await receiver.report();

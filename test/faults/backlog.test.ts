@@ -51,7 +51,7 @@ function counted(store: InboxStore): InboxStore & { commits: number } {
 }
 
 test.each([
-  // It looks at each event for each claim, so more would show nothing but that.
+  // Each claim passes over every event, so more events would measure only that.
   ["memory", 20_000, () => memoryStore()],
   ["sqlite", 100_000, () => sqliteStore(inboxFiles().db)],
 ])(
@@ -94,7 +94,7 @@ test.each([
     expect(await rig.receiver.inbox.stats()).toMatchObject({ ready: backlog, done: 0, dead: 0, running: 0 });
     expect(performance.now() - askedAt).toBeLessThan(1000);
     const tried = (await rig.receiver.inbox.list({ limit: 500 })).map((entry) => entry.attempts);
-    // Nobody was tried but those that were due first, and those a few times at most.
+    // Only those due first were tried, and those a few times at most.
     expect(tried.reduce((sum, each) => sum + each, 0)).toBe(attempts);
     expect(Math.max(...tried)).toBeLessThanOrEqual(3);
 

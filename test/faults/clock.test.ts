@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What somebody does to the machine's clock: set it by so much, once or twice. */
+/** How a person sets the machine's clock: by so much, once or twice. */
 const JUMPS: readonly { how: string; by: readonly number[] }[] = [
   { how: "an hour back", by: [-HOUR_MS] },
   { how: "an hour forward", by: [HOUR_MS] },
@@ -44,7 +44,7 @@ for (const { how, by } of JUMPS) {
     async (shared) => {
       const store = sqliteStore({ path: inboxFiles().db, shared });
       const rig = await startRig({ store, handoff: { concurrency: 4 } });
-      // Fewer wait than run, so that it looks for more to claim.
+      // Fewer wait than run, so that it claims more.
       const events = await rig.deliverMany(6);
       await eventually("four callbacks", () => rig.calls.length === 4);
       await jump(rig, ...by);

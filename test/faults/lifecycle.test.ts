@@ -79,7 +79,7 @@ test("SIGTERM with time to spare lets every callback in hand come to its end, an
 
 test("a second SIGTERM ends the process at once, and nothing acknowledged is lost", async () => {
   const files = inboxFiles();
-  // With this grace the first alone would not end it.
+  // With this grace one SIGTERM would not end it.
   const receiver = await startReceiver({ ...files, graceMs: 3_600_000 });
   const acknowledged = await sendUntilStopped(receiver, "hangs");
   expect(receiver.lines).not.toContainEqual({ say: "closed" });

@@ -79,7 +79,7 @@ test("an event that comes back while its old callback still runs here is another
   expect(first.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
   expect(first.receiver.health().running).toBe(2);
   first.calls[0]!.resolve();
-  await eventually("the log to tell", () => lost.length === 1);
+  await eventually("the log line", () => lost.length === 1);
   expect(await countDone(first)).toBe(0);
   first.calls[1]!.resolve();
   await eventually("its end", async () => (await countDone(first)) === 1);

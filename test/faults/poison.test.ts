@@ -31,7 +31,7 @@ function rowsById(db: string): Map<string, Row> {
   return new Map(readRows(db).map((row) => [row.event_id, row]));
 }
 
-test("callbacks that throw, reject, hang or give up hold nobody else up and end in dead, whence they are retried", async () => {
+test("callbacks that throw, reject, hang or give up delay no other, and their events end dead and can be retried", async () => {
   const files = inboxFiles();
   const receiver = await startReceiver({ ...files, handoff: { timeoutMs: 300, maxAttempts: 2, concurrency: 4 } });
   const poison = [eventThat("throws"), eventThat("rejects"), eventThat("hangs"), eventThat("gives up")];
@@ -58,7 +58,7 @@ test("callbacks that throw, reject, hang or give up hold nobody else up and end 
   ]);
   for (const event of poison) expect(rows.get(event.id)?.kept).toBe(JSON.stringify(event).length);
 
-  // The cause is mended, and a person retries, with the receiver running.
+  // The cause is fixed, and a person retries while the receiver runs.
   writeFileSync(files.healedBy, "");
   for (const { id } of poison) await retryFromTheCommandLine(files.db, id);
   await receiver.until("the retried ones", areHandedOff(poison.map(({ id }) => id)));
@@ -127,7 +127,7 @@ test("an event whose callback exits the process five times is dead, and drags no
     return others.every(({ id }) => rows.get(id)?.state === "done");
   });
   const rows = rowsById(files.db);
-  // Two crashes make a suspect, and a suspect runs alone: nobody else can crash it again.
+  // Two crashes make a suspect, and a suspect runs with no other beside it, so no other crashes again.
   for (const { id } of others) expect(rows.get(id)?.crashes, id).toBeLessThanOrEqual(2);
   expect(innocents.map(({ id }) => rows.get(id)?.crashes)).toContain(2);
   // It waits until all others in hand have come to their end.

@@ -39,7 +39,7 @@ interface Config {
 /** Longer than anything takes on a busy machine: only a failing test gets here. */
 const DEADLINE_MS = 30_000;
 
-/** A receiver in a process of its own, whose memory nobody else uses. It ends with the test. */
+/** A receiver in a process of its own: only its memory is measured. It ends with the test. */
 export async function startPressedReceiver(config: Config): Promise<PressedReceiver> {
   const script = new URL("children/pressed-receiver.mjs", import.meta.url).pathname;
   const child = fork(script, [JSON.stringify(config)], { execArgv: ["--expose-gc"] });
@@ -90,7 +90,7 @@ export function expectGrowth(
   }
 }
 
-/** For a person who wants to know how much it was. */
+/** For the report of the test. */
 export function figures(...reports: readonly Report[]): string {
   const inMib = (bytes: number): string => (bytes / MIB).toFixed(1);
   return reports

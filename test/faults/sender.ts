@@ -49,7 +49,7 @@ export function isAcknowledged({ status }: Answer): boolean {
 /**
  * Sends new events, `connections` at a time, until the receiver refuses or goes away.
  *
- * @param onAcknowledged told of each id in the moment in which its 2xx is there
+ * @param onAcknowledged called with each id when its 2xx arrives
  */
 export async function sendUntilRefused(
   port: number,

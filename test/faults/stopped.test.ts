@@ -27,7 +27,7 @@ test("an owner that is stopped past its leases keeps the file, and goes on as if
     expect(await refused.exited).toBe(0);
     expect(refused.lines).toEqual([{ say: "refused", code: "store_in_use" }]);
   }
-  // Taken by the kernel; it is answered when somebody can.
+  // The kernel takes it; it is answered when the process goes on.
   const late = eventThat("fine");
   const answer = send(owner.port, late);
   owner.kill("SIGUSR2");
@@ -72,7 +72,7 @@ async function resume(stopped: Child, id: string): Promise<void> {
 
 const FLAGGED_ONCE = [false, true].map((possiblyRepeated) => ({ possiblyRepeated, attempt: 1 }));
 
-test("a process stopped past its lease that goes on first ends nothing: the event stays with who took it over", async () => {
+test("a process stopped past its lease that goes on first ends nothing: the event stays with the process that took it over", async () => {
   const { files, stopped, other, id } = await takeOverFromStopped();
   await resume(stopped, id);
   expect(readRows(files.db)).toMatchObject([{ event_id: id, state: "leased", attempts: 0, crashes: 1 }]);

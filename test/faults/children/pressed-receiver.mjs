@@ -1,4 +1,4 @@
-// A receiver in a process of its own, on the built package, that tells how much memory it takes. Its one argument is
+// A receiver in a process of its own, on the built package, that reports how much memory it takes. Its one argument is
 // JSON; it is asked over IPC. Run with --expose-gc.
 import { createServer } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -17,7 +17,7 @@ const pending = [];
 const receiver = createReceiver({
   // Somebody holds on to each promise, as a client with an open connection does.
   secrets: secretsHang ? () => new Promise((resolve) => pending.push(resolve)) : "whsec_faults",
-  // A store that can be told to hang: its commits begin when it is told to go on.
+  // A store that hangs on demand: its commits begin when it goes on.
   store: {
     ...store,
     async commit(batch) {

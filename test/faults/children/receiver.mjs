@@ -91,7 +91,7 @@ const server = createServer((request, response) => {
 async function close() {
   server.close();
   await receiver.close({ graceMs });
-  // What is still connected is idle, or was told that we are closing.
+  // What is still connected is idle, or got the answer that we are closing.
   server.closeAllConnections();
   say({ say: "closed" });
 }

@@ -1,4 +1,4 @@
-/** The system's clock, so much ahead: a lease of somebody else that has long run out, without the wait. */
+/** The system's clock, so much ahead: another process's lease is over, without the wait. */
 export function systemClockAhead(aheadMs) {
   return {
     now: () => Date.now() + aheadMs,

@@ -9,7 +9,7 @@ import { startRig, type Rig } from "./receiver-rig.js";
 
 const HOUR_MS = 3_600_000;
 
-/** A callback whose system is down until told otherwise; notes under which breaker each call began. */
+/** A callback whose system is down until `repair`; notes the breaker's state when each call began. */
 function unreliable(rigOf: () => Rig) {
   const began: string[] = [];
   let isDown = true;
@@ -133,7 +133,7 @@ test("when only a suspect is left it is what is probed with", async () => {
   expect(rig.receiver.health().breaker).toBe("closed");
 });
 
-test("poison events alone still end dead, and a sound one among them gets through", async () => {
+test("poison events that keep it open still end dead, and a sound one among them gets through", async () => {
   const poison = new Set<string>();
   const rig = await startRig({
     handoff: { backoff: () => 1000 },

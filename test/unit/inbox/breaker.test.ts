@@ -81,7 +81,7 @@ test("a success of a callback that began before it opened closes it at once", as
   expect(changes).toEqual(["open", "closed"]);
 });
 
-test("a probe that found nothing to try waits for the next one, and is no change to tell of", async () => {
+test("a probe that found nothing to try waits for the next one, and reports no change", async () => {
   const { breaker, fail, clock, changes } = rig();
   fail(10);
   await clock.advance(1000);

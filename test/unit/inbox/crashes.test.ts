@@ -76,7 +76,7 @@ test("the fifth crash makes an event dead, as a crash loop, with its payload", a
   expect(last.calls[0]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated: true });
 });
 
-test("a suspect is handed off alone, before and after others, and nothing is lost", async () => {
+test("a suspect is handed off with no other beside it, before and after others, and nothing is lost", async () => {
   const store = await opened(memoryStore());
   const suspects = [await crashedEvent(store, 2), await crashedEvent(store, 3)];
   const accepts = Array.from({ length: 30 }, () => newEvent());

@@ -38,7 +38,7 @@ test("an event whose failed commit was applied is handed off without a redeliver
   store.fail(mediumError(), { applied: true });
   await deliver();
   store.fail(null);
-  // The next look into the store finds it free; another delivery may be long in coming.
+  // The recovery before this delivery's commit frees it, and the next claim brings it.
   await deliver();
   await clock.advance(2000);
   expect(calls.length).toBe(2);
@@ -110,7 +110,7 @@ test("a start on a store that fails leaves a receiver that can be started again"
   expect((await deliver()).status).toBe(200);
 });
 
-test("a store that takes no new events is left alone while nothing is to be done", async () => {
+test("a store that takes no new events is not called while nothing is to be done", async () => {
   const faulty = faultyStore();
   const store: typeof faulty = {
     ...faulty,

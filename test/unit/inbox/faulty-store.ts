@@ -7,7 +7,7 @@ export interface FaultyStore extends InboxStore {
   readonly commits: Batch[];
   /** `commit` and `takeOver`, in the order in which they were called. */
   readonly calls: string[];
-  /** From now on every write fails like this; null mends it. `applied`: the commit is done all the same. */
+  /** From now on every write fails like this; null ends that. `applied`: the commit is done all the same. */
   fail(error: Error | null, how?: { applied: boolean }): void;
   /** From now on a batch with such an event is refused as a row error. */
   refuse(eventIds: readonly string[]): void;

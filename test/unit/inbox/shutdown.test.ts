@@ -137,16 +137,6 @@ test.each([
   expect(rig.clock.pendingTimers()).toBe(0);
 });
 
-test("closing leaves no timer behind when callbacks fail during the grace", async () => {
-  const rig = await startRig();
-  await rig.begin(10);
-  const closing = rig.receiver.close({ graceMs: 60_000 });
-  await turns();
-  for (const call of rig.calls) call.reject();
-  await closing;
-  expect(rig.clock.pendingTimers()).toBe(0);
-});
-
 test("closing on a store that fails ends, leaves no timer behind, and the next start hands off again", async () => {
   const store = faultyStore();
   const rig = await startRig({ store });

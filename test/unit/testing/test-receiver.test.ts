@@ -65,13 +65,6 @@ test("deliveries are signed by its clock, and otherwise when that is asked for",
   expect(codeOf(await deliver(event, { secret: "whsec_other" }))).toBe("signature_mismatch");
 });
 
-test("text and bytes are delivered as they are", async () => {
-  const { deliver } = await testReceiver();
-  const quarantined = { status: 200, body: '{"received":true,"quarantined":true}' };
-  expect(await deliver("no JSON")).toMatchObject(quarantined);
-  expect(await deliver(Buffer.from([0xff, 0x00]))).toMatchObject(quarantined);
-});
-
 test("of several secrets it signs with the first, and takes each", async () => {
   const { deliver, secret } = await testReceiver({ secrets: ["whsec_new", "whsec_old"] });
   expect(secret).toBe("whsec_new");
@@ -91,12 +84,6 @@ test("it takes the options of createReceiver, a store of the user's among them, 
   const misspelt = { onSignl: () => undefined } as TestReceiverOptions;
   expect((await rejectionOf(testReceiver(misspelt))).code).toBe("option_unknown");
   for (const secrets of ["", []]) expect((await rejectionOf(testReceiver({ secrets }))).code).toBe("secret_invalid");
-});
-
-test("undefined means absent", async () => {
-  const none = { secrets: undefined, clock: undefined, store: undefined, onSignal: undefined, logger: undefined };
-  const { deliver } = await testReceiver(none);
-  expect(await deliver(signalEvent(), { secret: undefined, now: undefined })).toMatchObject(RECEIVED);
 });
 
 test("disposing of it closes the receiver, and waits for no callback", async () => {
