@@ -53,7 +53,7 @@ export interface Receiver {
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
   /** The same for a body that is still to be read. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
-  /** How it is, at once and without a look at the disk. */
+  /** How it is, at once. With `sqliteStore` it runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;
   /**
    * Calls the listener for each event of this name, before the answer goes out: keep it short.
