@@ -12,13 +12,13 @@ import { findSubject } from "./report-subject.js";
 /** The promotion investigations of all accounts (service document, operations 1 and 2). */
 export interface Investigations {
   /**
-   * Starts a task, or gives the one that this key started.
+   * Starts a task, or returns the task that this key started.
    *
    * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
    * `PRO_API_QUOTA_EXHAUSTED` where a research allowance is assumed
    */
   start(accountId: number, input: InvestigationInput): InvestigationTask;
-  /** Whether `start` would only give back what it began before. */
+  /** Whether `start` would return a task that exists already. */
   isRepeat(accountId: number, input: InvestigationInput): boolean;
   /** @throws ServiceError `TASK_NOT_FOUND`: unknown, or another account's */
   read(accountId: number, taskId: string): InvestigationTask;
@@ -139,7 +139,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
   scheduler.add({
     nextDueAt: () => nextDue.get()?.due ?? null,
     async runDue(nowMs) {
-      // Each step at its own time: after a long sleep a task has all of its stages behind it, one after the other.
+      // Each step at its own time: after a long sleep a task takes all of its steps, one after the other.
       for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs)) goOn(row, row.due_at);
     },
   });

@@ -87,7 +87,7 @@ const counted = (kind: ActionKind, column: string, condition: string): string =>
 
 /** All actions of these products in the observed months, the oldest first. */
 export function readPromotionActions(database: Database, products: readonly ReportProduct[]): PromotionAction[] {
-  // A plan's first row is its introduction, each later one another price or trial.
+  // A plan's first row is its introduction; each later row is another price or trial.
   return database
     .prepare<[typeof LEAST & { ids: string }], PromotionAction>(
       `WITH chosen AS (SELECT value AS tool_id FROM json_each(@ids)),

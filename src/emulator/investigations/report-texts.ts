@@ -76,7 +76,7 @@ export const STRATEGY_TEXTS = {
 } as const satisfies Record<string, { title: Text; next: Text }>;
 export type StrategyKind = keyof typeof STRATEGY_TEXTS;
 
-/** How each direction of a phase of traffic is told. */
+/** The text of a phase of traffic, by its direction. */
 export const PHASE_TEXTS = {
   up: ["Visits rose from {start} to {end} ({change}).", "{start}至{end}流量上升（{change}）。"],
   down: ["Visits fell from {start} to {end} ({change}).", "{start}至{end}流量下降（{change}）。"],

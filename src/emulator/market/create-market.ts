@@ -7,19 +7,19 @@ import { deriveSignals } from "./signals/derive-signals.js";
 import type { SignalDraft } from "./signals/signal-draft.js";
 import type { MarketGenerator } from "./generator/market-generator.js";
 
-/** Is told of a signal when it is published, within the transaction that takes it from the queue. */
+/** Called for each signal when it is published, within the transaction that takes it from the queue. */
 export type SignalListener = (draft: SignalDraft, publishedAt: number) => void;
 
-/** The observed data, which goes on with the clock. */
+/** The observed data, to which the clock adds months. */
 export interface Market {
-  /** To be added to the scheduler: a month that ended is observed on its day, then its signals are published. */
+  /** For the scheduler: a month that has ended is observed on its day, then its signals are published. */
   work: DueWork;
   onSignals(listener: SignalListener): void;
 }
 
 /**
- * Fills the tables when they are empty, up to the last month that is observed by now. A database that has data goes on from
- * there, with the seed that it was made of.
+ * Fills empty tables up to the last month that is observed by now. A database with data continues from there, with the seed
+ * of its data.
  */
 export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Market {
   const { database, clock, assumptions } = core;
@@ -39,7 +39,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     return (lastMonth.get()?.month ?? lastObserved(clock.now(), observedOnDay)) + 1;
   }
 
-  // The rows of a month and its signals are there together, or neither: what stopped halfway is done anew.
+  // One transaction writes a month and its signals, so an interrupted month is done again as a whole.
   const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
     const grown = growMonth(database, origin.seed, month, { ...(known && { generator: known }), observedOnDay });
     const drafts = deriveSignals(database, month);
@@ -53,7 +53,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     }
   });
 
-  /** What is due first: signals of a month before the next month. */
+  /** The work that is due first. The signals of a month come before the next month. */
   function nextDue(): { at: number; run(): void } {
     const month = nextMonth();
     const monthAt = observedAt(month, observedOnDay);
@@ -62,7 +62,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     return {
       at: monthAt,
       run() {
-        // A month that fails has changed the generator and not the tables; the next try begins from the tables.
+        // A month that fails has changed the generator but not the tables, so the next try starts from the tables.
         const before = generator;
         generator = undefined;
         generator = observe(before, month);
@@ -75,7 +75,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     work: {
       nextDueAt: () => nextDue().at,
       async runDue(nowMs) {
-        // What fails keeps nothing, so it can be tried again.
+        // A failed step leaves no rows, so the scheduler can try it again.
         for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
       },
     },

@@ -8,16 +8,16 @@ const IS_ASCII = /^[\x20-\x7e]*$/;
 /** More words than any text within the operations' limits has; FTS5 refuses expressions of more than 256 parts. */
 const MOST_WORDS = 100;
 
-/** A text as the full-text tables index it: words, and Chinese characters one by one. What is no word they leave out. */
+/** A text as the full-text tables index it: words, and Chinese characters one by one. */
 export function ftsText(text: string): string {
   return IS_ASCII.test(text) ? text : text.replaceAll(EACH_UNSPACED, " $& ");
 }
 
 /**
- * Makes an FTS5 expression of what a user typed: all of its words must occur, the last one may go on; Chinese characters
- * must follow each other. Total: operators, quotes and control characters are no words, and no text is a syntax error.
+ * Makes an FTS5 expression from a user's text. All of its words must occur, the last one as the start of a word; Chinese
+ * characters must follow each other. Operators, quotes and control characters are not words, so no text is a syntax error.
  *
- * @returns null for a text without any letter or digit; it is in no name
+ * @returns null for a text without any letter or digit: nothing matches it
  */
 export function ftsQuery(text: string): string | null {
   const words = parts(text).slice(0, MOST_WORDS);

@@ -2,7 +2,7 @@ import { DUE_SIGNAL_SCHEMA } from "./signals/due-signals.js";
 
 /**
  * The tables of what the service has observed. Months are a `MonthIndex`, traffic is in visits of that month. Names of the
- * document are used where it has one. All of it comes from a seed (`generate-market.ts`), month after month. Columns refer
+ * document are used where it has one. The generator makes all of it from a seed (`generate-market.ts`), month after month. Columns refer
  * to what their names say; no REFERENCES, since rows are written in batches, a table at a time.
  */
 export const MARKET_SCHEMA = `
@@ -33,7 +33,7 @@ CREATE TABLE product (
 ) STRICT;
 CREATE INDEX product_by_sector ON product (sector_id);
 
--- Beside its primary one, which is product.sector_id.
+-- Further sectors of a product; its primary sector is product.sector_id.
 CREATE TABLE product_sector (
   tool_id INTEGER NOT NULL,
   sector_id INTEGER NOT NULL,
@@ -103,7 +103,7 @@ CREATE TABLE product_month (
   PRIMARY KEY (month, tool_id)
 ) STRICT, WITHOUT ROWID;
 
--- What was seen of a product outside its traffic. A row for each of product_month.
+-- What was observed of a product beside its traffic. A row for each of product_month.
 CREATE TABLE product_presence_month (
   month INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
@@ -131,7 +131,7 @@ CREATE TABLE product_country (
 ) STRICT, WITHOUT ROWID;
 
 -- A product's visits from a country: its share of them, which moves by up to eight percent from month to month. A view, since
--- it would be the second largest table: it would add a fifth to the time that a catalog takes.
+-- a table of it would be the second largest, and would add a fifth to the time in which a market is generated.
 CREATE VIEW product_country_month AS
   SELECT month, country, tool_id,
     organic * share / 100000 AS organic, paid * share / 100000 AS paid,
@@ -196,7 +196,7 @@ CREATE VIRTUAL TABLE keyword_fts USING fts5(
   keyword, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
 );
 
--- What the data was made of, in one row: later months go on from it.
+-- The seed and the first month of the data, in one row. Later months are generated from them.
 CREATE TABLE catalog_origin (
   origin_id INTEGER PRIMARY KEY CHECK (origin_id = 1),
   seed INTEGER NOT NULL,

@@ -16,7 +16,7 @@ export function localised(column: string, locale: ServiceLocale): string {
 }
 
 /**
- * The sector of this slug; null where none was asked for, and where there is none of that name and that finds nothing.
+ * The sector of this slug; null without a slug. An unknown slug gives a sector that contains nothing, or an error, as assumed.
  *
  * @param parameter the name of the query parameter, for the error
  * @throws ServiceError `RESOURCE_NOT_FOUND`

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../api/limits.js";
 import type { Assumptions } from "../instance/assumptions.js";
 
-/** How much of the research data an account may see (service document, Access tiers). */
+/** How much of the research data an account can see (service document, Access tiers). */
 export interface ResearchView {
   /** Limited Developer Access: page 1, at most 10 rows in any list, one history month, five sector options. */
   isLimited: boolean;

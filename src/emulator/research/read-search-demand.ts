@@ -98,7 +98,7 @@ function readDetail(keywordId: number | undefined, context: KeywordContext): Key
   throw new ServiceError("RESOURCE_NOT_FOUND", "The parameter keyword_id names no keyword of the latest month.");
 }
 
-/** The sectors that one can filter by. */
+/** The sectors that a request can filter by. */
 function readMarketOptions(
   database: Database,
   locale: ServiceLocale,

@@ -1,6 +1,6 @@
 /**
- * What a number is drawn for. A drawing depends on the seed, the topic, the subject and the turn alone, so no drawing
- * moves another. The numbers are part of "same seed, same data": never reuse one.
+ * What a number is drawn for. A drawing depends only on the seed, the topic, the subject and the turn, so no drawing
+ * changes another one. The numbers are part of "same seed, same data": never reuse one.
  */
 export const TOPIC = {
   productName: 1,

@@ -25,7 +25,7 @@ export interface MarketOptions {
 }
 
 /**
- * Fills the tables of the market, which are there and empty, in one transaction.
+ * Fills the empty tables of the market, in one transaction.
  *
  * @returns the generator as it is after the last month, for {@link growMonth} to go on with
  */
@@ -55,7 +55,7 @@ export function generateMarket(
  *
  * @param month the month after the last one that was observed
  * @param generator as it is before that month; without it, it is made anew from the beginning
- * @throws RangeError another month would leave a gap, or is there already
+ * @throws RangeError the month is not the one after the last one
  */
 export function growMonth(
   database: Database,

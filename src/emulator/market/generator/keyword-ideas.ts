@@ -9,7 +9,7 @@ export interface KeywordIdea {
   text: string;
   brandType: (typeof BRAND_TYPES)[number];
   cluster: { id: string; name: Bilingual } | null;
-  /** What most people type who look for a product of the sector. */
+  /** Whether it is one of the terms that most people use to find a product of the sector. */
   isHead: boolean;
   /** Null: it belongs to no sector. */
   sectorIndex: number | null;

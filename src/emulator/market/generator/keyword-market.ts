@@ -8,7 +8,7 @@ import { seasonFactor, SECTORS } from "./sectors.js";
 
 /** All keywords together bring a product at most this part of its organic visits in a usual month. */
 const MOST_OF_ORGANIC = 0.3;
-/** Of a keyword's searches those that end at a tracked product, from and by how much more: most that name it, few that everybody types. */
+/** The part of a keyword's searches that ends at a tracked product: the least, and the spread above it. */
 const GO_ON = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
 /** How far searches for a keyword move from a usual month. */
 const LEAST_TREND = 0.4;
@@ -111,7 +111,7 @@ function limitShares(keywords: readonly Keyword[]): void {
   }
 }
 
-/** Only a part of those who search go on to a tracked product. */
+/** Only a part of all searches ends at a tracked product. */
 function firstVolume(dice: Dice, { keywordId, idea, receivers }: Keyword): number {
   const visits = receivers.reduce((sum, { product, share }) => sum + product.visits.organic * share, 0);
   const unseen = 20 + 900 * dice.fraction(TOPIC.keywordSize, keywordId, 1);

@@ -26,15 +26,15 @@ const SHAPES = [
 ] as const;
 /** How many products receive visits of a sector's head keywords: its largest. */
 const HEAD_PRODUCTS = [5, 7] as const;
-/** Of them these receive some in every month. */
+/** So many of them receive visits in every month. */
 const STEADY_PLACES = 3;
 /** How many receivers have months without a visit. */
 const GAPS = { first: 0.15, other: 0.4 } as const;
-/** Visits of a usual month, at most, by a keyword that leads to few: what many search for many products answer. */
+/** The most visits of a usual month from a keyword that leads to few products: many products answer popular searches. */
 const MOST_OF_FEW = 2500;
 const FEW = 2;
 
-/** The largest part of a product's organic visits that one keyword brings which does not name it. */
+/** The largest part of a product's organic visits that one keyword brings, unless the keyword names the product. */
 const MOST_SHARE = 0.05;
 const OTHER_SECTOR_SHARE = 0.1;
 const RIVALS_SHARE = 0.3;
@@ -64,7 +64,7 @@ export function chooseReceivers(
     if (product !== undefined) products.add(product);
   }
 
-  // As much as the one that can bear least allows, so that a keyword is small beside the products that it leads to.
+  // The smallest product limits the traffic, so that a keyword stays small beside the products that it leads to.
   const weights = [...products].map((_, place) => power(shape.ratio, place));
   const size = 0.08 + 0.92 * dice.fraction(TOPIC.keywordSize, keywordId);
   const bearable = [...products].map(({ visits }, place) => (visits.organic * MOST_SHARE) / (weights[place] ?? 1));
@@ -75,8 +75,8 @@ export function chooseReceivers(
 }
 
 /**
- * Each in proportion to its size, more or less: a few large ones receive most. The first no more than the second could, or a
- * giant would have all that its sector is searched for.
+ * Each product receives about in proportion to its size, so a few large ones receive most. The first receives no more than the
+ * second could; otherwise a very large product would receive nearly all searches of its sector.
  */
 function headReceivers(dice: Dice, keywordId: number, rivals: readonly Product[]): Receiver[] {
   const count = dice.between(HEAD_PRODUCTS[0], HEAD_PRODUCTS[1], TOPIC.keywordShape, keywordId, 1);
@@ -91,7 +91,7 @@ function headReceivers(dice: Dice, keywordId: number, rivals: readonly Product[]
   });
 }
 
-/** The product that a keyword names, and at times some that wait for those who look for it. */
+/** The product that a keyword names, and at times rivals that receive a part of its searches. */
 function ownerReceivers(
   dice: Dice,
   keywordId: number,

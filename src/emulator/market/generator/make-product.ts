@@ -30,7 +30,7 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
   const level = base * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
   const hasPaid = dice.fraction(TOPIC.paid, index, -1) < 0.4;
   const { pricingModel, plans } = firstOffer(dice, index, nextPlanId);
-  // All in one literal, without a spread: the engine then knows the object's shape, which halves the time of a market.
+  // One literal without a spread: the engine then knows the object's shape, which halves the time to generate a market.
   return {
     index,
     toolId: FIRST_ID + index * ID_STEP + dice.below(ID_STEP, TOPIC.listing, index),

@@ -93,7 +93,7 @@ function createBulkInsert(database: Database, table: string, columns: readonly s
   const insert = (count: number): string =>
     `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${Array.from({ length: count }, () => row).join(", ")}`;
   const statement = database.prepare<[Value[]]>(insert(ROWS));
-  // One array for all batches: a new one for each kept the garbage collector busy.
+  // All batches share one array: an array for each batch kept the garbage collector busy.
   const values: Value[] = Array.from({ length: ROWS * columns.length }, () => null);
   let filled = 0;
   return {

@@ -1,7 +1,7 @@
 import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Plan, PricingModel, Product } from "./product.js";
 
-/** In cents; a plan costs one of these at first. */
+/** The first price of a plan, in cents. */
 const PRICES: readonly number[] = [900, 1200, 1500, 1900, 2400, 2900, 3900, 4900];
 const TRIALS: readonly number[] = [7, 14, 30];
 const PAID_NAMES = ["Starter", "Pro", "Team"] as const;
@@ -83,7 +83,7 @@ export function changeOffer(dice: Dice, product: Product, turn: number, nextPlan
       : replace([plan], [{ ...plan, monthlyPriceCents: nextPrice(dice, plan, product.index, turn) }]);
   }
   if (falls(CHANCE.freePlan)) {
-    // Without a paid plan the free one is all that there is.
+    // A product without a paid plan keeps its free one.
     if (paid.length === 0) return null;
     return free.length > 0 ? replace(free, []) : replace([], [FREE]);
   }

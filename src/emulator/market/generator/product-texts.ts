@@ -13,7 +13,7 @@ function position(dice: Dice, { index, sector }: Origin, turn: number) {
   };
 }
 
-/** @param turn another one makes another tagline in most cases */
+/** @param turn another turn makes another tagline in most cases */
 export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual {
   const { promise, reader } = position(dice, origin, turn);
   const template = pick(TAGLINES, dice.below(TAGLINES.length, TOPIC.text, origin.index, 300 + turn));

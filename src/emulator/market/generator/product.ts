@@ -7,17 +7,17 @@ export interface Plan {
   kind: "free" | "paid" | "enterprise";
   /** Null: on request, or by use. */
   monthlyPriceCents: number | null;
-  /** The price of a minute, an image or a call, in thousandths of a dollar; null where one pays by the month. */
+  /** The price of a minute, an image or a call, in thousandths of a dollar; null where the price is monthly. */
   unitPriceMills: number | null;
   trialDays: number;
   trialNeedsCard: boolean;
 }
 
-/** The primary way of charging. Whether there is a free plan beside it is told by the plans. */
+/** The primary way of charging. A free plan beside paid ones does not change it. */
 export const PRICING_MODELS = ["free", "subscription", "usage_based", "contact_sales"] as const;
 export type PricingModel = (typeof PRICING_MODELS)[number];
 
-/** Whether what is said of a product was looked at lately. */
+/** Whether the data of a product was checked lately. */
 export const STALENESS_STATUSES = ["fresh", "aging"] as const;
 export type StalenessStatus = (typeof STALENESS_STATUSES)[number];
 

@@ -111,7 +111,7 @@ export const BRAND_INTENTS: readonly {
   { kind: "mixed", en: "{} ai tools", zh: "{}工具" },
 ];
 
-/** What nobody can tell whether it means a brand. `{}` is the first part of a product's name. */
+/** Searches that may or may not mean a brand. `{}` is the first part of a product's name. */
 export const UNCLEAR_TERMS: readonly string[] = ["{} ai", "{} 2", "{} bot", "my {}", "{} labs"];
 
 /** Where visits come from, the most common first. */

@@ -12,9 +12,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NO_TEXT_SHARE = 0.03;
 const PENDING_SHARE = 0.15;
 const SECOND_SECTOR_SHARE = 0.3;
-/** The catalog lists a product some months before its maker announces the launch: one can follow it until then. */
+/** The catalog lists a product some months before its maker announces the launch, so that an account can follow it before. */
 const MONTHS_TO_LAUNCH = [1, 3] as const;
-/** Prices are those of one region. */
+/** All prices are of this region. */
 const REGION = "US";
 
 /** @param month the month in which the catalog first sees it */
@@ -58,13 +58,13 @@ export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Pro
     rows.product_sector.add(toolId, other + 1);
   }
   for (const [place, introduction] of firstIntroductions(product).entries()) {
-    // Not before it was listed: that is when one began to look.
+    // Not before it was listed: the observation starts then.
     const since = isNew
       ? month
       : Math.max(listedMonth, month - dice.between(1, 12, TOPIC.features, index, -10 - place));
     rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
   }
-  // They sent visitors before anybody looked, to a product that was not listed yet too.
+  // These sources sent visitors before the first observed month.
   for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
   for (const [country, permille] of product.countries) rows.product_country.add(toolId, country, permille);
   for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);

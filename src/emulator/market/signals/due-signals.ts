@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.js";
 import type { SignalDraft } from "./signal-draft.js";
 
-/** Signals that were derived and are not published yet; a restart goes on with them. */
+/** Signals that are not published yet. A restart continues with them. */
 export const DUE_SIGNAL_SCHEMA = `
 CREATE TABLE due_signal (
   due_signal_id INTEGER PRIMARY KEY,
@@ -13,13 +13,13 @@ CREATE INDEX due_signal_by_time ON due_signal (due_at);
 
 const MINUTE_MS = 60_000;
 
-/** The queue of signals on their way out. */
+/** The queue of signals that wait to be published. */
 export interface DueSignals {
-  /** Signals of one type go out at once, the next type some minutes later. */
+  /** Signals of one type are due together, those of the next type some minutes later. */
   add(drafts: readonly SignalDraft[], fromMs: number, minutesBetweenTypes: number): void;
-  /** In milliseconds since 1970; null: none waits. */
+  /** In milliseconds since 1970; null when the queue is empty. */
   nextDueAt(): number | null;
-  /** Takes those that are due first, all of one moment. */
+  /** Takes the signals that are due first, all of one time. */
   takeFirst(): { draft: SignalDraft; dueAt: number }[];
 }
 

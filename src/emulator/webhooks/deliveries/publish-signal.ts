@@ -17,14 +17,14 @@ export interface PublishedSignal {
   accounts_over_limit: number;
 }
 
-/** Publishes signals to everybody who asked for them (service document, signal.published). */
+/** Publishes a signal to the registrations that subscribed to it (service document, signal.published). */
 export type PublishSignal = (draft: SignalDraft, options?: { publishedAt?: number | undefined }) => PublishedSignal;
 
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * A signal goes to every active registration that has its type, of every account that follows its product: for once, and
- * from now on. One that is a day old goes to nobody.
+ * A signal goes to every active registration with its type, of every account that follows its product. Follow and registration
+ * must be older than the publishing. A signal that is a day old is not sent.
  */
 export function createPublishSignal(
   { database, clock, scheduler, assumptions }: EmulatorCore,
@@ -60,7 +60,7 @@ export function createPublishSignal(
       const mayReceive = new Map<number, boolean>();
       for (const registration of receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt })) {
         const { account_id: accountId, locale } = registration;
-        // An event that goes to two registrations of one account is one of its 1,000.
+        // An event for two registrations of one account counts once in its 1,000.
         if (!mayReceive.has(accountId)) {
           const isWithinLimit = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
           mayReceive.set(accountId, isWithinLimit);
@@ -96,7 +96,7 @@ function signalEvent(
     id: facts.eventId,
     version: "1",
     type: "signal.published",
-    // Not the present, which is some milliseconds later: the same signal has the same bytes in every run.
+    // The time of publishing, not the present: the same signal has the same bytes in every run.
     created_at: publishedAt,
     data: {
       signal_id: facts.signalId,
