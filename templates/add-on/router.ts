@@ -41,7 +41,7 @@ function signingSecret() {
 // A file on a disk that stays when the app is deployed anew.
 const { SIGNALS_DB = "signals.db" } = process.env;
 
-/** The receiver and the router of this app. Nothing is opened before `signals.start()`. */
+/** Those of this app. Nothing is opened before `signals.start()`. */
 export const signals = createSignals({
   secrets: signingSecret,
   store: sqliteStore(SIGNALS_DB),
