@@ -59,7 +59,7 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
   const url = options.url ?? addressIn(dotenv === undefined ? null : env);
   const [secret] = readSecrets(options, { env });
-  // The other commands start faster without what reads events.
+  // Loaded late, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
   const { reportResults } = await import("../deliveries/report-results.js");
   const { events, deliveries: all } = readFixtureFolder(folder);

@@ -69,7 +69,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError(`--tamper: ${source} is empty, there is no byte to change`);
   const bodyOf = createBodies(bytes, source, options, assignments);
 
-  // The other commands start faster without what reads events.
+  // Loaded late, so that other commands and --help start faster.
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;

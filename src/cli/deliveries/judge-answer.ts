@@ -8,7 +8,7 @@ import { isJsonObject } from "./restamp.js";
  * - `exact`: the status, and the code or the body, that the case expects. They are signalbox's own.
  * - `exact-or-duplicate`: the same, for an id that may have been sent before.
  * - `status`: the status that the case expects.
- * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): what the service's document knows.
+ * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): what the service's document asks for.
  */
 export type Wanted = "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
 

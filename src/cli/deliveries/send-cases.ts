@@ -32,7 +32,7 @@ export interface Exchange {
   /** By the clock of this machine, as is `answeredAt`. */
   sentAt: number;
   answeredAt: number;
-  /** It was kept back on its way, so its time says nothing about the receiver. */
+  /** Its last byte was kept back, so its time says nothing about the receiver. */
   isHeld: boolean;
 }
 
@@ -58,7 +58,7 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
       const sentAt = Date.now();
       const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
       const answer = await sendDelivery(url, outgoing, how);
-      // Of many at once a server that is there may refuse some.
+      // Of many simultaneous connections a running server may refuse some.
       if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
       const { name } = delivery;
       return {

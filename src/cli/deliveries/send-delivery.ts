@@ -21,20 +21,20 @@ export interface SendOptions {
   signal: AbortSignal;
   /** What an answer must not show. */
   secrets: readonly string[];
-  /** Keeps connections; without one each delivery has a connection of its own, so that none can spoil the next. */
+  /** Reuses connections. Without an agent each delivery has its own connection, so that none can disturb the next. */
   agent?: http.Agent;
   /** Keeps the last byte of the body back, so that many deliveries can be completed in the same moment. */
   hold?: Hold;
 }
 
 export interface Hold {
-  /** All but the last byte is on its way. */
+  /** Called when all bytes except the last one are sent. */
   onHeld(): void;
   /** Settles when the last byte may go. */
   release: Promise<void>;
 }
 
-/** What is read of an answer's body; the receiver's own have a few hundred bytes. */
+/** No more is read of an answer's body. The answers of signalbox have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
@@ -48,7 +48,7 @@ export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options
   return answer;
 }
 
-/** What ends a command that has no receiver to talk to. */
+/** The error that ends a command when there is no connection to the receiver. */
 export function unreachable(url: URL, code: string): Error {
   // Without the user name and password of the address: such lines end up in the logs of build servers.
   const shown = Object.assign(new URL(url), { username: "", password: "" });

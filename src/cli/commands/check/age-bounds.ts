@@ -74,9 +74,8 @@ async function untilEarlyInSecond(signal: AbortSignal): Promise<void> {
 const NOTICEABLE_MS = 500;
 
 /**
- * How far the receiver's clock is ahead of ours (negative: behind), in milliseconds; 0 when they may well agree, or
- * nothing is known. By the `Date` headers: each says that the receiver's second was this one at some moment between
- * sending and answer.
+ * How far the receiver's clock is ahead of this machine's (negative: behind), in milliseconds; 0 when they may agree, or nothing
+ * is known. Each `Date` header names the receiver's second at some moment between sending and answer.
  */
 export function receiverClockOffset(exchanges: readonly Exchange[]): number {
   let least = -Infinity;

@@ -94,7 +94,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
   if (junit !== undefined) assertWritable(junit);
-  // The other commands start faster without what reads events.
+  // Loaded late, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const context = createCheckContext({
     url,

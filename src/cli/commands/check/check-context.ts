@@ -39,8 +39,8 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 }
 
 /**
- * The same case with a signal that this receiver accepts, where it refuses the one of the case for its type. Only
- * `events.signals` is about refused types; other checks are about ages, repeats or sizes.
+ * If this receiver refused the signal type of the case: the same case with a type that it accepted. Only `events.signals` is
+ * about refused types; other checks are about ages, repeats or sizes.
  */
 function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;

@@ -65,8 +65,8 @@ export interface CheckSettings extends Omit<Target, "events"> {
 }
 
 /**
- * What the checks of one run share. `build` takes another signal than that of the case where the receiver was seen to refuse
- * the type of the case.
+ * What the checks of one run share. If the receiver refused the signal type of a case before, `build` uses a type that it
+ * accepted.
  */
 export interface CheckContext extends CheckSettings, CaseSender<CaseName> {
   /** All exchanges so far. */

@@ -104,7 +104,7 @@ function onceProbe(sent: string, { times, by }: Acceptance): Probe {
   };
 }
 
-/** All on their own connections, complete but for the last byte; the last bytes then go out together. */
+/** Each delivery has its own connection. All are sent except their last bytes, which then go out together. */
 async function sendTogether(context: CheckContext): Promise<Answer[]> {
   const built = context.build("repeated-signal");
   const hold = holdUntil(SIMULTANEOUS);

@@ -41,7 +41,7 @@ async function demo(options: DemoOptions, cli: Cli): Promise<ExitCode> {
 /** @returns whether all was as expected */
 async function replayFixtures(options: DemoOptions, cli: Cli): Promise<boolean> {
   const { terminal, signal } = cli;
-  // The other commands start faster without what reads events, and without a whole receiver.
+  // Loaded late, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const { reportResults } = await import("../../deliveries/report-results.js");
   const { startDemoReceiver } = await import("./demo-receiver.js");

@@ -11,7 +11,7 @@ import { openSecretWriter } from "../register/secret-writer.js";
 import { MOST_SIGNAL_TYPES } from "../register/signal-type-list.js";
 import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
 
-/** How many products are followed: those with most visits. */
+/** So many products are followed, those with the most visits. */
 const FOLLOWED = 25;
 const SECRETS = "signals.secret";
 /** A month's figures come some days after its end. */
@@ -40,7 +40,7 @@ export async function tellStory(options: { json?: boolean; verbose?: true }, cli
   const emulator = createEmulator({
     port: 0,
     accounts: [{ name: "Demo", tier: "pro", key }],
-    // The receiver goes by this machine's clock, also when a month of the service passes in a moment.
+    // The receiver uses this machine's clock, although a month of the service passes within seconds.
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
   });
   let receiver: DemoReceiver | null = null;

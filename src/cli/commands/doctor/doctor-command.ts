@@ -59,7 +59,7 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
     sendsTestEvent: testEvent,
     signal: cli.signal,
   };
-  // The other commands start faster without the examinations.
+  // Loaded late, so that other commands and --help start faster.
   const { EXAMINATIONS, EXAMINATIONS_OF_THIS_MACHINE, runExaminations } = await import("./examinations.js");
   const examinations = url === undefined ? EXAMINATIONS_OF_THIS_MACHINE : EXAMINATIONS;
   const onOutcome = (outcome: Outcome): void => {
