@@ -20,26 +20,7 @@ const all = rowsOf<{ keyword: string }>(market, "SELECT keyword FROM keyword").m
 test("no text is a syntax error, in either table", () => {
   const products = market.prepare("SELECT count(*) FROM product_fts WHERE product_fts MATCH ?");
   const keywords = market.prepare("SELECT count(*) FROM keyword_fts WHERE keyword_fts MATCH ?");
-  const operators = constantFrom(
-    '"',
-    "'",
-    "*",
-    "^",
-    "(",
-    ")",
-    "NEAR(",
-    "AND",
-    "OR",
-    "NOT",
-    ":",
-    "-",
-    "\0",
-    "🚀",
-    "视",
-    "\ud800",
-    "é",
-    "ai",
-  );
+  const operators = constantFrom(..."\" ' * ^ ( ) NEAR( AND OR NOT : - 🚀 视 é ai".split(" "), "\0", "\ud800");
   const texts = oneof(
     string({ unit: "binary", maxLength: 120 }),
     string({ unit: "grapheme", maxLength: 120 }),
@@ -52,7 +33,7 @@ test("no text is a syntax error, in either table", () => {
       products.get(match);
       keywords.get(match);
     }),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   );
 });
 
