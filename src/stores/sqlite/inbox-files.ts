@@ -51,7 +51,7 @@ export interface FileWatch {
    * @throws SignalboxError `store_failed`
    */
   assertWritten(end: number): void;
-  /** The WAL has lost committed frames. What is left may end in the middle of a transaction. */
+  /** The WAL, or the file, has lost what was committed. So the WAL must not be copied into the file. */
   isWalCut(): boolean;
 }
 
@@ -68,9 +68,11 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
   const watched = SUFFIXES.map((suffix) => ({ name: path + suffix, before: lstatOf(path + suffix) })).filter(
     ({ before }) => before !== undefined,
   );
-  const frameBytes = FRAME_HEADER_BYTES + (db.pragma("page_size", { simple: true }) as number);
+  const pageBytes = db.pragma("page_size", { simple: true }) as number;
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
   // NOOP only tells where the WAL ends. It reads that in -shm, so it is right also when the WAL was cut.
   const readEnd = db.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
+  let fileBytes = lstatOf(path)?.size ?? 0;
   let wasCut = false;
 
   const endOfWal = (): number => readEnd.get()?.log ?? 0;
@@ -81,9 +83,16 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
     return (wasCut ||= isShort(lstatOf(walName), endOfWal()));
   }
 
-  function cutError(): SignalboxError {
+  /** A file that another program vacuumed is shorter too, and has all its pages. */
+  function isFileCut(bytes: number): boolean {
+    const hasShrunk = bytes < fileBytes;
+    fileBytes = bytes;
+    return hasShrunk && bytes < (db.pragma("page_count", { simple: true }) as number) * pageBytes;
+  }
+
+  function cutError(name = walName): SignalboxError {
     const help = "Restart the receiver: it goes on with what is left. Then replay what the service can send again.";
-    return new SignalboxError("store_failed", `${walName} was cut short while the inbox was open.`, help);
+    return new SignalboxError("store_failed", `${name} was cut short while the inbox was open.`, help);
   }
 
   return {
@@ -97,6 +106,10 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
           throw changed(`${name} was deleted, moved or replaced while the inbox was open.`);
         }
         if (now.nlink > 1) throw changed(`${name} got a second name (a hard link) while the inbox was open.`);
+        if (name === path && isFileCut(now.size)) {
+          wasCut = true;
+          throw cutError(name);
+        }
         // Asked twice: another process may have begun the WAL anew between the two calls.
         if (name === walName && isShort(now, end) && isWalCut()) throw cutError();
       }

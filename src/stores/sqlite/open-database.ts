@@ -42,7 +42,10 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     refuseNetworkFileSystem(folder);
     refuseUnguardedFiles(path);
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
-    const wasClosedCleanly = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
+    const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
+    // SQLite would delete the WAL, and begin an empty inbox.
+    if (!wasClosedCleanly && sizeOf(path) === 0)
+      throw damagedError(path, "it is empty or missing, and its -wal is not");
 
     db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
     checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
@@ -98,6 +101,11 @@ function closeUntouched(driver: typeof Database, db: Database.Database, path: st
   }
   db.close();
   reader?.close();
+}
+
+/** @returns 0 for a file that is not there */
+export function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** @throws SignalboxError `store_unsupported` for a link to nothing, which SQLite would refuse with other words */

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
@@ -9,7 +8,7 @@ import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import { createCommitter, type Committer } from "./commit.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
-import { openDatabase, type OpenDatabase } from "./open-database.js";
+import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
 import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
@@ -277,10 +276,6 @@ async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
       await new Promise((resume) => setTimeout(resume, delayMs));
     }
   }
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 const OPTION_NAMES = new Set(["path", "shared", "operator"]);

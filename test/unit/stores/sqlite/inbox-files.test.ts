@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { InboxStore } from "../../../../src/index.js";
 import { refuseUnguardedFiles, watchFiles } from "../../../../src/stores/sqlite/inbox-files.js";
@@ -135,6 +137,44 @@ test.each([0, 5000])(
     await accept(next, newEvent());
   },
 );
+
+test.each([0, 8192])(
+  "an inbox that is cut to %d bytes under a running receiver: nothing more is taken, nor by a start that needs what is missing",
+  async (bytes) => {
+    const path = inboxPath();
+    const store = sqliteStore(path);
+    await store.open({ endpoint: "default" });
+    await accept(store, newEvent({ body: Buffer.alloc(100_000, 1) }));
+    await store.close("default");
+    await store.open({ endpoint: "default" });
+    await accept(store, newEvent());
+    truncateSync(path, bytes);
+    for (let time = 0; time < 2; time++) {
+      expect((await rejectionOf(accept(store, newEvent()))).message).toContain("cut short");
+    }
+    // As a kill leaves it.
+    const killed = inboxPath();
+    for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, killed + suffix);
+    expect((await rejectionOf(openStore(killed))).code).toBe("store_corrupt");
+    await store.close("default");
+  },
+);
+
+test("an inbox that another program vacuums is not taken for one that was cut", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  await accept(store, newEvent({ eventId: "evt_1", state: "quarantined", body: Buffer.alloc(400_000, 1) }));
+  await store.discard([{ endpoint: "default", eventId: "evt_1" }], 0);
+  const other = new Database(path);
+  other.pragma("wal_checkpoint(TRUNCATE)");
+  await accept(store, newEvent());
+  const bytes = lstatSync(path).size;
+  other.exec("VACUUM");
+  other.pragma("wal_checkpoint(TRUNCATE)");
+  other.close();
+  expect(lstatSync(path).size).toBeLessThan(bytes);
+  await accept(store, newEvent());
+});
 
 test("a -wal that is cut just before a transaction writes to it: what stands behind the hole is not acknowledged", () => {
   const path = inboxPath();
