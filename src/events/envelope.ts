@@ -53,7 +53,7 @@ export interface SignalData {
 export type SignalEvent = EventEnvelope<"signal.published", SignalData>;
 /** The same as {@link SignalEvent}: a signal is an event of type `signal.published`. */
 export type Signal = SignalEvent;
-/** Sent on demand from the service's side to try out a webhook. */
+/** Sent when a user of the service tries out a webhook. */
 export type TestEvent = EventEnvelope<"webhook.test", { message: string; [extra: string]: unknown }>;
 /** Sent once after registration; its challenge must be answered. */
 export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string; [extra: string]: unknown }>;
@@ -62,16 +62,15 @@ export type UnknownEvent = EventEnvelope<string, unknown>;
 /** An event of a type that this release knows; narrow it by `type`. */
 export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
 
-/**
- * Longest event id and type that are taken, in UTF-16 units. The service's own are under 40; the bound keeps
- * every store's unique index usable.
- */
+/** Longest event id and type, in UTF-16 units. The service's own are under 40. A store has a unique index over them. */
 const MAX_NAME_LENGTH = 255;
 
-// The schemas only look: what is handed on is the parsed JSON itself, so extra properties survive. They ask for types, not for formats: a date in a new notation is no reason to hold a signal back.
+// The schemas only check. The parsed JSON itself is handed off, so that extra properties survive. They check types and not
+// formats: a date in a new notation is no reason to keep a signal from the user.
+
 /**
- * Text that every store keeps as it is. A lone surrogate has no UTF-8: two different ids would become one key,
- * and one event be lost. Control characters end texts early in some databases and terminals.
+ * Text that every store keeps unchanged. A lone surrogate has no UTF-8: two different ids would become one key, and one
+ * event would be lost. Some databases and terminals end a text at a control character.
  */
 const name = z
   .string()

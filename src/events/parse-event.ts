@@ -20,7 +20,7 @@ export type UnusableReason =
   | "data_invalid"
   | "challenge_missing";
 
-/** What `parseEvent` makes of the bytes. */
+/** The result of `parseEvent`. */
 export type ParsedEvent =
   | { kind: "known"; event: KnownEvent }
   | { kind: "unknown"; event: UnknownEvent }
@@ -42,11 +42,11 @@ const DATA_SCHEMAS = new Map<string, z.ZodType>([
  * Reads the bytes of a delivery whose signature was verified (service document, Events). Pure and total.
  *
  * - `known`: one of the service's three event types, of the right shape. Extra properties are kept.
- * - `unknown`: a sound envelope of another type; to be stored and acknowledged, never refused.
+ * - `unknown`: a valid envelope of another type. It is stored and acknowledged, never refused.
  * - `unusable`: no JSON, or not of the shape that its type has.
  *
- * A leading BOM is ignored. Of duplicate keys the last counts. `__proto__` keys are dropped. Integers
- * beyond 2^53 lose digits, as in `JSON.parse`; the exact ones are in the bytes.
+ * A leading BOM is ignored. Of duplicate keys the last one counts. `__proto__` keys are dropped. Integers beyond 2^53 lose
+ * digits, as in `JSON.parse`; the bytes have all digits.
  *
  * @example
  * const parsed = parseEvent(body);
@@ -81,7 +81,7 @@ export function parseEvent(body: Uint8Array): ParsedEvent {
   return { kind: "known", event: value as KnownEvent };
 }
 
-// Only schema keys can stand in a path: the schemas report nothing about extra properties.
+// A path has only names of the schema, and none of the sender: the schemas report nothing about extra properties.
 function firstPath(error: z.ZodError): string {
   return error.issues[0]?.path.join(".") ?? "";
 }

@@ -7,9 +7,9 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const PROTO = /__proto__|\\u00/;
 
 /**
- * JSON from untrusted bytes. Broken UTF-8 is refused, not repaired: a replacement character would make two
- * different bodies one. A leading BOM is dropped (RFC 8259 allows it). `__proto__` keys are dropped, since a
- * later `Object.assign` of the user's would run the setter.
+ * JSON from untrusted bytes. Invalid UTF-8 is refused and not repaired: with replacement characters two different bodies
+ * would be equal. A leading BOM is dropped (RFC 8259 allows it). `__proto__` keys are dropped: an `Object.assign` in the
+ * user's code would run the setter.
  */
 export function parseJson(body: Uint8Array): ParsedJson {
   let text: string;
@@ -19,7 +19,7 @@ export function parseJson(body: Uint8Array): ParsedJson {
     return { ok: false, reason: "not_utf8" };
   }
   try {
-    // The reviver makes parsing several times slower, so it runs for bodies that need it alone.
+    // The reviver makes parsing several times slower, so it runs only for bodies that need it.
     const value: unknown = PROTO.test(text) ? JSON.parse(text, dropProto) : JSON.parse(text);
     return { ok: true, value };
   } catch (error) {

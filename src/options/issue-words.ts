@@ -1,12 +1,12 @@
 import type { z } from "zod";
 
-/** How zod's own texts begin; a schema may have one of ours, which says more. */
+/** How zod's own texts begin. Other texts were written with the schema and say more. */
 const NOT_OURS = /^(Invalid|Too (small|big):|Unrecognized)/;
 
-/** What a schema says against a value, in our words: what to give instead. Repeats nothing of the value. */
+/** What a value must be, from the issue that a schema reports. Repeats nothing of the value. */
 export function issueWords(issue: z.core.$ZodIssue): string {
   if (!NOT_OURS.test(issue.message)) return issue.message;
-  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- those with a text that needs no help are the rest
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- `default` covers the rest
   switch (issue.code) {
     case "invalid_type":
       return `must be ${withArticle(issue.expected)}`;
@@ -25,7 +25,7 @@ export function issueWords(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** Formats whose zod name says little. */
+/** Formats that need an example. */
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ["url", "an address such as https://receiver.example/signals"],
   ["datetime", "a time with Z or an offset, such as 2026-11-01T09:00:00Z"],
@@ -34,7 +34,7 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
 
 const formatName = (format: string): string => FORMATS.get(format) ?? `a ${format.toUpperCase()}`;
 
-/** One key chooses among objects; or else the last branch is the one that says most. */
+/** In a union of objects that differ by one key, that key is wrong. Otherwise the last branch says most. */
 function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
   if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
   const last = issue.errors.at(-1)?.[0];

@@ -4,14 +4,14 @@ import type { Handoff } from "../inbox/handoff.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 
-/** Of a hand-off, what its getters need. Behind a symbol and no private field, so that proxies and heirs have it too. */
+/** What the getters of a hand-off need. A symbol and not a private field, so that proxies and derived objects have it too. */
 const LAZY = Symbol("signalbox.handoff");
 
 interface LazyHandoff extends Handoff {
   [LAZY]: { abort: LazyAbort; parent: Logger; logger: Logger | null };
 }
 
-// One function for all of them, and not a literal's own for each: that would cost every attempt several times as much.
+// One getter function for all hand-offs: an object literal with getters of its own costs several times as much.
 const ABORT_SIGNAL: PropertyDescriptor & ThisType<LazyHandoff> = {
   enumerable: true,
   get() {
@@ -26,7 +26,7 @@ const LOGGER: PropertyDescriptor & ThisType<LazyHandoff> = {
   },
 };
 
-/** What `onSignal` gets beside the event. What most callbacks never ask for is made when it is asked for, or copied. */
+/** The second argument of `onSignal`. Most callbacks use no abort signal and no logger, so both are made on first use. */
 export function createHandoff(
   event: ClaimedEvent,
   attempt: number,

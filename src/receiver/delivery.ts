@@ -2,30 +2,30 @@ import { randomUUID } from "node:crypto";
 import type { ClockTimer } from "../time/clock.js";
 import { REJECTIONS, type RejectionCode } from "./rejection.js";
 
-/** One delivery as the receiver wants it, from whatever framework. */
+/** One delivery, from any framework. */
 export interface DeliveryRequest {
   method: string;
   /** Fetch's `Headers`, or names in any case. A header sent more than once is joined by a comma or an array. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
-  /** The bytes as received, or how to read them. */
+  /** The bytes as received, or a function that reads them. */
   body: Uint8Array | ReadBody;
 }
 
-/** What the receiver needs of Fetch's `Headers`. */
+/** The part of Fetch's `Headers` that the receiver uses. */
 export interface HeadersLike {
-  /** The value of a header, by its name in any case. */
+  /** The value of the header of this name, in any case. */
   get(name: string): string | null;
 }
 
 /**
- * A header by its lower-case name, whatever the case it came in. One that was sent twice comes back joined, so that
- * nothing takes it for one.
+ * A header by its name in lower case; the request may have it in any case. The values of a header that was sent twice are
+ * joined, so that they do not pass for one.
  */
 export function headerValue(headers: DeliveryRequest["headers"], name: string): string | undefined {
   if (isHeaders(headers)) return headers.get(name) ?? undefined;
   let found: string | undefined;
   for (const key in headers) {
-    // The length first: this runs for every header of every delivery.
+    // The length is compared first, for speed: this runs for every header of every delivery.
     if (key.length !== name.length || key.toLowerCase() !== name) continue;
     const value = headers[key];
     if (value === undefined) continue;
@@ -39,10 +39,13 @@ function isHeaders(headers: DeliveryRequest["headers"]): headers is HeadersLike 
   return typeof headers["get"] === "function";
 }
 
-/** Reads a request's body once, within these limits. Never rejects. */
+/**
+ * Reads a request's body once, within these limits. Never rejects. Nothing may change the bytes afterwards: they are stored
+ * as they are.
+ */
 export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
 
-/** What a {@link ReadBody} has to keep to. */
+/** The limits of a {@link ReadBody}. */
 export interface BodyLimits {
   /** Bytes, counted as received. */
   maxBytes: number;
@@ -63,16 +66,16 @@ export interface BodyLimits {
   holdPiece(pieceBytes: number, evict: () => void): boolean;
 }
 
-/** The bytes, or why there are none. */
+/** The bytes of a body, or why there are none. */
 export type BodyReading =
   | { ok: true; bytes: Uint8Array }
   | {
       ok: false;
-      /** `client_gone`: nobody is there to be answered. */
+      /** `client_gone`: the client cannot be answered any more. */
       reason: "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded" | "client_gone";
     };
 
-/** What to answer. `headers` are complete, with a byte-exact `Content-Length`. */
+/** The answer. `headers` are complete, with a byte-exact `Content-Length`. */
 export interface DeliveryResponse {
   status: number;
   headers: Record<string, string>;
@@ -87,7 +90,7 @@ export function acknowledge(body: Readonly<Record<string, unknown>>): DeliveryRe
 
 const RECEIVED = JSON.stringify({ received: true });
 
-/** The answer to a new event: the one that is sent most. */
+/** The answer to a new event, made once: it is sent most. */
 export function acknowledgeNew(): DeliveryResponse {
   return respond(200, RECEIVED);
 }

@@ -13,9 +13,9 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type Secrets, type SecretsOption } from "./secrets.js";
 
-/** What a user gives to `createReceiver`. A value of `undefined` means absent. */
+/** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
-  /** The signing secrets, or where to get them; see {@link SecretsOption}. Shown once when a webhook is registered. */
+  /** The signing secrets, or where to get them; see {@link SecretsOption}. The service shows one when a webhook is registered. */
   secrets: SecretsOption;
   /** Where accepted events are kept: `sqliteStore("signals.db")`. */
   store: InboxStore;
@@ -24,40 +24,41 @@ export interface ReceiverOptions {
    * Throw `PermanentFailure` to give it up, `RetryLater` to wait without using up an attempt.
    */
   onSignal: HandoffCallback<Signal>;
-  /** Called with each `webhook.test` event. @default they are stored and nothing else */
+  /** Called with each `webhook.test` event. @default none: they are only stored */
   onTest?: HandoffCallback<TestEvent> | undefined;
-  /** Names this place among several that share a store; ids are remembered per endpoint. @default "default" */
+  /** The name of this receiver in its store. Event ids are remembered for each endpoint. @default "default" */
   endpoint?: string | undefined;
-  /** Accepted distance between the signature's time and now, in seconds (service document: 300). @default 300 */
+  /** Accepted distance between the signature's time and now, in seconds, in both directions. @default 300 */
   toleranceSeconds?: number | undefined;
-  /** Largest body, in bytes as received; a larger one gets 413. @default 262144 */
+  /** Largest body, in bytes as received; a larger one is refused with `body_too_large`. @default 262144 */
   bodyLimitBytes?: number | undefined;
-  /** Milliseconds for a body to arrive; a slower one gets 408. @default 10000 */
+  /** Milliseconds for a body to arrive; a slower one is refused with `body_timeout`. @default 10000 */
   bodyTimeoutMs?: number | undefined;
-  /** Milliseconds from the body's last byte to the answer; past them 503, and the sender tries again. @default 3000 */
+  /** Milliseconds from the body's last byte to the answer; after them `ack_timeout`, and the sender tries again. @default 3000 */
   ackTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that a delivery waits for its secret, while none is known yet or one is about to be stored; past them 503
-   * and 401. The service posts a verification right after it shows the secret, before anybody can have stored it. Less than
-   * `ackTimeoutMs`; with 0 nothing waits. @default 2000, or two thirds of `ackTimeoutMs`
+   * Milliseconds that a delivery waits for its secret, while none is known yet or another one is about to be stored. The
+   * service posts a verification right after it shows the secret, before a user can store it. Less than `ackTimeoutMs`; with
+   * 0 nothing waits. @default 2000, or two thirds of `ackTimeoutMs`
    */
   secretWaitMs?: number | undefined;
   /**
-   * Bounds of what waits for its commit; past them 503. Bodies that still arrive share the bytes: when those are used up,
-   * the one that has been arriving longest gets 503. @default 4096 events, 33554432 bytes (32 MiB)
+   * Bounds of the events that wait for their commit; past them `overloaded`. Bodies that still arrive share the bytes, and
+   * each piece of a body counts 512 bytes more than it has. When the bytes are used up, the body that has been arriving
+   * longest is refused. @default 4096 events, 33554432 bytes (32 MiB)
    */
   maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
-  /** How events are handed to `onSignal`. */
+  /** Concurrency, time and attempts of hand-offs. */
   handoff?: HandoffOptions | undefined;
-  /** How long done events are remembered. */
+  /** How long done events are kept. */
   retention?: RetentionOptions | undefined;
   /** A pino logger, or `false` for silence. @default pino at level info, to stdout */
   logger?: Logger | false | undefined;
-  /** Where time comes from; for tests. @default the system's clock */
+  /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
 }
 
-/** The options with every default in its place. */
+/** The options with all defaults filled in. */
 export interface ReceiverConfig {
   secrets: Secrets;
   store: InboxStore;

@@ -29,16 +29,16 @@ import {
 /** Takes deliveries, and hands events off. */
 export interface Receiver {
   /**
-   * Opens the store, takes over what a dead predecessor had in hand, and begins to hand off. Idempotent. Until it
-   * resolves, every delivery gets 503.
+   * Opens the store, takes over the leases of a dead predecessor, and begins to hand off. Idempotent. Until it resolves,
+   * every delivery gets 503.
    *
    * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`,
    * `receiver_closed`
    */
   start(): Promise<void>;
   /**
-   * Takes no more (503), waits `graceMs` for callbacks that run, aborts the rest, and closes the store. What was not
-   * handed off is still there at the next start. Idempotent; leaves no timer and no handle behind.
+   * Answers 503 from now on, waits `graceMs` for callbacks that run, aborts the rest, and closes the store. Events that were
+   * not handed off are still there at the next start. Idempotent; leaves no timer and no handle behind.
    *
    * @param options `graceMs`: @default 10000
    */
@@ -48,17 +48,19 @@ export interface Receiver {
   /**
    * One delivery in, one answer out, for any framework.
    *
-   * @returns null when the client went away and nobody is there to be answered. Never rejects.
+   * A body that is bytes is copied: the caller may use its buffer again at once. Never rejects.
+   *
+   * @returns null when the client is gone and cannot be answered
    */
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
-  /** The same for a body that is still to be read. */
+  /** The same for a body that must be read first. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
   /** How it is, at once. With `sqliteStore` it runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;
   /**
-   * Calls the listener for each event of this name, before the answer goes out: keep it short.
+   * Calls the listener for each event of this name, before the answer is sent: keep it short.
    *
-   * @returns how to stop listening
+   * @returns a function that removes the listener
    */
   on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
   /** The accepted events of this receiver's endpoint. */

@@ -24,7 +24,7 @@ export interface Rejection {
 const RETRY_SOON = { "Retry-After": "5" };
 const CLOSE = { Connection: "close" };
 
-/** Every refusal the receiver can answer with. */
+/** Every refusal of the receiver: the only place for its status, text and headers. */
 export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
   method_not_allowed: { status: 405, message: "Deliveries are sent with POST.", headers: { Allow: "POST" } },
   encoding_unsupported: { status: 415, message: "The body must be sent without a content encoding." },

@@ -1,6 +1,6 @@
 import { SignalboxError } from "../errors.js";
 
-/** A secret that could sign anything: text with at least one character that is no blank. */
+/** Text with at least one character that is not blank. */
 export function isUsableSecret(secret: unknown): secret is string {
   return typeof secret === "string" && secret.trim() !== "";
 }

@@ -4,9 +4,9 @@ import { assertSecret } from "./secret.js";
 
 /** What `signBody` signs, and with what. */
 export interface SignBodyInput {
-  /** The exact bytes that will be sent; a string stands for its UTF-8. */
+  /** The exact bytes that will be sent; a string is sent as UTF-8. */
   body: Uint8Array | string;
-  /** The key: the whole text, with nothing cut off or decoded. */
+  /** The key: the whole text. No prefix is cut off, and nothing is decoded. */
   secret: string;
   /** Unix time in whole seconds. @default now */
   timestamp?: number;

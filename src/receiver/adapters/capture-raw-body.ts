@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const RAW_BODY = Symbol.for("signalbox.rawBody");
 
 /**
- * Keeps the bytes of a body for the receiver when another parser has to read it first.
+ * Keeps the bytes of a body for the receiver when another parser must read it first.
  *
  * @example
  * app.use(express.json({ verify: captureRawBody }));

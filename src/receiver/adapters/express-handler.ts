@@ -3,8 +3,7 @@ import { nodeHandler } from "./node-handler.js";
 import type { Receiver } from "../receiver.js";
 
 /**
- * What `express.RequestHandler` is to Express 4 and 5 alike, written without either's types, so that none of them
- * has to be installed.
+ * Fits `express.RequestHandler` of Express 4 and 5. It uses the types of neither, so that neither has to be installed.
  */
 export type ExpressHandler = (
   request: IncomingMessage,
@@ -16,7 +15,7 @@ export type ExpressHandler = (
  * Mounts a receiver in an Express app (4.18 or later, or 5). Every request on the mount is answered here and `next` is
  * never called; requests elsewhere are not touched.
  *
- * Mount it before `express.json()`; where that cannot be, let the parser keep the bytes with `captureRawBody` of `signalbox`.
+ * Mount it before `express.json()`. Where you cannot, let the parser keep the bytes with `captureRawBody` of `signalbox`.
  *
  * @example
  * app.use("/webhooks/signals", expressHandler(receiver));

@@ -11,11 +11,11 @@ import { isClosing, sendResponse } from "./send-response.js";
  * http.createServer(nodeHandler(receiver)).listen(3000);
  */
 export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
-  // Express changes the prototypes of both, after which V8 looks each of their properties up anew: so few are read here.
+  // Express changes the prototypes of both objects. After that V8 reads their properties slowly, so few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
     const { method = "", headers } = request;
-    // When somebody's hook on the response throws there is no answer to be had; the sender tries again.
+    // A hook of the host on the response may throw. Then no answer can be sent, and the sender tries again.
     const giveUp = (): void => void response.destroy();
     receiver
       .handle({ method, headers: new NodeHeaders(headers), body: readRequestBody(request, headers) })
@@ -29,7 +29,7 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
   };
 }
 
-/** Node has the names in lower case and joins what was sent twice: so nobody has to search for them. */
+/** Node has the names in lower case and joins what was sent twice, so each header is found without a search. */
 class NodeHeaders implements HeadersLike {
   readonly #headers: IncomingHttpHeaders;
 

@@ -2,28 +2,28 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DeliveryResponse } from "../delivery.js";
 
-/** How long, and for how many bytes, a refused body is still taken from the wire. */
+/** How long, and for how many bytes, the rest of a refused body is still read from the connection. */
 const LINGER_MS = 1000;
 const LINGER_BYTES = 1024 * 1024;
-/** For a refused body on a connection that may go on afterwards. */
+/** The same for a connection that stays open afterwards. */
 const DRAIN_MS = 10_000;
 
 const closingSockets = new WeakSet<Socket>();
-/** As long as none was closed, which is how most processes live, no delivery is looked at for it. */
+/** Most processes never close a connection: then no delivery pays for the check. */
 let hasClosedAny = false;
 
 /**
- * Whether the connection was told to close. A request that was pipelined behind is not to be processed (RFC 9112, 9.6):
- * its answer could not go out any more.
+ * Whether an answer with `Connection: close` was sent on this connection. A later, pipelined request must not be processed
+ * (RFC 9112, 9.6): its answer could not be sent.
  */
 export function isClosing(request: IncomingMessage): boolean {
   return hasClosedAny && closingSockets.has(request.socket);
 }
 
-/** Answers once. A client that is gone, or a response that somebody else ended, is left alone. */
+/** Answers once. Does nothing when the client is gone or the host has answered already. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
   if (response.headersSent || response.destroyed) return;
-  // A hook of the host's may write behind the end, and a response, unlike a request, emits `error` to nobody as well.
+  // A hook of the host may write after the end. Node then emits `error`, which without a listener ends the process.
   response.on("error", ignore);
   response.writeHead(answer.status, answer.headers);
   if (request.complete || request.readableEnded) {
@@ -31,15 +31,15 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
   } else if (answer.headers["Connection"] === "close") {
     linger(request, response, answer.body);
   } else {
-    // Node throws the rest of the body away and keeps the connection; only not for ever.
+    // Node reads and drops the rest of the body and keeps the connection open, without a limit of its own.
     response.end(answer.body);
     destroyUnlessComplete(request, DRAIN_MS);
   }
 }
 
 /**
- * The whole answer goes out at once, the connection closes a little later: closing it while the client still sends
- * would reset it, and the client might never see the answer.
+ * The whole answer is sent at once, and the connection closes a little later. Closing it while the client still sends would
+ * reset it, and the client might never see the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   hasClosedAny = true;
@@ -76,7 +76,7 @@ function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void 
   }, delayMs);
   timer.unref();
   request.once("close", over);
-  // Once it is answered, node tells a request nothing of the end of its connection. The timer would keep both in memory.
+  // After the answer a request gets no event when its connection ends. The timer would keep both in memory.
   socket.once("close", over);
 }
 
