@@ -15,6 +15,8 @@ export interface WalSync {
    * meanwhile share the next. When a sync failed, this call and all later ones reject until `reopen`.
    */
   sync(): Promise<void>;
+  /** How many syncs have begun. Transactions between two of them share the later one. */
+  begun(): number;
   /**
    * To be called after a failed sync, once the content was written again. The kernel has dropped the pages that it could
    * not write, and would call the next sync of the old descriptor a success.
@@ -30,12 +32,15 @@ export function createWalSync(inboxPath: string): WalSync {
   const walPath = `${inboxPath}-wal`;
   let descriptor = openSync(walPath, "r+");
   const durations = createDurations();
+  const fourBytes = Buffer.alloc(4);
+  let begun = 0;
   let failure: Error | null = null;
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
   function run(): Promise<void> {
     if (failure !== null) return Promise.reject(failure);
+    begun += 1;
     running = new Promise<void>((resolve, reject) => {
       const beganAt = performance.now();
       fdatasync(descriptor, (error) => {
@@ -56,6 +61,7 @@ export function createWalSync(inboxPath: string): WalSync {
 
   return {
     sync: () => (running === null ? run() : (next ??= running.then(runNext, runNext))),
+    begun: () => begun,
     reopen() {
       // Opened first: the number of a closed descriptor may soon be that of another file of the host.
       const old = descriptor;
@@ -64,8 +70,7 @@ export function createWalSync(inboxPath: string): WalSync {
       closeSync(old);
     },
     hasBytesAt(position) {
-      const bytes = Buffer.alloc(4);
-      return readSync(descriptor, bytes, 0, 4, position) === 4 && bytes.readUInt32BE() !== 0;
+      return readSync(descriptor, fourBytes, 0, 4, position) === 4 && fourBytes.readUInt32BE() !== 0;
     },
     durations: durations.stats,
     close() {
