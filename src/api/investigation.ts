@@ -25,7 +25,7 @@ export const startInvestigationBodySchema = z
       .min(1)
       .max(200)
       .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, and no hyphen first")
-      .describe("The canonical slug of a product or a category."),
+      .meta({ description: "The canonical slug of a product or a category.", examples: ["aurora-notes"] }),
     locale: localeSchema.default("en").describe("The language of the report."),
     idempotency_key: z
       .stringFormat("uuid", UUID)
@@ -33,8 +33,6 @@ export const startInvestigationBodySchema = z
     confirm_usage: z.literal(true).describe("The caller agrees that the investigation uses research allowance."),
   })
   .describe("What to investigate. Unknown keys are refused.");
-
-export type StartInvestigationBody = z.input<typeof startInvestigationBodySchema>;
 
 /** The investigation task (service document, Investigation task). */
 export const investigationTaskSchema = z

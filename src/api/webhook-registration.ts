@@ -28,7 +28,11 @@ export const registerWebhookBodySchema = z
       .regex(URI, "must be an address such as https://receiver.example/signals, with odd characters escaped")
       .max(LONGEST_ENDPOINT_URL)
       .pipe(z.url())
-      .meta({ format: "uri", description: "The HTTPS endpoint that receives the events." }),
+      .meta({
+        format: "uri",
+        description: "The HTTPS endpoint that receives the events.",
+        examples: ["https://receiver.example/signals"],
+      }),
     locale: localeSchema.default("en").describe("The language of the events."),
     signal_types: z.array(signalTypeSchema).min(1).max(30).describe("The signal types to send."),
   })

@@ -131,6 +131,18 @@ test("a file whose process ended right after it had made the tables is begun ane
   expect(items.map(({ hint }) => hint)).toEqual(["a-key"]);
 });
 
+test("a file whose tables have other comments and white space is used", async () => {
+  const db = join(folder(), "emulator.db");
+  openDatabase(db).close();
+  const file = new BetterSqlite3(db);
+  const sql = `CREATE TABLE setting (  name TEXT PRIMARY KEY, -- an older comment\n value TEXT NOT NULL )
+STRICT, WITHOUT ROWID`;
+  file.unsafeMode().pragma("writable_schema = ON");
+  file.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'setting'").run(sql);
+  file.close();
+  await startEmulator({ db });
+});
+
 test("a folder that cannot be made is told", async () => {
   const file = join(folder(), "file");
   writeFileSync(file, "");

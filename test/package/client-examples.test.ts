@@ -55,7 +55,7 @@ test("the README's first example reads a profile and every ranked product", asyn
     const page = Number(new URL(path, "http://localhost").searchParams.get("page"));
     return { json: rankingsPage(page, page < 2) };
   });
-  expect(lines).toEqual(["Aurora Notes freemium", "1 Aurora Notes 0.314", "2 Aurora Notes 0.314"]);
+  expect(lines).toEqual(["Larkvoice freemium", "1 Product 1 1", "2 Product 2 1"]);
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill("Bearer key_1234"));
 });
 

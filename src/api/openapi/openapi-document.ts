@@ -2,7 +2,6 @@ import { LIMITS } from "../limits.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
 import { componentOf, componentSchemas, parameterSchemas, type JsonObject } from "./component-schemas.js";
 import { errorResponseRef, errorResponses, quotaHeaderRefs, quotaHeaders } from "./error-responses.js";
-import { OPERATION_EXAMPLES, TASK_ID } from "./examples.js";
 import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 
 /** Options of {@link openApiDocument}. */
@@ -94,7 +93,6 @@ function paths(): Record<string, JsonObject> {
 
 function operationObject(name: OperationName, operation: Operation): JsonObject {
   const { tag, summary, description, scope, quotaUnits, body, response } = operation;
-  const example = OPERATION_EXAMPLES[name];
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
   const cost = scope === null ? "" : ` Scope \`${scope}\`. Uses ${quotaUnits} of the month's quota.`;
   return {
@@ -107,14 +105,14 @@ function operationObject(name: OperationName, operation: Operation): JsonObject 
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        content: { "application/json": { schema: componentOf(body), example: example.request } },
+        content: { "application/json": { schema: componentOf(body) } },
       },
     }),
     responses: {
       [response.status]: {
         description: response.description,
         ...(scope !== null && { headers: quotaHeaderRefs() }),
-        content: { "application/json": { schema: componentOf(response.schema), example: example.response } },
+        content: { "application/json": { schema: componentOf(response.schema) } },
       },
       ...Object.fromEntries(operation.errors.map((status) => [status, errorResponseRef(status)])),
     },
@@ -128,7 +126,7 @@ function securityOf({ scope, acceptsSession }: Operation): JsonObject[] {
 }
 
 const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
-  task_id: { description: "The id of the task.", example: TASK_ID },
+  task_id: { description: "The id of the task.", example: "task_3f0c2a6e-5b1d-4e8a-9c47-d2b6f1a0e935" },
   slug: { description: "The canonical slug of the product.", example: "aurora-notes" },
 };
 

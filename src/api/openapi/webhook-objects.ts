@@ -1,7 +1,6 @@
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { LIMITS } from "../limits.js";
 import { componentRef, type ComponentName, type JsonObject } from "./component-schemas.js";
-import { EVENT_EXAMPLES } from "./examples.js";
 
 /** The deliveries that the service sends, as OpenAPI path items by event type (service document, Events). */
 export function webhookObjects(): Record<string, { post: JsonObject }> {
@@ -11,7 +10,6 @@ export function webhookObjects(): Record<string, { post: JsonObject }> {
       summary: "A signal was published",
       description: `Store it, accept each event id once, queue the follow-up work, and answer. Not sent after ${LIMITS.signalDelayHours} hours.`,
       event: "SignalPublishedEvent",
-      example: EVENT_EXAMPLES.signal,
       answer: { description: "Accepted." },
     }),
     "webhook.verification": delivery({
@@ -19,15 +17,9 @@ export function webhookObjects(): Record<string, { post: JsonObject }> {
       summary: "An endpoint is verified",
       description: "Sent soon after the registration. Answer with the challenge.",
       event: "WebhookVerificationEvent",
-      example: EVENT_EXAMPLES.verification,
       answer: {
         description: "The challenge, unchanged.",
-        content: {
-          "application/json": {
-            schema: componentRef("ChallengeAnswer"),
-            example: { challenge: EVENT_EXAMPLES.verification.data.challenge },
-          },
-        },
+        content: { "application/json": { schema: componentRef("ChallengeAnswer") } },
       },
     }),
     "webhook.test": delivery({
@@ -35,7 +27,6 @@ export function webhookObjects(): Record<string, { post: JsonObject }> {
       summary: "An endpoint is tested",
       description: "Answer it as you answer a signal.",
       event: "WebhookTestEvent",
-      example: EVENT_EXAMPLES.test,
       answer: { description: "Accepted." },
     }),
   };
@@ -59,11 +50,10 @@ interface DeliveryText {
   summary: string;
   description: string;
   event: ComponentName;
-  example: unknown;
   answer: JsonObject;
 }
 
-function delivery({ event, example, answer, ...text }: DeliveryText): { post: JsonObject } {
+function delivery({ event, answer, ...text }: DeliveryText): { post: JsonObject } {
   return {
     post: {
       ...text,
@@ -72,7 +62,7 @@ function delivery({ event, example, answer, ...text }: DeliveryText): { post: Js
       parameters: [{ $ref: "#/components/parameters/Signature" }],
       requestBody: {
         required: true,
-        content: { "application/json": { schema: componentRef(event), example } },
+        content: { "application/json": { schema: componentRef(event) } },
       },
       responses: {
         "2XX": answer,

@@ -133,8 +133,16 @@ function madeSchema(): string {
 
 /** The statements of all tables, indexes, views and triggers; empty for a database without any. */
 function schemaOf(database: Database): string {
-  const entries = database.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").all();
-  return entries.length === 0 ? "" : JSON.stringify(entries);
+  const entries = database
+    .prepare<[], { sql: string | null }>("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
+    .all();
+  if (entries.length === 0) return "";
+  return JSON.stringify(entries.map((entry) => ({ ...entry, sql: meaningOf(entry.sql ?? "") })));
+}
+
+/** A statement without its comments, in one line: an edited comment does not make a file one of another version. */
+function meaningOf(sql: string): string {
+  return sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
 }
 
 function makeTables(database: Database): void {

@@ -3,6 +3,7 @@ import { openApiDocument } from "../../../src/api/openapi/openapi-document.js";
 import { COMPONENTS, type ComponentName } from "../../../src/api/openapi/component-schemas.js";
 import { OPERATIONS } from "../../../src/api/operations.js";
 import { createDocumentValidator, operationsOf } from "./document-validator.js";
+import { sampleOf } from "./sample.js";
 
 type Json = Record<string, unknown>;
 
@@ -32,12 +33,7 @@ export function readQuery(name: "searchDemand" | "rankings", query: Json): Json 
   return agreed(schema, faults, query) ? schema.parse(query) : null;
 }
 
-/** The example that the document has for the good answer of an operation. */
-export function exampleOf(operationId: keyof typeof OPERATIONS): Json {
-  const responses = operationsOf(DOCUMENT).get(operationId)?.["responses"] as Record<string, Json>;
-  const answer = responses[OPERATIONS[operationId].response.status];
-  const content = answer?.["content"] as Record<string, { example: Json }>;
-  const example = content["application/json"]?.example;
-  if (example === undefined) throw new Error(`no example of ${operationId}`);
-  return structuredClone(example);
+/** A good answer of an operation. */
+export function exampleOf(name: keyof typeof OPERATIONS): Json {
+  return sampleOf(OPERATIONS[name].response.schema);
 }

@@ -1,20 +1,22 @@
-import type { InvestigationTask } from "../../../src/api/investigation.js";
-import { OPERATION_EXAMPLES, TASK_ID } from "../../../src/api/openapi/examples.js";
-import type { ProductProfile } from "../../../src/api/product-profile.js";
-import type { RankingsResponse } from "../../../src/api/rankings.js";
-import type { SearchDemandResponse } from "../../../src/api/search-demand.js";
-import type { NewRegistration } from "../../../src/api/webhook-registration.js";
+import { investigationTaskSchema, type InvestigationTask } from "../../../src/api/investigation.js";
+import { productProfileSchema } from "../../../src/api/product-profile.js";
+import { rankingsResponseSchema, type RankingsResponse } from "../../../src/api/rankings.js";
+import { searchDemandResponseSchema, type SearchDemandResponse } from "../../../src/api/search-demand.js";
+import { newRegistrationSchema, type NewRegistration } from "../../../src/api/webhook-registration.js";
+import { sampleOf, TASK_ID } from "../api/sample.js";
 import type { PlainAnswer } from "./serve-answers.js";
 
-// The answers of the OpenAPI document's examples, with what a test needs otherwise.
 export { TASK_ID };
-const QUEUED = OPERATION_EXAMPLES.startInvestigation.response as InvestigationTask;
-const REGISTRATION = OPERATION_EXAMPLES.registerWebhook.response as NewRegistration;
-const DEMAND = OPERATION_EXAMPLES.searchDemand.response as SearchDemandResponse;
-const RANKINGS = OPERATION_EXAMPLES.rankings.response as RankingsResponse;
+const OPEN = { poll_after_seconds: 60, result_url: null, completed_at: null, error: null, report: null };
+const QUEUED: InvestigationTask = { ...sampleOf(investigationTaskSchema), ...OPEN };
+const DEMAND = sampleOf(searchDemandResponseSchema);
+const RANKINGS = sampleOf(rankingsResponseSchema);
 
-export const profile = OPERATION_EXAMPLES.productProfile.response as ProductProfile;
-export const registration: NewRegistration = { ...REGISTRATION, signing_secret: "whsec_shown_once" };
+export const profile = { ...sampleOf(productProfileSchema), name: "Larkvoice", pricing_model: "freemium" };
+export const registration: NewRegistration = {
+  ...sampleOf(newRegistrationSchema),
+  signing_secret: "whsec_shown_once",
+};
 
 export const task = (over: Partial<InvestigationTask> = {}): InvestigationTask => ({ ...QUEUED, ...over });
 
@@ -37,7 +39,12 @@ export function demandPage(page: number, hasMore: boolean, ids: readonly number[
   return { ...DEMAND, items: ids.map(keywordRow), keyword: null, pagination };
 }
 
-export const rankingItem = (rank: number) => ({ ...RANKINGS.items[0]!, rank, slug: `product-${rank}` });
+export const rankingItem = (rank: number) => ({
+  ...RANKINGS.items[0]!,
+  rank,
+  name: `Product ${rank}`,
+  slug: `product-${rank}`,
+});
 
 export function rankingsPage(page: number, hasMore: boolean, ranks: readonly number[] = [page]): RankingsResponse {
   return { ...RANKINGS, items: ranks.map(rankingItem), pagination: { page, limit: 25, has_more: hasMore } };
