@@ -122,17 +122,6 @@ test("a second owner is refused while the first lives, and takes its events over
   );
 });
 
-test("an owner is refused while processes share the file, and let in when they are gone", async () => {
-  const files = inboxFiles();
-  const shared = await startReceiver({ ...files, shared: true });
-  const refused = startChild(files);
-  expect(await refused.exited).toBe(0);
-  expect(refused.lines).toEqual([{ say: "refused", code: "store_in_use" }]);
-  shared.kill("SIGKILL");
-  await shared.exited;
-  await startReceiver(files);
-});
-
 // `answer`: what the sender gets, if anything. `repeated`: what it gets when it sends the event again.
 test.each([
   { fault: "uncaught exception", exit: 1, repeated: DUPLICATE, flagged: true },

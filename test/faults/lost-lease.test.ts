@@ -29,39 +29,6 @@ function countDone(rig: Rig): Promise<number> {
   return rig.receiver.inbox.stats().then(({ done }) => done);
 }
 
-test("two processes, their clock set an hour forward: what is in hand is handed off again, flagged, and none is lost", async () => {
-  const { rigs, clock, lost } = await startTwo({ concurrency: 4 });
-  const [first, second] = rigs;
-  const events = [...(await first.deliverMany(6)), ...(await second.deliverMany(6))];
-  await eventually("four callbacks each", () => rigs.every(({ calls }) => calls.length === 4));
-  const running = rigs.flatMap(({ calls }) => calls.map(({ signal }) => signal.id));
-
-  clock.setNow(T0 + HOUR_MS);
-  await clock.advance(1000);
-  await eventually("the take-over", async () =>
-    (await first.entries()).every(({ eventId, crashes }) => crashes === 1 || !running.includes(eventId)),
-  );
-  for (const { calls } of rigs) expect(calls.some(({ handoff }) => handoff.abortSignal.aborted)).toBe(false);
-  // They end late, and change nothing by that: another process has the events.
-  for (const call of rigs.flatMap(({ calls }) => calls.slice(0, 4))) call.resolve();
-  await eventually("the log line of each", () => running.every((id) => lost.includes(id)));
-  expect(await countDone(first)).toBe(0);
-
-  await eventually("all to be done", async () => {
-    for (const { calls } of rigs) for (const call of calls) call.resolve();
-    await clock.advance(1000);
-    return (await countDone(first)) === events.length;
-  });
-  const calls = rigs.flatMap((rig) => rig.calls);
-  const repeats = calls.filter(({ handoff }) => handoff.possiblyRepeated).map(({ signal }) => signal.id);
-  const firsts = calls.filter(({ handoff }) => !handoff.possiblyRepeated).map(({ signal }) => signal.id);
-  // What ran at the jump came a second time, with the flag. What waited in hand came once, with it or without.
-  const others = events.map(({ id }) => id).filter((id) => !running.includes(id));
-  expect(repeats.filter((id) => running.includes(id)).toSorted()).toEqual(running.toSorted());
-  expect(firsts.filter((id) => running.includes(id)).toSorted()).toEqual(running.toSorted());
-  expect([...firsts, ...repeats].filter((id) => others.includes(id)).toSorted()).toEqual(others.toSorted());
-});
-
 test("an event that comes back while its old callback still runs here is another attempt, and the old one ends nothing", async () => {
   const { rigs, clock, lost } = await startTwo({ concurrency: 2, backoff: () => 2000 });
   const [first, second] = rigs;

@@ -74,10 +74,10 @@ function corruptIn({ damaged }: Findings): number {
 
 testRecorded("whatever a power cut leaves, nothing that was said before is untrue afterwards", async () => {
   const cuts = [
-    ...worstCuts(100),
-    ...cutsAt(some("checkpoints", 15), anyLuck()),
-    ...cutsAt(some("restarts", 8), anyLuck()),
-    ...cutsAt(some("others", 8), anyLuck()),
+    ...worstCuts(60),
+    ...cutsAt(some("checkpoints", 10), anyLuck()),
+    ...cutsAt(some("restarts", 6), anyLuck()),
+    ...cutsAt(some("others", 6), anyLuck()),
   ];
   const found = await cutPower(calls, cuts, {
     scratch: folders.scratch,
@@ -89,7 +89,7 @@ testRecorded("whatever a power cut leaves, nothing that was said before is untru
 });
 
 testRecorded("a power cut while the inbox is made leaves what the next start can use", async () => {
-  const found = await cutPower(calls, cutsAt(some("making", 18), anyLuck()), {
+  const found = await cutPower(calls, cutsAt(some("making", 12), anyLuck()), {
     scratch: folders.scratch,
     alsoOpen: async (folder, ledger, state) => {
       if (state % 4 === 0) await expectToGoOn(folder, ledger);
@@ -142,8 +142,8 @@ testRecorded("nothing is lost when a sync fails, nor when the process dies right
   ]);
   const { beforeSyncs, checkpoints } = cutPointsOf(record);
   const cuts = [
-    ...cutsAt(someOf(beforeSyncs, 75, random), [NOTHING]),
-    ...cutsAt(someOf(checkpoints, 10, random), anyLuck()),
+    ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
+    ...cutsAt(someOf(checkpoints, 6, random), anyLuck()),
   ];
   expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(2);
   expect((await cutPower(record, cuts, { scratch: own.scratch })).damaged, HINT).toEqual([]);

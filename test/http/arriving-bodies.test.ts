@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { PIECE_OVERHEAD_BYTES } from "../../src/receiver/held-bodies.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
-import { heldStore } from "./held-store.js";
-import { deliver, delivery, roundTrip, SECRET, serve, STACKS, tally } from "./serve.js";
+import { deliver, delivery, roundTrip, serve, STACKS } from "./serve.js";
 import { openWire, rawRequest, type Wire } from "./wire.js";
 
 /** Room for two pieces of 1000 bytes. */
@@ -58,21 +57,6 @@ test.for(STACKS)("an announced length takes no room, over $name", async (stack) 
   }
 });
 
-test.for(STACKS)("slow senders keep no other out, over $name", async (stack) => {
-  const { receiver, port } = await serve(BOUNDS, stack);
-  const counts = tally(receiver);
-  for (let round = 1; round <= 5; round++) {
-    await arrive(port, 999);
-    await arrive(port, 999);
-    const { wire, rest } = await arrive(port, 600);
-    await wire.write(rest.subarray(0, 300));
-    await roundTrip(port);
-    await wire.write(rest.subarray(300));
-    expectAcknowledged(await wire.next(), RECEIVED);
-    expect(counts["accepted"]).toBe(round);
-  }
-});
-
 test.for(STACKS)("a body takes room while it arrives, and no longer, over $name", async (stack) => {
   const { port } = await serve({ ...BOUNDS, bodyLimitBytes: 1500 }, stack);
   const oldest = await arrive(port, 100);
@@ -89,28 +73,6 @@ test.for(STACKS)("a body takes room while it arrives, and no longer, over $name"
   }
   await oldest.wire.write(oldest.rest);
   expectAcknowledged(await oldest.wire.next(), RECEIVED);
-});
-
-test.for(STACKS)("chunked bodies share the bound too, over $name", async (stack) => {
-  const { port } = await serve(BOUNDS, stack);
-  const wires = [];
-  for (let sender = 0; sender < 2; sender++) {
-    const { headers, body } = bigDelivery();
-    const wire = await openWire(port);
-    await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
-    await wire.write(`44c\r\n${String(body.subarray(0, 1100))}\r\n`);
-    await roundTrip(port);
-    wires.push({
-      wire,
-      end: Buffer.concat([Buffer.from("64\r\n"), body.subarray(1100), Buffer.from("\r\n0\r\n\r\n")]),
-    });
-  }
-  const [first, second] = wires as [(typeof wires)[0], (typeof wires)[0]];
-  expectRefused(await first.wire.next(), 503, "overloaded");
-  await second.wire.write(second.end);
-  expectAcknowledged(await second.wire.next(), RECEIVED);
-  await first.wire.write(Buffer.concat([first.end, rawRequest(bigDelivery())]));
-  expectAcknowledged(await first.wire.next(), RECEIVED);
 });
 
 test.for(STACKS)(
@@ -143,32 +105,4 @@ test.for(STACKS)("an unsigned body takes no room, over $name", async (stack) => 
   for (let sender = 0; sender < 5; sender++) await arrive(port, 1100, { headers: {}, body });
   await signed.wire.write(signed.rest);
   expectAcknowledged(await signed.wire.next(), RECEIVED);
-});
-
-test.for(STACKS)("a queued event is not evicted for a body that arrives, over $name", async (stack) => {
-  const held = heldStore();
-  const { receiver, port } = await serve({ ...BOUNDS, store: held.store }, stack);
-  held.hold();
-  const arriving = await arrive(port, 100);
-  const first = deliver(port, bigDelivery().body);
-  await held.waits();
-  await arriving.wire.write(arriving.rest.subarray(0, 900));
-  expectRefused(await arriving.wire.next(), 503, "overloaded");
-  held.release();
-  expectAcknowledged(await first, RECEIVED);
-  expect(receiver.health()).toMatchObject({ queued: { events: 0, bytes: 0 } });
-});
-
-test.for(STACKS)("a body that waits for its secret is evicted too, over $name", async (stack) => {
-  const lookups: ((secret: string) => void)[] = [];
-  const secrets = () => new Promise<string>((resolve) => lookups.push(resolve));
-  // Nobody's time runs out here.
-  const { receiver, port } = await serve({ ...BOUNDS, secrets, ackTimeoutMs: 600_000 }, stack);
-  const first = deliver(port, bigDelivery(1800).body);
-  while (lookups.length < 1) await roundTrip(port);
-  const second = deliver(port, bigDelivery(1800).body);
-  expectRefused(await first, 503, "overloaded");
-  for (const answerLookup of lookups) answerLookup(SECRET);
-  expectAcknowledged(await second, RECEIVED);
-  expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
 });

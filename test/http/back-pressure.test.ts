@@ -5,7 +5,6 @@ import { heldStore } from "./held-store.js";
 import { latch } from "./latch.js";
 import { deliver, delivery, nextEvent, roundTrip, SECRET, serve, sqliteOnDisk, STACKS, tally } from "./serve.js";
 import { openWire, rawRequest } from "./wire.js";
-import { watchedClock } from "./watched-clock.js";
 
 test.for(STACKS)("when too many events wait the next gets 503 before its body is read, over $name", async (stack) => {
   const held = heldStore();
@@ -47,29 +46,6 @@ test.for(STACKS)("the bytes that wait are bounded too, announced or not, over $n
   expect((await second).status).toBe(200);
   expect(await receiver.inbox.stats()).toMatchObject({ total: 2, queued: { events: 0, bytes: 0 } });
 });
-
-test.for(STACKS)(
-  "a commit past ackTimeoutMs gets 503, and the next try is told of the write, over $name",
-  async (stack) => {
-    const clock = watchedClock();
-    const held = heldStore();
-    const { receiver, port } = await serve({ store: held.store, clock, ackTimeoutMs: 2345 }, stack);
-    const counts = tally(receiver);
-    const event = signalEvent();
-    held.hold();
-    const first = deliver(port, event);
-    await held.waits();
-    await clock.armed(2345);
-    await clock.advance(2344);
-    expect(counts).toEqual({});
-    await clock.advance(1);
-    expectRefused(await first, 503, "ack_timeout");
-    const accepted = nextEvent(receiver, "accepted");
-    held.release();
-    await accepted;
-    expectAcknowledged(await deliver(port, event), DUPLICATE);
-  },
-);
 
 test.for(STACKS)("nothing is acknowledged, told of or handed off before it is committed, over $name", async (stack) => {
   const held = heldStore(sqliteOnDisk());

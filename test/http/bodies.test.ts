@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { signalEvent } from "../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "./expect-answer.js";
@@ -88,22 +87,6 @@ test.for(STACKS)("odd but authentic JSON is received as it was sent, over $name"
     expect(Buffer.from(stored?.rawBody ?? [])).toEqual(body);
   }
 });
-
-test.for(STACKS)(
-  "a body that is really gzip is refused, declared or not, and the connection goes on, over $name",
-  async (stack) => {
-    const { port } = await serve({}, stack);
-    const wire = await openWire(port);
-    const { headers, body } = delivery();
-    const zipped = gzipSync(body);
-    await wire.write(rawRequest({ headers: { ...headers, "Content-Encoding": "gzip" }, body: zipped }));
-    expectRefused(await wire.next(), 415, "encoding_unsupported");
-    await wire.write(rawRequest({ headers, body: zipped }));
-    expectRefused(await wire.next(), 401, "signature_mismatch");
-    await wire.write(rawRequest({ headers, body }));
-    expectAcknowledged(await wire.next(), RECEIVED);
-  },
-);
 
 test.for(STACKS)("the content type means nothing, over $name", async (stack) => {
   const { port } = await serve({}, stack);

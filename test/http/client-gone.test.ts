@@ -48,24 +48,6 @@ test.for(STACKS)("a client that half-closes still gets its answer, over $name", 
   expectAcknowledged(await wire.next(), RECEIVED);
 });
 
-test.for(STACKS)("a crowd that resets its connections half-way leaves nothing behind, over $name", async (stack) => {
-  const { receiver, port } = await serve({}, stack);
-  const counts = tally(receiver);
-  const wires = await Promise.all(Array.from({ length: 50 }, () => openWire(port)));
-  const { headers, body } = delivery();
-  await Promise.all(
-    wires.map(async (wire, index) => {
-      const signed = index % 2 === 0 ? headers : {};
-      await wire.write(rawRequest({ headers: { ...signed, "Content-Length": "5000" }, body }));
-      wire.destroy();
-      await wire.closed;
-    }),
-  );
-  expectAcknowledged(await deliver(port), RECEIVED);
-  expect(counts).toEqual({ accepted: 1 });
-  expect(receiver.health()).toMatchObject({ ok: true, queued: { events: 0, bytes: 0 } });
-});
-
 test.for(STACKS)(
   "a client that left before the receiver saw its request is no refusal, over $name",
   async ({ mount }) => {

@@ -1,11 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { expect, test } from "vitest";
-import { createManualClock, signalEvent } from "../../src/testing/index.js";
+import { signalEvent } from "../../src/testing/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
-import { heldStore } from "./held-store.js";
 import { latch } from "./latch.js";
 import { deliver, delivery, listen, makeReceiver, nextEvent, serve, sqliteOnDisk, STACKS } from "./serve.js";
 import { openWire, rawRequest } from "./wire.js";
@@ -114,43 +111,6 @@ test.for(STACKS)("close lets a running callback end, and takes nothing meanwhile
   expect(await successor.inbox.stats()).toMatchObject({ done: 1, total: 1 });
 });
 
-test("close aborts a callback when its grace is over, and the event comes again", async () => {
-  const clock = createManualClock();
-  const store = sqliteOnDisk();
-  const running = latch();
-  let signal: AbortSignal | undefined;
-  const { receiver, port } = await serve({
-    store,
-    clock,
-    onSignal: (_signal, handoff) => {
-      signal = handoff.abortSignal;
-      running.open();
-      return new Promise(() => undefined);
-    },
-  });
-  const event = signalEvent();
-  expectAcknowledged(await deliver(port, event), RECEIVED);
-  await running.opened;
-  const closing = receiver.close({ graceMs: 5000 });
-  await clock.advance(4999);
-  expect(signal?.aborted).toBe(false);
-  await clock.advance(1);
-  expect(signal?.aborted).toBe(true);
-  await closing;
-  expect(clock.pendingTimers()).toBe(0);
-
-  const handoffs: unknown[] = [];
-  const successor = makeReceiver({
-    store,
-    clock,
-    onSignal: ({ id }, { attempt, possiblyRepeated }) => handoffs.push({ id, attempt, possiblyRepeated }),
-  });
-  const done = nextEvent(successor, "handedOff");
-  await successor.start();
-  await done;
-  expect(handoffs).toEqual([{ id: event.id, attempt: 1, possiblyRepeated: true }]);
-});
-
 test.for(STACKS)("a body that ends after close began is not taken, over $name", async (stack) => {
   const store = memoryStore();
   const { receiver, port } = await serve({ store }, stack);
@@ -170,46 +130,4 @@ test.for(STACKS)("a body that ends after close began is not taken, over $name", 
   const successor = makeReceiver({ store });
   await successor.start();
   expect(await successor.inbox.stats()).toMatchObject({ total: 0 });
-});
-
-test.for(STACKS)(
-  "what was being stored when close began is stored, acknowledged and there afterwards, over $name",
-  async (stack) => {
-    const held = heldStore(sqliteOnDisk());
-    const { receiver, port } = await serve({ store: held.store }, stack);
-    const event = signalEvent();
-    held.hold();
-    const answer = deliver(port, event);
-    await held.waits();
-    const closing = receiver.close();
-    expectRefused(await deliver(port), 503, "closing");
-    held.release();
-    expectAcknowledged(await answer, RECEIVED);
-    await closing;
-    const successor = makeReceiver({ store: held.store });
-    const done = nextEvent(successor, "handedOff");
-    await successor.start();
-    expect(await done).toMatchObject({ eventId: event.id });
-  },
-);
-
-test("after close no timer waits", async () => {
-  const clock = createManualClock();
-  const { receiver, port } = await serve({ clock, store: sqliteOnDisk() });
-  const done = nextEvent(receiver, "handedOff");
-  expectAcknowledged(await deliver(port), RECEIVED);
-  await done;
-  expect(clock.pendingTimers()).toBeGreaterThan(0);
-  await receiver.close();
-  expect(clock.pendingTimers()).toBe(0);
-});
-
-// It runs what `npm run build` made: a child process reads no TypeScript.
-test.for(["sqlite", "memory"])("a process that received something and closed ends by itself: %s", async (store) => {
-  const script = new URL("receive-one-then-close.mjs", import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, store], { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => (output += String(chunk)));
-  const [code] = (await once(child, "close")) as [number | null];
-  expect([code, output.trim().split("\n")]).toEqual([0, ["handed off", '200 {"received":true}', "closed"]]);
 });

@@ -94,15 +94,3 @@ test.for(STACKS)(
     }
   },
 );
-
-test("a flood of forgeries is a few lines and not a flood of them", async () => {
-  const { logger, lines } = logLines();
-  const { port } = await serve({ logger });
-  const before = lines.length;
-  const started = performance.now();
-  for (let index = 0; index < 100; index++)
-    await exchange(port, { headers: { "X-Service-Signature": "no" }, body: "x" });
-  const seconds = Math.ceil((performance.now() - started) / 1000);
-  expect(lines.length - before).toBeGreaterThanOrEqual(1);
-  expect(lines.length - before).toBeLessThanOrEqual(seconds + 1);
-});

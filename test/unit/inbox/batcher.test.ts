@@ -69,25 +69,6 @@ test("what arrives while a commit is in flight is the next batch, in order", asy
   expect(batches).toEqual([[events[0]!.eventId], events.slice(1).map(({ eventId }) => eventId)]);
 });
 
-test("never two commits at once", async () => {
-  const { batcher, store } = await rig();
-  let atOnce = 0;
-  let most = 0;
-  const { commit } = store;
-  store.commit = async (batch) => {
-    most = Math.max(most, (atOnce += 1));
-    await turns(5);
-    return commit(batch).finally(() => (atOnce -= 1));
-  };
-  const answers: Promise<unknown>[] = [];
-  for (let index = 0; index < 30; index++) {
-    answers.push(batcher.accept(newEvent()));
-    await turns(1);
-  }
-  await Promise.all(answers);
-  expect(most).toBe(1);
-});
-
 test.each([0, 1, 7, 14, 15])("of 16 events only the bad one is refused, at place %d", async (place) => {
   const { batcher, store, health } = await rig();
   const events = Array.from({ length: 16 }, () => newEvent());

@@ -101,15 +101,6 @@ test("nothing is refused by a store that is slow, but past the acknowledgement's
   expect(namesSeen().filter((name) => name === "rejected").length).toBe(1);
 });
 
-test("a start on a store that fails leaves a receiver that can be started again", async () => {
-  const store = faultyStore();
-  store.fail(mediumError());
-  await expect(startRig({ store })).rejects.toMatchObject({ code: "store_failed" });
-  store.fail(null);
-  const { deliver } = await startRig({ store });
-  expect((await deliver()).status).toBe(200);
-});
-
 test("a store that takes no new events is not called while nothing is to be done", async () => {
   const faulty = faultyStore();
   const store: typeof faulty = {

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { createReceiver, type DeliveryResponse } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
-import { rejectionOf } from "../signalbox-error-of.js";
 import { turns, until } from "../until.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
 import { SECRET, startRig, type Rig } from "./receiver-rig.js";
@@ -92,23 +91,6 @@ test("deliveries get 503 before the start, while it closes, and after", async ()
     [503, "5", "closing"],
   ]);
   expect(rig.receiver.health()).toMatchObject({ ok: false, state: "closed" });
-});
-
-test("starting and closing are idempotent, and a closed receiver cannot be started", async () => {
-  const rig = await startRig();
-  await Promise.all([rig.receiver.start(), rig.receiver.start()]);
-  await Promise.all([rig.receiver.close(), rig.receiver.close(), rig.receiver[Symbol.asyncDispose]()]);
-  expect((await rejectionOf(rig.receiver.start())).code).toBe("receiver_closed");
-});
-
-test("closing while it starts waits for the start, and closes", async () => {
-  const store = memoryStore();
-  const receiver = createReceiver({ secrets: SECRET, store, onSignal: () => {}, logger: false });
-  const starting = receiver.start();
-  await receiver.close();
-  await starting;
-  expect(receiver.health().state).toBe("closed");
-  expect((await rejectionOf(store.list({}))).code).toBe("store_failed");
 });
 
 test.each([

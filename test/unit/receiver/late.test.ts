@@ -25,11 +25,3 @@ test("a delivery that is refused as late is not refused a second time when its c
     expect.objectContaining({ code: "ack_timeout", status: 503 }),
   ]);
 });
-
-test("a delivery that is refused as late is still accepted when its commit succeeds", async () => {
-  const { rig, release } = await lateDelivery();
-  release();
-  await turns();
-  expect(rig.namesSeen().filter((name) => name === "accepted")).toEqual(["accepted"]);
-  expect((await rig.entries()).length).toBe(1);
-});

@@ -1,27 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import type { Handoff, Signal } from "../../../../src/index.js";
-import { sqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { signalEvent } from "../../../../src/testing/index.js";
+import { expect, test } from "vitest";
+import { type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { newEvent, T0 } from "../../inbox/new-event.js";
-import { startRig } from "../../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 const refusal = async (options: string | SqliteStoreOptions) => (await rejectionOf(openStore(options))).code;
-
-/** A process that has the inbox open and one event in hand. */
-async function startHolder(path: string, event: object) {
-  const script = fileURLToPath(new URL("lock-holder.mjs", import.meta.url));
-  const child = spawn(process.execPath, [script, path, JSON.stringify(event)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [said] = (await once(child.stdout, "data")) as [Buffer];
-  return { child, said: said.toString() };
-}
 
 test("a second owner in the same process is refused, and let in when the first is closed", async () => {
   const path = inboxPath();
@@ -32,38 +15,6 @@ test("a second owner in the same process is refused, and let in when the first i
   expect(error.help).toContain("shared: true");
   await first.close("default");
   await openStore(path);
-});
-
-test("an owner in another process shuts this one out, and the other way round", async () => {
-  const path = inboxPath();
-  const { child, said } = await startHolder(path, signalEvent());
-  expect(said).toBe("open");
-  expect(await refusal(path)).toBe("store_in_use");
-  expect(await refusal({ path, shared: true })).toBe("store_in_use");
-  child.kill("SIGKILL");
-  await once(child, "close");
-  await openStore(path);
-  expect((await startHolder(path, signalEvent())).said).toBe("store_in_use");
-});
-
-test("what a killed owner had in hand is handed off at once by the next, flagged", async () => {
-  const path = inboxPath();
-  const event = signalEvent();
-  const { child } = await startHolder(path, event);
-  child.kill("SIGKILL");
-  await once(child, "close");
-  let onHandoff: (call: [Signal, Handoff]) => void = () => {};
-  const handedOff = new Promise<[Signal, Handoff]>((resolve) => (onHandoff = resolve));
-  const { receiver } = await startRig({
-    store: sqliteStore(path),
-    onSignal: (signal, handoff) => onHandoff([signal, handoff]),
-  });
-  const done = new Promise((resolve) => receiver.on("handedOff", resolve));
-  const [signal, handoff] = await handedOff;
-  expect(signal).toEqual(event);
-  expect(handoff).toMatchObject({ attempt: 1, possiblyRepeated: true, replayed: false });
-  await done;
-  expect(await receiver.inbox.get(event.id)).toMatchObject({ state: "done", attempts: 1, crashes: 1 });
 });
 
 test("several may share a file when all say so, and an owner may not join them", async () => {

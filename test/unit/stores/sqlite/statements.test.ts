@@ -5,7 +5,7 @@ import type { EventState } from "../../../../src/index.js";
 import { createQueries } from "../../../../src/stores/sqlite/queries.js";
 import { createCommitter } from "../../../../src/stores/sqlite/commit.js";
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
-import { newEvent, T0 } from "../../inbox/new-event.js";
+import { newEvent } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
 
@@ -106,20 +106,4 @@ test("typed columns refuse what does not belong in them, as a row error, and not
     expect(error.code).toBe("store_row_refused");
   }
   expect(await store.list({})).toEqual([]);
-});
-
-test("times and counts come back as the numbers they were", async () => {
-  const store = await openStore(inboxPath());
-  const event = newEvent({ dueAt: T0 + 123, received: { at: T0 + 7, headers: {} } });
-  await accept(store, event);
-  expect(await store.get("default", event.eventId)).toMatchObject({
-    seq: 1,
-    dueAt: T0 + 123,
-    receivedAt: T0 + 7,
-    attempts: 0,
-    crashes: 0,
-    possiblyRepeated: false,
-    replayed: false,
-    lastError: null,
-  });
 });

@@ -1,10 +1,7 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
-import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { signalEvent } from "../../../../src/testing/index.js";
 import { newEvent, T0 } from "../../inbox/new-event.js";
-import { startRig } from "../../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 import { testWith } from "../../../prerequisites.js";
@@ -88,22 +85,4 @@ testOnLinux("a take-over after a failed sync fails with the medium and frees onc
   breakSync(path);
   expect((await rejectionOf(takeOver())).code).toBe("store_failed");
   expect((await takeOver()).freed).toBe(0);
-});
-
-testOnLinux("a delivery whose sync failed gets 503, and its redelivery is handed off once, unflagged", async () => {
-  const path = inboxPath();
-  const flags: boolean[] = [];
-  const { deliver, receiver } = await startRig({
-    store: sqliteStore(path),
-    onSignal: (_signal, { possiblyRepeated }) => void flags.push(possiblyRepeated),
-  });
-  breakSync(path);
-  const event = signalEvent();
-  expect((await deliver(event)).status).toBe(503);
-  expect(receiver.health().ok).toBe(false);
-  const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
-  expect((await deliver(event)).body).toBe('{"received":true,"duplicate":true}');
-  await handedOff;
-  expect(flags).toEqual([false]);
-  expect(receiver.health().ok).toBe(true);
 });
