@@ -4,7 +4,7 @@ import {
   runExaminations,
   type Outcome,
 } from "../../src/cli/commands/doctor/examinations.js";
-import type { Finding, FindingId } from "../../src/cli/commands/doctor/findings.js";
+import type { Finding } from "../../src/cli/commands/doctor/findings.js";
 import { SURROUNDINGS, type Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "./run-cli.js";
 
@@ -12,12 +12,12 @@ export interface Examined {
   outcomes: Outcome[];
   findings: Finding[];
   /** Their ids. */
-  problems: FindingId[];
-  warnings: FindingId[];
+  problems: string[];
+  warnings: string[];
   /** Names of the examinations that were not done. */
   skipped: string[];
   /** The finding with this id. */
-  find: (id: FindingId) => Finding | undefined;
+  find: (id: string) => Finding | undefined;
 }
 
 const INPUT = {
@@ -46,7 +46,7 @@ export async function examineHere(db: string | undefined, surroundings: Partial<
 
 function summaryOf(outcomes: Outcome[]): Examined {
   const findings = outcomes.flatMap((outcome) => ("findings" in outcome ? outcome.findings : []));
-  const idsOf = (level: Finding["level"]): FindingId[] =>
+  const idsOf = (level: Finding["level"]): string[] =>
     findings.filter((finding) => finding.level === level).map(({ id }) => id);
   return {
     outcomes,

@@ -45,8 +45,8 @@ test("a right receiver answers everything as expected, twice in a row and in par
   const { signals, quarantined } = await takenInBy(receiver);
   expect(first.stderr.split("\n")).toEqual([
     expect.stringMatching(/^all \d+ answers as expected, in [\d.]+ s$/),
-    `${signals} events were accepted by the receiver and go to its onSignal`,
-    `${quarantined} events were quarantined by the receiver; to clean up: ${CLEAN_UP}`,
+    `accepted by the receiver, for its onSignal: ${signals}`,
+    `quarantined by the receiver: ${quarantined}; to clean up: ${CLEAN_UP}`,
     "",
   ]);
   expect(await failingNames(url, "--concurrency", "8")).toEqual({ exitCode: 0, names: [] });
@@ -65,7 +65,7 @@ test("a server that says yes to everything fails exactly the cases that want ano
   );
   expect(run.stderr).toBe(
     "3 of 3 answers not as expected: wrong-secret, wrong-secret-not-json, wrong-secret-verification\n" +
-      "1 event was accepted by the receiver and goes to its onSignal\n",
+      "accepted by the receiver, for its onSignal: 1\n",
   );
 });
 

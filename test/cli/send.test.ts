@@ -162,20 +162,17 @@ test("a file and stdin are stamped anew like a type", async () => {
   expect(new Set([...ids, (JSON.parse(stored.toString()) as Signal).id]).size).toBe(3);
 });
 
-test("an event that is quarantined is exit 0, and a note says why and under which id it is kept", async () => {
-  const { url, receiver } = await serveReceiver();
+test("an event that is quarantined is exit 0, and a note says where it is kept", async () => {
+  const { url } = await serveReceiver();
   const bad = ["send", "price_increased", "--url", url, "--set", "data.period=1"];
   const one = await callCli(bad);
   expect(one.exitCode).toBe(0);
-  const [kept] = await receiver.inbox.list({ state: "quarantined" });
-  expect(one.stderr).toContain("(data_invalid: data.period)");
-  expect(one.stderr).toContain(`signalbox inbox show ${kept?.eventId.slice(0, 23)} --db FILE\n`);
+  expect(one.stderr).toMatch(/^1 quarantined: .*signalbox inbox ls --state quarantined/);
   const several = await callCli([...bad, "--count", "3"]);
   expect(several.exitCode).toBe(0);
-  expect(several.stderr).toMatch(/^3 sent in .*\n3 of them quarantined: .*\n$/);
+  expect(several.stderr).toMatch(/^3 quarantined: .*\n3 sent in .*\n$/);
   const bytes = await callCli(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
   expect(ndjson(bytes)[0]).toMatchObject({ eventId: null, status: 200 });
-  expect(bytes.stderr).toContain("(not_json)");
 });
 
 test("a challenge that does not come back is pointed out", async () => {

@@ -92,7 +92,7 @@ export async function serveProxy(
 }
 
 /** Sends a request on, and its answer back. */
-export function passOn(
+function passOn(
   target: string,
   { method, headers, body }: Passed & { method: string },
   response: ServerResponse,

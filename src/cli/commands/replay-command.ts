@@ -89,14 +89,6 @@ function addressIn(env: NodeJS.ProcessEnv | null): URL {
 
 /** The receiver takes the made-up events for real ones. */
 function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
-  if (signals > 0) {
-    const go = signals === 1 ? "goes" : "go";
-    terminal.note(`${eventsWere(signals)} accepted by the receiver and ${go} to its onSignal`);
-  }
-  if (quarantined > 0)
-    terminal.note(`${eventsWere(quarantined)} quarantined by the receiver; to clean up: ${CLEAN_UP}`);
-}
-
-function eventsWere(count: number): string {
-  return count === 1 ? "1 event was" : `${count} events were`;
+  if (signals > 0) terminal.note(`accepted by the receiver, for its onSignal: ${signals}`);
+  if (quarantined > 0) terminal.note(`quarantined by the receiver: ${quarantined}; to clean up: ${CLEAN_UP}`);
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { parseEvent } from "../../events/parse-event.js";
 import { describeAnswer, isQuarantined, isSuccess, propertyIn, type Answer } from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
@@ -13,15 +12,7 @@ export interface SentDelivery {
 }
 
 /** Prints what `send` gets back, one line an answer. */
-export interface AnswerReport {
-  add(sent: SentDelivery): void;
-  /** How many were not answered with a 2xx. */
-  readonly failed: number;
-  /** On stderr, when there was more than one. */
-  summarise(): void;
-}
-
-export function reportAnswers(terminal: Terminal, count: number, asJson: boolean): AnswerReport {
+export function reportAnswers(terminal: Terminal, count: number, asJson: boolean) {
   const startedAt = performance.now();
   const byOutcome = new Map<string, number>();
   const times: number[] = [];
@@ -29,7 +20,7 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
   let quarantined = 0;
 
   return {
-    add(sent) {
+    add(sent: SentDelivery): void {
       const { answer } = sent;
       if (!isSuccess(answer)) failed += 1;
       if (answer.kind === "answer") times.push(answer.ms);
@@ -39,13 +30,19 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       else terminal.print(lineOf(sent, count, terminal));
       if (isQuarantined(answer)) quarantined += 1;
       if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer, terminal);
-      if (count === 1 && isQuarantined(answer)) noteQuarantine(sent.body, terminal);
       if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
     },
-    get failed() {
+    /** How many were not answered with a 2xx. */
+    get failed(): number {
       return failed;
     },
-    summarise() {
+    /** On stderr. */
+    summarise(): void {
+      if (quarantined > 0) {
+        const which = "npx signalbox inbox ls --state quarantined --db FILE";
+        const words = `${quarantined} quarantined: the receiver cannot use such an event and keeps it (${which})`;
+        terminal.note(terminal.notePaint.yellow(words));
+      }
       if (count === 1 || byOutcome.size === 0) return;
       const seconds = (performance.now() - startedAt) / 1000;
       const total = [...byOutcome.values()].reduce((sum, each) => sum + each, 0);
@@ -57,10 +54,6 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       terminal.note(
         `${total} sent in ${seconds.toFixed(2)} s (${rate}/s): ${outcomes}; half within ${quantile(0.5)}, 99% within ${quantile(0.99)}`,
       );
-      if (quarantined > 0) {
-        const { yellow } = terminal.notePaint;
-        terminal.note(yellow(`${quarantined} of them quarantined: the receiver keeps them and cannot use them`));
-      }
     },
   };
 }
@@ -91,20 +84,6 @@ function jsonOf({ number, answer, body }: SentDelivery): object {
 function idIn(body: Buffer): string | null {
   const id = jsonObjectIn(body)?.["id"];
   return typeof id === "string" ? id : null;
-}
-
-/** A quarantined event is answered 200 and never reaches a callback. */
-function noteQuarantine(sent: Buffer, terminal: Terminal): void {
-  const parsed = parseEvent(sent);
-  const path = parsed.kind === "unusable" && parsed.path !== undefined ? `: ${parsed.path}` : "";
-  const why = parsed.kind === "unusable" ? ` (${parsed.reason}${path})` : "";
-  // The inbox names an unusable event by the hash of its bytes.
-  const id = `sha256:${createHash("sha256").update(sent).digest("hex").slice(0, 16)}`;
-  terminal.note(
-    terminal.notePaint.yellow(
-      `the receiver cannot use this event${why} and keeps it in quarantine: npx signalbox inbox show ${id} --db FILE`,
-    ),
-  );
 }
 
 /** For a verification the service wants a 2xx and its challenge. */

@@ -10,25 +10,10 @@ import type { CaseResult } from "./send-cases.js";
 /** So many failures have one cause. */
 const MANY = 6;
 
-/** Prints results as they come, and counts them. */
-export interface ResultReport {
-  add(result: CaseResult): void;
-  /** The names of those that were not as expected. */
-  readonly failed: readonly string[];
-  /** What the receiver accepted, by what becomes of it. Repeats count once. */
-  readonly accepted: {
-    /** They go to `onSignal`. */
-    readonly signals: number;
-    /** They go to `onTest`. */
-    readonly tests: number;
-    /** Unusable, or of a type that this release does not know: kept for a person. */
-    readonly quarantined: number;
-  };
-  /** Prints one line on stderr. */
-  summarise(): void;
-}
+export type ResultReport = ReturnType<typeof reportResults>;
 
-export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean): ResultReport {
+/** Prints results as they come, and counts them. */
+export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean) {
   const { paint } = terminal;
   const planned = deliveries.reduce((sum, { repeat = 1 }) => sum + repeat, 0);
   // Lines are printed one by one, so the widths are those of all lines to come.
@@ -39,6 +24,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
   const startedAt = performance.now();
   let total = 0;
   const failed: string[] = [];
+  /** What the receiver accepted: for `onSignal`, for `onTest`, or for a person. Repeats count once. */
   const accepted = { signals: 0, tests: 0, quarantined: 0 };
 
   const printRow = (row: readonly Cell[]): void => formatTable([row], widths).forEach(terminal.print);
@@ -53,7 +39,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
   }
 
   return {
-    add(result) {
+    add(result: CaseResult): void {
       total += 1;
       if (!result.ok) failed.push(printable(result.name));
       countAccepted(result);
@@ -64,9 +50,11 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       }
       terminal.progress(`${total} of ${planned}${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
     },
+    /** The names of those that were not as expected. */
     failed,
     accepted,
-    summarise() {
+    /** Prints one line on stderr. */
+    summarise(): void {
       const { green, red } = terminal.notePaint;
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       terminal.note(

@@ -1,13 +1,8 @@
 /** A key that the other side may have in place of the secret that was given, and what that means. */
 export interface SecretMistake {
   key: string | Buffer;
-  id:
-    | "secret_has_blanks"
-    | "secret_has_quotes"
-    | "secret_is_line"
-    | "secret_is_list"
-    | "secret_lacks_prefix"
-    | "secret_decoded";
+  /** Of the finding that `doctor` makes of it. */
+  id: string;
   found: string;
   fix: string;
 }
@@ -67,7 +62,7 @@ function lines(secret: string, other: string): SecretMistake[] {
     { key: `SIGNALS_SECRET=${secret}`, id: "secret_is_line", found: `the ${other}'s secret is ${line}`, fix },
     ...parts.map((key) => ({
       key,
-      id: "secret_is_list" as const,
+      id: "secret_is_list",
       found: `several secrets are given here as one, and the ${other} has one of them`,
       fix: "Give each with a --secret of its own, or one a line in --secret-file.",
     })),

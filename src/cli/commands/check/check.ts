@@ -40,8 +40,6 @@ export interface Observation {
   note?: string;
   /** Why nothing could be concluded. A probe that failed counts all the same. */
   unseen?: string;
-  /** How to fix what failed, in place of the check's own hint. */
-  hint?: string;
 }
 
 export interface CheckResult extends Pick<Check, "id" | "kind" | "title" | "hint"> {

@@ -178,7 +178,8 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     title: "Of 20 simultaneous duplicates one is accepted, and all are acknowledged.",
     hint:
       "Let the database decide: insert the id under a unique constraint (on conflict do nothing) and look at what was " +
-      "inserted. A look-up before the insert lets two through.",
+      "inserted. A look-up before the insert lets two through. Where connections are refused, reset or left without an answer, " +
+      "raise the server's backlog (its queue of new connections) or its workers first.",
     after: ["dedupe.acknowledged", "dedupe.once"],
     run: checkSimultaneous,
   },

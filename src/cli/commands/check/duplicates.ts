@@ -26,10 +26,6 @@ export async function checkAcceptedOnce(context: CheckContext): Promise<Observat
   return { probes: [onceProbe(`one signal ${answers.length} times, each time with a new signature`, accepted)] };
 }
 
-const DROPPED =
-  "The connections themselves are refused, reset or left without an answer, before anything is looked up: raise the " +
-  "server's backlog (its queue of new connections) or its workers, and the limits of the proxy before it.";
-
 /** One event twenty times in the same moment. */
 export async function checkSimultaneous(context: CheckContext): Promise<Observation> {
   const before = await readAcceptedCount(context);
@@ -45,7 +41,6 @@ export async function checkSimultaneous(context: CheckContext): Promise<Observat
   };
   // No connection at all: the receiver went away, and the next delivery says so.
   if (answers.every(({ kind }) => kind === "unreachable")) await context.send(context.build("new-signal"), 0);
-  if (bad.length > 0 && bad.every(({ kind }) => kind !== "answer")) return { probes: [acknowledged], hint: DROPPED };
   const accepted = await timesAccepted(answers, before, context);
   if (accepted === null) return { probes: [acknowledged], note: `only the status was checked: ${CANNOT_TELL}` };
   return { probes: [acknowledged, onceProbe(sent, accepted)] };

@@ -90,30 +90,14 @@ const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
  * receiver that accepts something. The exchanges of the context stay without these.
  */
 export async function refusalOfAll({ url, secret, timeoutMs, signal, build }: CheckContext): Promise<string | null> {
-  let reason: string | null = null;
+  let last = "";
   for (const name of AUTHENTIC) {
     const answer = await sendDelivery(url, build(name).build(0), { timeoutMs, signal, secrets: [secret] });
-    if (answer.kind !== "answer") return null;
-    const { status } = answer;
-    if (isSuccess(answer)) return null;
-    reason = wordsFor(status, describeAnswer(answer, false));
-  }
-  return reason;
-}
-
-function wordsFor(status: number, answer: string): string {
-  const same = "`npx signalbox doctor --url` with the same address";
-  if (status >= 500) {
-    return `it fails on every authentic delivery (${answer}), so nothing was checked: ${same} finds out why, or its log says it`;
-  }
-  if (status < 400) {
-    return (
-      `it acknowledges no authentic delivery (${answer}), so nothing was checked: give the address that takes ` +
-      `deliveries itself; ${same} says more`
-    );
+    if (answer.kind !== "answer" || isSuccess(answer)) return null;
+    last = describeAnswer(answer, false);
   }
   return (
-    `it refuses every authentic delivery (${answer}), so nothing was checked: another secret, or something changes deliveries ` +
-    `on their way; ${same} finds out which`
+    `it acknowledges no authentic delivery (${last}), so nothing was checked: \`npx signalbox doctor --url\` with the same ` +
+    "address finds out why, or the receiver's log says it"
   );
 }

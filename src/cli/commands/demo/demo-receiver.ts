@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import type { StateCounts } from "../../../inbox/store.js";
 import type { Signal, TestEvent } from "../../../events/envelope.js";
 import { expressHandler } from "../../../receiver/adapters/express-handler.js";
 import { createReceiver, type Receiver } from "../../../receiver/receiver.js";
@@ -13,30 +12,10 @@ import type { SecretsOption } from "../../../receiver/secrets.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../options/exit.js";
 
-export interface DemoReceiver {
-  url: URL;
-  receiver: Receiver;
-  folder: string;
-  /** The inbox's file. */
-  path: string;
-  /** The signals that the callback got, in that order. */
-  signals: readonly Signal[];
-  /** Waits until the callback got so many events and they are settled, for 10 s at most. */
-  settle(expectedEvents: number, signal: AbortSignal): Promise<DemoOutcome>;
-  /** Idempotent. */
-  close(): Promise<void>;
-}
-
-export interface DemoOutcome {
-  /** Calls of the callback. */
-  handoffs: number;
-  /** Different events among them. */
-  events: number;
-  inbox: StateCounts;
-}
-
 const SETTLE_MS = 10_000;
 const PATH = "/webhooks/signals";
+
+export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
 /** @param secrets makes its source of secrets, given its folder */
 export async function startDemoReceiver({
@@ -45,7 +24,7 @@ export async function startDemoReceiver({
 }: {
   verbose: boolean;
   secrets: (folder: string) => SecretsOption;
-}): Promise<DemoReceiver> {
+}) {
   const { default: express } = await import("express").catch(() => {
     throw environmentError("the demo needs Express: run `npm install express`");
   });
@@ -83,14 +62,17 @@ export async function startDemoReceiver({
     receiver,
     folder,
     path,
-    signals,
-    async settle(expectedEvents, signal) {
+    /** The signals that the callback got, in that order. */
+    signals: signals as readonly Signal[],
+    /** Waits until the callback got so many events and they are settled, for 10 s at most. */
+    async settle(expectedEvents: number, signal: AbortSignal) {
       await whenHandedOff(receiver, () => keys.length >= expectedEvents, signal);
       const { ready, leased, done, dead, quarantined } = await receiver.inbox.stats();
       const inbox = { ready, leased, done, dead, quarantined };
       return { handoffs: keys.length, events: new Set(keys).size, inbox };
     },
-    async close() {
+    /** Idempotent. */
+    async close(): Promise<void> {
       server.closeAllConnections();
       if (server.listening) await new Promise((resolve) => server.close(resolve));
       await receiver.close();

@@ -22,7 +22,7 @@ interface Stage {
   client: Client;
   accountId: number;
   receiver: DemoReceiver;
-  say: StoryReport["say"];
+  say: ReturnType<typeof reportStory>["say"];
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
 }
@@ -167,18 +167,12 @@ function headersOf(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 /** Prints the steps of the story as they come. */
-interface StoryReport {
-  say(step: string, isOk: boolean, text: string): void;
-  /** All so far went as it should. */
-  readonly isTrue: boolean;
-}
-
-function reportStory(terminal: Terminal, asJson: boolean): StoryReport {
+function reportStory(terminal: Terminal, asJson: boolean) {
   const { paint } = terminal;
   let isTrue = true;
   let isFirst = true;
   return {
-    say(step, isOk, text) {
+    say(step: string, isOk: boolean, text: string): void {
       isTrue &&= isOk;
       if (asJson) return terminal.printJson({ step, text, ok: isOk });
       if (isFirst) terminal.print("");
@@ -186,7 +180,8 @@ function reportStory(terminal: Terminal, asJson: boolean): StoryReport {
       const verdict = isOk ? paint.green("ok") : paint.red("FAILED");
       terminal.print(`${paint.bold(step.padEnd(9))}  ${text}  ${verdict}`);
     },
-    get isTrue() {
+    /** All so far went as it should. */
+    get isTrue(): boolean {
       return isTrue;
     },
   };

@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
 import { uniqueEventId } from "../../deliveries/restamp.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
@@ -20,7 +19,6 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
     const arrival = await arrivalOf(subject, body);
     changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
   }
-  others.push(...(await inflation(subject)));
   if (changes.size > 0) {
     const each = [...changes].map(([arrival, names]) => `a body with ${names.join(", ")} arrives ${arrival}`);
     const fix =
@@ -74,15 +72,6 @@ async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
 function refusal(name: string, { answer }: Reply): Finding {
   const fix = "See which parser or firewall answers that: the receiver gives every authentic body a 2xx.";
   return warning("body_refused", `a body with ${name} is answered ${describeAnswer(answer, false)}`, fix);
-}
-
-async function inflation({ send }: Subject): Promise<Finding[]> {
-  const signed = verificationBody();
-  const headers = [["Content-Encoding", "gzip"]] as const;
-  const reply = await send({ body: gzipSync(signed), signed, headers });
-  if (verdictOf(reply) !== "matched") return [];
-  const fix = "Turn that off, or the signature of a delivery that is sent compressed will never match.";
-  return [warning("body_inflated", "a compressed body is inflated on its way", fix)];
 }
 
 const LARGE_BYTES = 200 * 1024;

@@ -1,5 +1,5 @@
 import type { Subject } from "./examination.js";
-import { blocker, ok, type Finding, type FindingId } from "./findings.js";
+import { blocker, ok, type Finding } from "./findings.js";
 import { verificationBody } from "./probe.js";
 
 /** Sends the first probe. The next examinations judge its answer. */
@@ -15,7 +15,7 @@ export async function examineConnection({ send, timeoutMs, facts }: Subject): Pr
 interface Failure {
   /** Codes of Node, OpenSSL and `sendDelivery`. */
   codes: RegExp;
-  id: FindingId;
+  id: string;
   found: string;
   fix: string;
 }

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync, type Stats } from "node:fs";
+import { realpathSync, statSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../errors.js";
@@ -98,12 +98,6 @@ function walOf(path: string): Finding[] {
 /** A process that has the inbox open holds a lock on the file `-owner`. */
 export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   const lockFile = `${realpathSync(db)}-owner`;
-  const holders = lockHolders(lockFile) ?? [];
-  if (holders.length > 0) {
-    const names = holders.length === 1 ? `process ${holders[0]} has` : `processes ${holders.join(", ")} have`;
-    return [ok("inbox_owner", `${names} the inbox open`)];
-  }
-  // A process in another container, or on another system, is not listed. But its lock can be seen.
   try {
     if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
@@ -115,66 +109,21 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
 }
 
-/** SQLite locks bytes from here on, far beyond the end of any file. */
-const FIRST_LOCK_BYTE = 0x40000000;
-
 /**
- * The processes that have SQLite's lock on a file, from the table of Linux. No lock is taken, so no process is kept out.
+ * Tries to take the lock and gives it back within microseconds. A receiver that starts in them is told that the inbox is in use.
  *
- * @returns null where there is no such table
- */
-function lockHolders(path: string): number[] | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return [];
-  let table: string;
-  try {
-    table = readFileSync("/proc/locks", "utf8");
-  } catch {
-    return null;
-  }
-  return holdersIn(table, stats);
-}
-
-/** Lines are like `1: POSIX  ADVISORY  WRITE 4242 fe:00:393231 1073741824 1073742335`. */
-export function holdersIn(table: string, { dev, ino }: { dev: number; ino: number }): number[] {
-  const file = `${hex(majorOf(dev))}:${hex(minorOf(dev))}:${ino}`;
-  const holders = table.split("\n").flatMap((line) => {
-    const [, kind, , , pid, locked, start] = line.trim().split(/\s+/);
-    const isHeld = kind === "POSIX" && locked === file && Number(start) >= FIRST_LOCK_BYTE;
-    return isHeld ? [Number(pid)] : [];
-  });
-  return [...new Set(holders)];
-}
-
-function hex(value: number): string {
-  return value.toString(16).padStart(2, "0");
-}
-
-function majorOf(dev: number): number {
-  return Number((BigInt(dev) >> 8n) & 0xfffn);
-}
-
-function minorOf(dev: number): number {
-  const number = BigInt(dev);
-  return Number((number & 0xffn) | ((number >> 12n) & 0xfff00n));
-}
-
-/**
- * Takes the lock for so short a time that a receiver that starts at this moment does not give up.
- *
- * @throws SqliteError when the file cannot be read
+ * @throws SqliteError when the file cannot be opened
  */
 function isLocked(lockFile: string): boolean {
   if (statSync(lockFile, { throwIfNoEntry: false }) === undefined) return false;
   const driver = loadDriver();
-  const lock = new driver(lockFile, { timeout: 0, readonly: true });
+  const lock = new driver(lockFile, { timeout: 0 });
   try {
-    lock.prepare("SELECT count(*) FROM sqlite_schema").get();
+    // Several processes that share the inbox share the lock too. So only an exclusive lock shows them.
+    lock.exec("BEGIN EXCLUSIVE");
     return false;
   } catch (error) {
     if (isBusy(error)) return true;
-    // It could be read, so no process holds the lock.
-    if (errorCode(error) === "SQLITE_NOTADB") return false;
     throw error;
   } finally {
     lock.close();

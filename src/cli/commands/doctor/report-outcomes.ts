@@ -3,15 +3,9 @@ import type { Terminal } from "../../console/terminal.js";
 import type { Finding } from "./findings.js";
 import type { Outcome } from "./examinations.js";
 
-export interface OutcomeReport {
-  add(outcome: Outcome): void;
-  /** Prints one line on stderr. */
-  summarise(): void;
-}
-
 const WIDTH = "problem  ".length;
 
-export function reportOutcomes(terminal: Terminal, asJson: boolean): OutcomeReport {
+export function reportOutcomes(terminal: Terminal, asJson: boolean) {
   const problems: Finding[] = [];
   let warnings = 0;
   let group = "";
@@ -26,7 +20,7 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean): OutcomeRepo
   }
 
   return {
-    add(outcome) {
+    add(outcome: Outcome): void {
       if ("findings" in outcome) {
         problems.push(...outcome.findings.filter(({ level }) => level === "problem"));
         warnings += outcome.findings.filter(({ level }) => level === "warning").length;
@@ -49,7 +43,8 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean): OutcomeRepo
       flushSkipped();
       for (const line of linesOf(outcome.findings, terminal)) terminal.print(line);
     },
-    summarise() {
+    /** Prints one line on stderr. */
+    summarise(): void {
       flushSkipped();
       const { green, red, yellow } = terminal.notePaint;
       const words = `${count(problems.length, "problem")}, ${count(warnings, "warning")}`;
