@@ -49,7 +49,7 @@ test("from the app's own folder no step leads to it; a name with a blank is quot
   const args = ["--template", "add-on", "--signalbox", "^1.2.3"];
   const above = await runCli(["init", "my app", ...args], { cwd: folder });
   expect(above.stdout).toMatch(/\n1\. Go to .+\n {5}cd 'my app'\n\n2\. Install/);
-  const inside = await runCli(["init", ".", "--force", ...args], { cwd: join(folder, "my app") });
+  const inside = await runCli(["init", ".", "--into", "hooks", ...args], { cwd: join(folder, "my app") });
   expect(inside.stdout).toMatch(/\n1\. Install/);
   expect(inside.stdout).not.toMatch(/\bcd /);
 });
@@ -64,7 +64,6 @@ test("--json is one document: what was written, and the lines to add", async () 
     template: "add-on",
     directory: folder,
     files: PATHS.map((path) => path.replace("signals", "hooks")),
-    replaced: [],
     app: { language: "javascript", modules: "esm", expressMajor: 5, testRunner: "node", packageManager: "yarn" },
     environment: [{ name: "SIGNALS_SECRET" }, { name: "SIGNALS_DB" }],
   });
@@ -91,6 +90,7 @@ test("what stands in a user's file steers no terminal; tabs stay", async () => {
 test.each<[args: string[], says: RegExp]>([
   [["--template", "add-on"], /there is no package\.json in .*: name the folder of your Express app/],
   [["--template", "add-on", "--into", "../x"], /package\.json|--into/],
+  [["--template", "add-on", "--force"], /--force goes with a new receiver/],
   [["--template", "express", "--into", "src"], /--into goes with --template add-on/],
 ])("wrong use is one line, and writes nothing: %j", async (args, says) => {
   const folder = join(tempFiles(), "app");

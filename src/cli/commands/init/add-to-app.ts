@@ -16,15 +16,15 @@ export interface AddToAppOptions {
 
 /** Writes the files of the add-on, and prints what the user does by hand. */
 export function addToApp(
-  { template, directory, replace }: Choices,
+  { template, directory }: Choices,
   { into, packageManager, signalbox, json }: AddToAppOptions,
   { terminal }: Cli,
 ): ExitCode {
   const install = whatToInstall(signalbox, directory);
-  const plan = planAddOn(directory, { into, force: replace, packageManager, signalbox: install });
-  const replaced = writeFiles(directory, plan.files, { replace });
+  const plan = planAddOn(directory, { into, packageManager, signalbox: install });
+  writeFiles(directory, plan.files);
   const files = plan.files.map(({ path }) => path);
-  if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });
+  if (json) terminal.printJson({ template: template.name, directory, ...plan, files });
   else {
     terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}`));
     for (const line of plan.nextSteps) terminal.print(line);

@@ -20,7 +20,7 @@ const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
   import: "Import it",
   mount: "Mount it before anything that reads bodies: the signature covers the bytes as they were sent",
   start: "Start it where your app starts to listen",
-  close: "Close it when the process ends",
+  close: "Close it when the process ends, at each signal that your app handles",
 };
 
 /** What the user does next, in lines to print. */
@@ -49,9 +49,8 @@ function code(lines: readonly string[]): string[] {
   return lines.map((line) => `     ${/^\s*/.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
 }
 
-function whereOf({ file, line, place, at, before }: LinesToAdd): string {
+function whereOf({ file, line, place, at }: LinesToAdd): string {
   if (file === null) return "in the file where your app does so";
   if (line === null) return `in ${echoed(file)}`;
-  const seam = before === undefined ? "" : `, before ${echoed(before)}`;
-  return `${echoed(file)}, ${place ?? "at"} line ${line}${seam} (${echoed(at ?? "")})`;
+  return `${echoed(file)}, ${place ?? "at"} line ${line} (${echoed(at ?? "")})`;
 }

@@ -7,17 +7,14 @@ export interface Source {
   code: string;
 }
 
-export function sourceOf(file: string, text: string): Source {
-  return { file, text, code: stripComments(text) };
-}
-
 const STRING_OR_COMMENT = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
 
-/** Blanks for comments. A string that holds `//` stays. */
-export function stripComments(text: string): string {
-  return text.replaceAll(STRING_OR_COMMENT, (piece) =>
+export function sourceOf(file: string, text: string): Source {
+  // A string that holds `//` stays.
+  const code = text.replaceAll(STRING_OR_COMMENT, (piece) =>
     piece.startsWith("/") ? piece.replaceAll(/[^\n]/g, " ") : piece,
   );
+  return { file, text, code };
 }
 
 /** A line of a source, for a user to find. */
@@ -34,103 +31,74 @@ export interface Place {
 export interface AppCreation extends Place {
   /** `app`, or `this.app`. */
   variable: string;
-  /** `express().use(…)`: no line can be put behind it. */
-  isChained: boolean;
 }
 
+/** Not `express().use(…)`: no line can be put behind it. */
 const CREATION =
-  /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(\s*\.\w)?/;
+  /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(?!\s*\.)/;
 
 export function findCreation(source: Source): AppCreation | null {
   const match = CREATION.exec(source.code);
   if (match === null) return null;
-  const [found, variable = "app", chain] = match;
-  // A statement of several lines: its last line.
-  const place = placeAt(source, match.index + found.length - (chain?.length ?? 0) - 1);
-  return { ...place, variable, isChained: chain !== undefined };
+  const [found, variable = "app"] = match;
+  return { ...placeAt(source, match.index + found.length - 1), variable };
 }
 
-/** Where the app runs a parser of bodies. */
-export interface BodyParser extends Place {
-  /** `app.use(express.json())`, if the same line makes the app; `null`: the mount can stand on the line above. */
-  behindCreation: string | null;
-}
-
-/** The first one that the app runs. */
-export function findBodyParser(source: Source, creation: AppCreation): BodyParser | null {
+/** The first parser of bodies that the app runs. */
+export function findBodyParser(source: Source, { variable }: AppCreation): Place | null {
   const path = "(?:[\"'`][^\"'`]*[\"'`]\\s*,\\s*)?";
   const name = "(?:(?:\\w+\\s*\\.\\s*)?(?:json|urlencoded|raw|text)|bodyParser)";
-  const use = new RegExp(`(?<![\\w$.])${escaped(creation.variable)}\\s*\\.use\\(\\s*${path}${name}\\s*\\(`);
-  const index = source.code.search(use);
-  if (index === -1) return null;
-  const place = placeAt(source, index);
-  if (continuesStatement(place, source)) return null;
-  return { ...place, behindCreation: place.line === creation.line ? callAt(source.code, index) : null };
-}
-
-/** As much of a call as stands on its first line. */
-function callAt(code: string, index: number): string {
-  const [line = ""] = code.slice(index).split("\n");
-  let depth = 0;
-  for (const { index: at, 0: bracket } of line.matchAll(/[()]/g)) {
-    depth += bracket === "(" ? 1 : -1;
-    if (depth === 0) return line.slice(0, at + 1);
-  }
-  return line.trim();
+  return placeOf(source, new RegExp(`(?<![\\w$.])${escaped(variable)}\\s*\\.use\\(\\s*${path}${name}\\s*\\(`));
 }
 
 /** Where an app begins to listen. */
 export interface Listen extends Place {
   /** `if (…) app.listen(…)`: a line above it would run even when it does not. */
   isNested: boolean;
-  /** The port, or the default where the environment names none; `null` if the source does not show it. */
+  /** The default of its port; `null` if the source does not show it. */
   port: number | null;
 }
 
-const NESTED = /^(?:if|else|for|while|do|try)\b|[{?]|=>|&&|\|\|/;
+const NESTED = /^(?:if|else|for|while|do|try)\b|^[.)]|[{?]|=>|&&|\|\|/;
+const PORT = /(?:\.listen\s*\(|\bport\b)[^\n]*?\b(\d{4,5})\b/i;
 
 export function findListen(source: Source): Listen | null {
-  const call = /\.listen\s*\(/.exec(source.code);
-  if (call === null) return null;
-  let place = placeAt(source, call.index);
-  // A call of several lines: `createServer(app)`, then `.listen(…)`.
-  while (/^[.)]/.test(place.text) && place.line > 1) place = placeOf(source, place.line - 1);
-  const [head = ""] = place.text.split(".listen");
-  const port = portIn(source.code.slice(call.index + call[0].length), source.code);
-  return { ...place, isNested: NESTED.test(head) || continuesStatement(place, source), port };
+  const place = placeOf(source, /\.listen\s*\(/);
+  if (place === null) return null;
+  const head = place.text.slice(0, place.text.indexOf(".listen") + 1);
+  return { ...place, isNested: NESTED.test(head), port: Number(PORT.exec(source.code)?.[1] ?? 0) || null };
 }
 
-/** `3000`, or the last value of `process.env.PORT || 3000`. */
-const PORT = /(?:^|(?:\|\||\?\?)\s*)["'`]?(\d+)(?![\w.])/;
-
-/** @param call what stands behind `.listen(` */
-function portIn(call: string, code: string): number | null {
-  const inObject = /^\s*\{[^}]*?\bport\s*:\s*([^,}\n]+)/.exec(call)?.[1];
-  // The first argument. It may hold the brackets of a call such as `Number(…)`.
-  const argument = inObject ?? /^\s*((?:[^,()\n]|\([^()\n]*\))+)/.exec(call)?.[1] ?? "";
-  const isName = /^[A-Za-z_$][\w$]*$/.test(argument.trim());
-  const definition = `(?<![\\w$.])${escaped(argument.trim())}\\s*(?::[^=\\n]+)?=(?![=>])\\s*([^;\\n]+)`;
-  const value = isName ? (new RegExp(definition).exec(code)?.[1] ?? "") : argument;
-  const port = Number(PORT.exec(value.trim())?.[1] ?? 0);
-  return port > 0 && port <= 65_535 ? port : null;
+/** The function of an app that runs at SIGTERM. */
+export interface Shutdown extends Place {
+  /** The function begins on that line and ends on a later one, so that a line can be put inside. */
+  isOpen: boolean;
+  isAsync: boolean;
 }
 
-const UNFINISHED = /(?:^|[^\w$])(?:if|while|for)\b.*\)$|(?:=>|[=(,?:&|+[]|\belse)$/;
+export function findShutdown(source: Source): Shutdown | null {
+  const listener = /process\s*\.\s*(?:on|once)\s*\(\s*["'`]SIGTERM["'`]\s*,\s*(?:([A-Za-z_$][\w$]*)\s*\))?/;
+  const handler = listener.exec(source.code)?.[1];
+  const place =
+    (handler === undefined ? null : definitionOf(handler, source)) ??
+    placeOf(source, listener) ??
+    // In a loop over signals, or in a call of a library.
+    placeOf(source, /["'`]SIGTERM["'`]/);
+  if (place === null) return null;
+  const isOpen = /(?:=>|\bfunction\b.*)\s*\{\s*(?:\/\/.*)?$/.test(place.text);
+  return { ...place, isOpen, isAsync: /\basync\b/.test(place.text) };
+}
 
-/** Whether the line is the rest of a statement that began above it. */
-export function continuesStatement({ line }: Place, { code }: Source): boolean {
-  const above = code.split("\n").slice(0, line - 1);
-  return UNFINISHED.test((above.findLast((each) => each.trim() !== "") ?? "").trim());
+function definitionOf(handler: string, source: Source): Place | null {
+  const asFunction = `(?:async\\s+)?function\\s+${escaped(handler)}\\s*\\(`;
+  const asVariable = `(?:const|let|var)\\s+${escaped(handler)}\\s*(?::[^=\\n]+)?=\\s*(?:async\\b|function\\b|\\()`;
+  return placeOf(source, new RegExp(`(?<![\\w$.])(?:${asFunction}|${asVariable})`));
 }
 
 const IMPORT =
   /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?|^(?:const|let|var)\s[^;=]*?=\s*require\(["'][^"'\n]+["']\)[^\n]*$/gm;
 
-/**
- * The last line of the imports.
- *
- * @param before only imports above this line count
- */
+/** The last line of the imports above a line: `require` has to stand above the line that uses it. */
 export function findLastImport(source: Source, before: number): Place | null {
   const ends = [...source.code.matchAll(IMPORT)].map(({ index, 0: found }) =>
     placeAt(source, index + found.length - 1),
@@ -138,16 +106,18 @@ export function findLastImport(source: Source, before: number): Place | null {
   return ends.findLast(({ line }) => line < before) ?? null;
 }
 
-export function placeAt(source: Source, index: number): Place {
-  return placeOf(source, source.text.slice(0, index).split("\n").length);
+function placeOf(source: Source, pattern: RegExp): Place | null {
+  const index = source.code.search(pattern);
+  return index === -1 ? null : placeAt(source, index);
 }
 
-export function placeOf({ file, text }: Source, line: number): Place {
+export function placeAt({ file, text }: Source, index: number): Place {
+  const line = text.slice(0, index).split("\n").length;
   const found = (text.split("\n")[line - 1] ?? "").replace(/\r$/, "");
   return { file, line, text: found.trim(), indent: /^\s*/.exec(found)?.[0] ?? "" };
 }
 
 /** A name, for a regular expression. */
-export function escaped(name: string): string {
+function escaped(name: string): string {
   return name.replaceAll(/[.$]/g, "\\$&");
 }

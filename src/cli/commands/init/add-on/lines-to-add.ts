@@ -1,7 +1,6 @@
 import { posix } from "node:path";
 import type { App } from "./detect-app.js";
-import { findLastImport, placeOf, type BodyParser, type Place, type Source } from "./find-places.js";
-import type { Shutdown } from "./find-shutdowns.js";
+import { findLastImport, placeAt, type Place, type Shutdown, type Source } from "./find-places.js";
 
 /** Lines that a user adds by hand. */
 export interface LinesToAdd {
@@ -14,8 +13,6 @@ export interface LinesToAdd {
   place: "above" | "below" | "inside" | null;
   /** The text of that line. */
   at: string | null;
-  /** What they come before, if their place is in the middle of that line. */
-  before?: string;
   lines: string[];
 }
 
@@ -27,52 +24,40 @@ export const MOUNT_PATH = "/webhooks/signals";
  * @param routerModule path of the new router from the app's folder, without its ending
  */
 export function linesToAdd(app: App, sources: readonly Source[], routerModule: string): LinesToAdd[] {
-  const { creation, bodyParser, listen, shutdowns } = app;
-  const mountFile = creation?.file ?? null;
-  const startFile = listen?.file ?? null;
-  const mountAt =
-    bodyParser !== null
-      ? mountBefore(bodyParser)
-      : creation?.isChained === false
-        ? at(creation, "below")
-        : nowhere(creation);
+  const { creation, bodyParser, listen, shutdown } = app;
+  const mountAt = mountPlace(app);
   const startAt = listen === null ? nowhere(null) : at(listen, listen.isNested ? "inside" : "above");
-
   const moduleFor = (file: string | null): string => `"${specifierOf(routerModule, file, app.importExtension)}"`;
-  const closing = (file: string | null): string => callOn(app, moduleFor(file), "close()");
-  const imported = new Set<string | null>();
-  const importInto = (file: string | null, before: number | null): LinesToAdd[] => {
-    if (app.isLazy || imported.has(file)) return [];
-    imported.add(file);
-    const module = moduleFor(file);
-    const line = app.isRequiring ? `const { signals } = require(${module});` : `import { signals } from ${module};`;
-    const source = sources.find((each) => each.file === file);
-    // Only `require` has to stand above the line that uses it.
-    const where = source === undefined ? nowhere(null) : importPlace(source, (app.isRequiring && before) || Infinity);
-    return [{ purpose: "import", ...where, lines: [line] }];
-  };
-  const handlesSigterm = shutdowns.some(({ signals }) => signals.includes("SIGTERM"));
-  return [
-    ...importInto(mountFile, mountAt.line),
-    { purpose: "mount", ...mountAt, lines: indented(mountLines(app, moduleFor(mountFile)), bodyParser ?? creation) },
-    ...importInto(startFile, startAt.line),
-    { purpose: "start", ...startAt, lines: indented(startLines(callOn(app, moduleFor(startFile), "start()")), listen) },
-    ...(handlesSigterm
-      ? []
-      : [{ purpose: "close" as const, ...startAt, lines: indented(endLines(closing(startFile)), listen) }]),
-    ...shutdowns.flatMap((shutdown) => [
-      ...importInto(shutdown.file, shutdown.line),
-      closeIn(shutdown, closing(shutdown.file)),
-    ]),
+  const callIn = (file: string | null, call: string): string => callOn(app, moduleFor(file), call);
+  const edits: LinesToAdd[] = [
+    { purpose: "mount", ...mountAt, lines: indented(mountLines(app, moduleFor(mountAt.file)), bodyParser ?? creation) },
+    { purpose: "start", ...startAt, lines: indented(startLines(callIn(startAt.file, "start()")), listen) },
+    shutdown === null
+      ? { purpose: "close", ...startAt, lines: indented(endLines(callIn(startAt.file, "close()")), listen) }
+      : {
+          purpose: "close",
+          ...at(shutdown, "inside"),
+          lines: indented(closeLines(shutdown, callIn(shutdown.file, "close()")), shutdown, "  "),
+        },
   ];
+  if (app.isLazy) return edits;
+  return edits.flatMap((edit, index) => {
+    const { file, line } = edit;
+    if (edits.findIndex((each) => each.file === file) < index) return [edit];
+    const module = moduleFor(file);
+    const text = app.isRequiring ? `const { signals } = require(${module});` : `import { signals } from ${module};`;
+    const source = sources.find((each) => each.file === file);
+    const where = source === undefined ? nowhere(null) : importPlace(source, line ?? Infinity);
+    return [{ purpose: "import", ...where, lines: [text] }, edit];
+  });
 }
 
-type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at" | "before">;
+type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at">;
 
-/** If the line of the parser also makes the app, there is no app yet above that line. */
-function mountBefore(parser: BodyParser): Where {
-  const { behindCreation: before } = parser;
-  return before === null ? at(parser, "above") : { ...at(parser, "inside"), before };
+function mountPlace({ creation, bodyParser }: App): Where {
+  if (bodyParser === null) return creation === null ? nowhere(null) : at(creation, "below");
+  // On the line that makes the app there is no place between the two.
+  return bodyParser.line === creation?.line ? nowhere(bodyParser) : at(bodyParser, "above");
 }
 
 function at({ file, line, text }: Place, place: "above" | "below" | "inside"): Where {
@@ -86,7 +71,7 @@ function nowhere(place: Place | null): Where {
 function importPlace(source: Source, before: number): Where {
   const last = findLastImport(source, before);
   if (last !== null) return at(last, "below");
-  const first = placeOf(source, 1);
+  const first = placeAt(source, 0);
   const isDirective = /^(?:#!|["']use strict["'])/.test(first.text);
   return at(first, isDirective ? "below" : "above");
 }
@@ -101,20 +86,16 @@ function specifierOf(routerModule: string, file: string | null, importExtension:
 }
 
 /** A call of `signals`: of the imported one, or of one that is loaded when the line runs. */
-function callOn({ isLazy, isRequiring }: App, module: string, call: string): string {
-  if (!isLazy) return `signals.${call}`;
-  return isRequiring
-    ? `require(${module}).signals.${call}`
-    : `import(${module}).then(({ signals }) => signals.${call})`;
+function callOn({ isLazy }: App, module: string, call: string): string {
+  return isLazy ? `import(${module}).then(({ signals }) => signals.${call})` : `signals.${call}`;
 }
 
-function mountLines(app: App, module: string): string[] {
-  const use = `${app.creation?.variable ?? "app"}.use("${MOUNT_PATH}", `;
-  if (!app.isLazy) return [`${use}signals.router);`];
-  const call = callOn(app, module, "router(req, res, next)");
+function mountLines({ creation, isLazy }: App, module: string): string[] {
+  const use = `${creation?.variable ?? "app"}.use("${MOUNT_PATH}", `;
+  if (!isLazy) return [`${use}signals.router);`];
   // What cannot be loaded is an error of the request.
-  const line = app.isRequiring ? call : `${call.slice(0, -1)}, next)`;
-  return [`${use}(req, res, next) => {`, `  ${line};`, "});"];
+  const line = `  import(${module}).then(({ signals }) => signals.router(req, res, next), next);`;
+  return [`${use}(req, res, next) => {`, line, "});"];
 }
 
 /** Nothing waits for the start: deliveries before it get 503, and the sender tries again. */
@@ -134,25 +115,17 @@ function endLines(closing: string): string[] {
   ];
 }
 
-function closeIn(shutdown: Shutdown, closing: string): LinesToAdd {
-  const { isOpen, isAsync, isStatement, exits, signals } = shutdown;
-  const call = exits
-    ? [
-        `${closing}.catch(console.error).then(() => {`,
-        "  // Move what ends the process here: process.exit() waits for nothing.",
-        "});",
-      ]
-    : [`${closing}.catch(console.error);`];
-  if (isOpen) {
-    // `await` would be a syntax error in a function that is not async.
-    const lines = isAsync ? [`await ${closing};`] : call;
-    return { purpose: "close", ...at(shutdown, "inside"), lines: indented(lines, shutdown, "  ") };
+/** For an app that has one. */
+function closeLines({ isOpen, isAsync }: Shutdown, closing: string): string[] {
+  if (!isOpen) {
+    const where = "// In the function that runs at SIGTERM and SIGINT, before it calls process.exit():";
+    return [where, `await ${closing};`];
   }
-  const beside = signals.flatMap((name) => [
-    `process.once("${name}", () => {`,
-    ...call.map((line) => `  ${line}`),
+  if (isAsync) return [`await ${closing};`];
+  // `await` would be a syntax error here.
+  return [
+    `${closing}.catch(console.error).then(() => {`,
+    "  // Move process.exit() here, if your app calls it: it waits for nothing.",
     "});",
-  ]);
-  const where = isStatement ? at(shutdown, "above") : nowhere(shutdown);
-  return { purpose: "close", ...where, lines: indented(beside, shutdown) };
+  ];
 }

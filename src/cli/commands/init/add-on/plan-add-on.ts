@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { echoed } from "../../../console/printable.js";
@@ -20,8 +19,6 @@ const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", impo
 export interface AddOnOptions {
   /** The folder for the new files, from the app's. @default `signals` in the folder of its sources */
   into?: string | undefined;
-  /** Replace files that an earlier run wrote, unless they were changed since. */
-  force?: boolean | undefined;
   /** @default the one that the app uses */
   packageManager?: PackageManager | undefined;
   /** What the package manager installs. @default "signalbox" */
@@ -35,14 +32,17 @@ export interface AddOnOptions {
  * @throws CliError when there is no Express app, or when one of the files exists
  */
 export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan {
-  const { into, force = false, signalbox = "signalbox" } = options;
+  const { into, signalbox = "signalbox" } = options;
   const folder = readAppFolder(appDir);
   const detected = detectApp(folder);
   const app = { ...detected, packageManager: options.packageManager ?? detected.packageManager };
   const target = into === undefined ? posix.join(app.sourceFolder, "signals") : targetFolder(into);
   const { router, onSignal, test } = renderFiles(app, target);
   const files = [router, onSignal, test];
-  for (const { path } of files) assertFree(folder.directory, path, force);
+  const taken = files.find(({ path }) => existsSync(join(folder.directory, path)));
+  if (taken !== undefined) {
+    throw usageError(`${echoed(taken.path)} is there already: move it, or name another folder with --into`);
+  }
   const { language, modules, expressMajor, testRunner, packageManager } = app;
   const plan = {
     app: { language, modules, expressMajor, testRunner, packageManager },
@@ -50,12 +50,12 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
     edits: linesToAdd(app, folder.sources, posix.join(target, "router")),
     commands: {
       cd: cdCommand(folder.directory),
-      install: installCommands(app, folder, signalbox),
-      test: testCommand(app, folder, test.path),
+      install: installCommands(app, folder.manifest, signalbox),
+      test: testCommand(app, test.path),
       send: sendCommand(app, MOUNT_PATH),
     },
     environment: ENVIRONMENT,
-    notes: notesFor(app, folder, test.path),
+    notes: notesFor(app, folder.manifest, test.path),
   };
   return { ...plan, nextSteps: describeAddOn(plan) };
 }
@@ -78,31 +78,19 @@ function targetFolder(into: string): string {
   throw usageError(`--into ${echoed(into)} leads out of the app: name a folder in it, such as src/signals`);
 }
 
-/** @throws CliError when the file exists, unless an earlier run wrote it and `force` is given */
-function assertFree(directory: string, path: string, force: boolean): void {
-  const target = join(directory, path);
-  if (!existsSync(target)) return;
-  const isOurs = statSync(target).isFile() && isUntouched(readFileSync(target, "utf8"));
-  if (isOurs && force) return;
-  const fix = isOurs
-    ? "give --force to write it anew"
-    : "it is not written over: move it, or name a folder with --into";
-  throw usageError(`${echoed(path)} is there already; ${fix}`);
-}
-
 function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "test", PlannedFile> {
   const { extension, isLazy, isRequiring, language, testRunner, importExtension, expressImport } = app;
   const isVitest = testRunner === "vitest";
   const testModule = isVitest ? "vitest" : isLazy || testRunner === "node" ? "node:test" : null;
   const file = (template: string, name: string, isCommonJs = isRequiring): PlannedFile => {
-    const text = renderSource(readFileSync(`${TEMPLATES}${template}.ts`, "utf8"), {
+    const content = renderSource(readFileSync(`${TEMPLATES}${template}.ts`, "utf8"), {
       isTypeScript: language === "typescript",
       isCommonJs,
       importExtension,
       expressImport,
       testModule,
     });
-    return { path: posix.join(target, `${name}${extension}`), content: stamped(text) };
+    return { path: posix.join(target, `${name}${extension}`), content };
   };
   return {
     router: file("router", "router"),
@@ -110,22 +98,4 @@ function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "
     // Jest would run a file that is called a test. Vitest takes `import` everywhere, and `require` nowhere.
     test: file("router.test", isLazy ? "router.check" : "router.test", isRequiring && !isVitest),
   };
-}
-
-const STAMP = /^\/\/ Written by signalbox init \(([0-9a-f]{12})\); it is yours to change\.\r?\n/;
-
-/** Puts a digest of the text into its first line: so a later run sees whether the file was changed. */
-function stamped(text: string): string {
-  return `// Written by signalbox init (${digestOf(text)}); it is yours to change.\n${text}`;
-}
-
-/** Whether init wrote the file, and it was not changed since. */
-function isUntouched(content: string): boolean {
-  const stamp = STAMP.exec(content);
-  return stamp !== null && stamp[1] === digestOf(content.slice(stamp[0].length));
-}
-
-function digestOf(text: string): string {
-  // git may have changed the line ends.
-  return createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("hex").slice(0, 12);
 }
