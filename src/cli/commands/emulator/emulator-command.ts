@@ -10,7 +10,6 @@ import { isTermination } from "../../console/interruption.js";
 import { collect, notBlank, wholeNumber } from "../../options/parse-option.js";
 import { isoTime, readAssumptions } from "./emulator-settings.js";
 import { reportEvent } from "./report-event.js";
-import { demoAccounts, reportStart } from "./report-start.js";
 
 interface EmulatorCommandOptions {
   port: number;
@@ -60,8 +59,8 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
+  // Imported here: other commands start faster without them.
   if (options.openapi) {
-    // Imported here: other commands start faster without it.
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return EXIT.ok;
@@ -70,6 +69,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
   const { port, host, db, seed, now: startAt } = options;
   const isNew = db === undefined || !existsSync(db);
+  const { demoAccounts, reportStart } = await import("./report-start.js");
   // The accounts of a file are in it, and their keys were shown when it was made.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
