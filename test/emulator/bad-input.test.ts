@@ -56,54 +56,21 @@ const NO_BODIES: readonly (string | Uint8Array)[] = [
   '{"slug":"acme"}\u0000',
 ];
 
+/** `test/unit/api/requests.test.ts` has what the schemas refuse; here is one case of each kind. */
 const BAD_STARTS: readonly unknown[] = [
   {},
-  ...["slug", "idempotency_key", "confirm_usage"].map((name) => ({ ...right, [name]: undefined })),
-  ...[null, 1, true, [], {}, "", "A", "-a", "a b", "a_b", "ä", "a/b", "a\n", "../a", "x".repeat(201), "acme\u0000"].map(
-    (slug) => ({
-      ...right,
-      slug,
-    }),
-  ),
-  ...[null, "de", "EN", "zh", "zh-cn", "", 1, ["en"]].map((locale) => ({ ...right, locale })),
-  ...[
-    null,
-    "",
-    "x",
-    UUID.slice(1),
-    `${UUID}0`,
-    ` ${UUID}`,
-    UUID.replaceAll("-", ""),
-    `{${UUID}}`,
-    "3f0c9a52-5a44-0c8e-9d6f-7b1f2a9c0001",
-    "3f0c9a52-5a44-9c8e-9d6f-7b1f2a9c0001",
-    "3f0c9a52-5a44-4c8e-7d6f-7b1f2a9c0001",
-    "3f0c9a52-5a44-4c8e-cd6f-7b1f2a9c0001",
-    "00000000-0000-0000-0000-000000000001",
-    1,
-  ].map((idempotency_key) => ({ ...right, idempotency_key })),
-  ...[false, null, "true", 1, {}].map((confirm_usage) => ({ ...right, confirm_usage })),
+  ...[null, "A", "a/b", "x".repeat(201), "acme\u0000"].map((slug) => ({ ...right, slug })),
+  { ...right, locale: "zh" },
+  { ...right, idempotency_key: UUID.slice(1) },
+  { ...right, confirm_usage: "true" },
   ...["view", "Slug", "constructor", "toString", "hasOwnProperty", ""].map((name) => ({ ...right, [name]: 1 })),
 ];
 
 const BAD_HOOKS: readonly unknown[] = [
   {},
-  ...["url", "signal_types"].map((name) => ({ ...hook, [name]: undefined })),
-  ...[null, 1, "", "x", "example.com", "//example.com", `https://example.com/${"x".repeat(2048)}`, []].map((url) => ({
-    ...hook,
-    url,
-  })),
-  ...[
-    null,
-    [],
-    {},
-    "new_model",
-    ["x"],
-    [null],
-    ["new_model", "NEW_MODEL"],
-    Array.from({ length: 31 }, () => "new_model"),
-  ].map((signal_types) => ({ ...hook, signal_types })),
-  ...[null, "de", 1].map((locale) => ({ ...hook, locale })),
+  ...[null, "x", "//example.com", `https://example.com/${"x".repeat(2048)}`].map((url) => ({ ...hook, url })),
+  ...[[], "new_model", ["x"], [null]].map((signal_types) => ({ ...hook, signal_types })),
+  { ...hook, locale: "de" },
   { ...hook, secret: "x" },
 ];
 
@@ -149,7 +116,7 @@ const CASES: readonly (readonly [path: string, how: Asked])[] = [
 ];
 
 test("bad input by the hundred gets 400 with the envelope, and changes nothing [error-statuses/400] [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys]", async () => {
-  expect(CASES.length).toBeGreaterThan(150);
+  expect(CASES.length).toBeGreaterThan(100);
   const before = await state();
   const odd: unknown[] = [];
   for (const [path, how] of CASES) {
@@ -165,19 +132,6 @@ test("bad input by the hundred gets 400 with the envelope, and changes nothing [
   const after = await state();
   expect({ ...after, api_key: 0 }).toEqual({ ...before, api_key: 0 });
 }, 120_000);
-
-test("an unknown name gets the one that may be meant", async () => {
-  const detailsOf = async (path: string, body?: string): Promise<unknown> => {
-    const told = await running.ask(path, { key, ...(body !== undefined && { body }) });
-    return (told.body["error"] as { details: unknown }).details;
-  };
-  expect(await detailsOf("/research/rankings?limt=1")).toEqual([
-    { parameter: "limt", problem: "is not known (did you mean limit?)" },
-  ]);
-  expect(await detailsOf(WEBHOOKS, JSON.stringify({ ...hook, ulr: "" }))).toEqual([
-    { parameter: "ulr", problem: "is not known (did you mean url?)" },
-  ]);
-});
 
 test("a refused body names the parameters and repeats no value of them", async () => {
   const body = { slug: "S3CRET", idempotency_key: "s3cret", confirm_usage: "s3cret", extra: "s3cret" };

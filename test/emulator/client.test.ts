@@ -54,46 +54,6 @@ test("an investigation is started once, waited for, and its report read", async 
   }
 });
 
-test("an investigation that the service ends is an answer too", async () => {
-  const together = await connect();
-  const { task_id } = await start(together, await anySlug(together));
-  await together.emulator.control.failInvestigation({ task_id, code: "NO_SOURCES", message: "There are none." });
-  const task = await settled(together, together.client.waitForInvestigation(task_id));
-  expect(task).toMatchObject({ status: "failed", error: { code: "NO_SOURCES" }, report: null });
-});
-
-test("the service's refusals have their status, code and request id", async () => {
-  const together = await connect();
-  const { client, emulator, clock } = together;
-  const slug = await anySlug(together);
-  const unknown = await failureOf(client.readInvestigation("task_00000000-0000-4000-8000-000000000000"));
-  expect(unknown).toMatchObject({ kind: "http", status: 404, code: "TASK_NOT_FOUND" });
-  expect(unknown.requestId).toMatch(/./);
-
-  const idempotencyKey = "01890a5d-ac96-774b-bcce-b302099a8057";
-  await start(together, slug, idempotencyKey);
-  const conflict = client.startInvestigation({ slug, locale: "zh-CN", idempotencyKey, confirmUsage: true });
-  expect(await failureOf(conflict)).toMatchObject({ kind: "http", status: 409, code: "IDEMPOTENCY_KEY_CONFLICT" });
-
-  const wrong = clientOn(emulator.baseUrl, { apiKey: "key_of_nobody_at_all" }, clock).client;
-  expect(await failureOf(wrong.rankings())).toMatchObject({ kind: "http", status: 401, code: "API_KEY_INVALID" });
-
-  const { account_id } = await emulator.control.createAccount({ tier: "pro" });
-  const { key } = await emulator.control.createKey({ account_id, scopes: ["research:execute"] });
-  const narrow = clientOn(emulator.baseUrl, { apiKey: key }, clock).client;
-  const refused = await failureOf(narrow.searchDemand());
-  expect(refused).toMatchObject({ kind: "http", status: 403, code: "SCOPE_INSUFFICIENT" });
-  expect(refused.help).toContain("research:read");
-});
-
-test("a fourth investigation at a time is refused as a limit, at once", async () => {
-  const together = await connect();
-  const slug = await anySlug(together);
-  for (let index = 0; index < 3; index++) await start(together, slug);
-  const fourth = await failureOf(start(together, slug));
-  expect(fourth).toMatchObject({ kind: "limit", code: "ACTIVE_INVESTIGATIONS_EXCEEDED", attempts: 1 });
-});
-
 test("the client waits when the rate is exceeded, and no call is lost", async () => {
   const together = await connect();
   const { client, clock } = together;
@@ -118,15 +78,6 @@ test("an exhausted quota is an error with its reset, and free calls go on", asyn
   expect(await failureOf(missing)).toMatchObject({ status: 404 });
 });
 
-test("the client repeats a call while data are unavailable", async () => {
-  const together = await connect();
-  const { client, emulator } = together;
-  await emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });
-  const page = await settled(together, client.rankings());
-  expect(page.items.length).toBeGreaterThan(0);
-  expect(together.clock.pauses).toEqual([1000, 2000]);
-});
-
 test("the iterators give every product and every keyword once", async () => {
   const together = await connect();
   const { client } = together;
@@ -144,23 +95,6 @@ test("the iterators give every product and every keyword once", async () => {
   const keywords = await settled(together, whole(client.searchDemandItems({ limit: 50, type: "all", market: sector })));
   expect(new Set(keywords.map((row) => row.keyword_id)).size).toBe(keywords.length);
   expect(keywords.length).toBeGreaterThan(0);
-});
-
-test("for Developer Access an iterator ends after the first page", async () => {
-  const together = await connect("developer");
-  const rows: number[] = [];
-  for await (const { rank } of together.client.rankingsItems()) rows.push(rank);
-  expect(rows).toHaveLength(10);
-});
-
-test("a product is read without a key, in its language", async () => {
-  const together = await connect();
-  const slug = await anySlug(together);
-  const { client } = clientOn(together.emulator.baseUrl, { apiKey: undefined }, together.clock);
-  const profile = await client.productProfile(slug, { locale: "zh-CN" });
-  expect(profile).toMatchObject({ canonical_slug: slug, requested_locale: "zh-CN" });
-  const missing = await failureOf(client.productProfile("no-such-product-at-all"));
-  expect(missing).toMatchObject({ kind: "http", status: 404, code: "PRODUCT_NOT_FOUND" });
 });
 
 test("an endpoint is registered, with its secret, and an eleventh in a day is refused as a limit", async () => {

@@ -50,12 +50,6 @@ test("each of the six operations is sent as the document has it, and gives what 
   }
 });
 
-test("a call without a query sends none: the defaults are the service's", async () => {
-  const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });
-  await clientOn(baseUrl).client.rankings();
-  expect(seen[0]?.path).toBe("/v1/research/rankings");
-});
-
 test("a name in a path reaches no other operation", async () => {
   const { baseUrl, seen } = await serveAnswers({ json: profile });
   const { client } = clientOn(baseUrl);

@@ -99,16 +99,6 @@ test("an exhausted quota is not a rate limit: the call fails at once, with the r
   expect(seen).toHaveLength(1);
 });
 
-test("the client waits for a quota that is full again within maxWaitMs", async () => {
-  const headers = quotaHeaders(new Date(NOW + 40_000).toISOString());
-  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers });
-  const { result, pauses } = await outcomeOf([exhausted, PAGE], rankings, { random: () => 0 });
-  await expect(result).resolves.toBeDefined();
-  expect(pauses).toHaveLength(1);
-  // The answer took no time on this clock.
-  expect(pauses[0]).toBe(40_000);
-});
-
 test.each([
   ["behind", -86_400_000],
   ["ahead", 86_400_000],
@@ -257,18 +247,6 @@ test.each([
     expect([seen.length, pauses]).toEqual([1, []]);
   },
 );
-
-test("a refused connection is a network error with its code", async () => {
-  const { baseUrl, server } = await serveAnswers(PAGE);
-  await new Promise((resume) => server.close(resume));
-  const { client, clock } = clientOn(baseUrl);
-  const call = client.rankings();
-  await settleOn(clock, call);
-  const error = await failureOf(call);
-  expect(error).toMatchObject({ kind: "network", status: null, code: null, requestId: null, attempts: 4 });
-  expect(error.message).toContain("ECONNREFUSED");
-  expect(error.cause).toMatchObject({ code: "ECONNREFUSED" });
-});
 
 test("the help does not warn about a request that never arrived", async () => {
   const { baseUrl, server } = await serveAnswers(PAGE);

@@ -28,24 +28,6 @@ const times = (count: number, work: () => unknown): void => {
   for (let done = 0; done < count; done++) work();
 };
 
-test("the month of the quota turns at midnight UTC, also that of a year", () => {
-  const { access, base } = openAccess(NEW_YEAR - 1);
-  const account = accountOf(access, "developer");
-  const { quota } = access;
-  times(50, () => quota.take(account));
-  expect(refused(() => quota.take(account))?.code).toBe("PRO_API_QUOTA_EXHAUSTED");
-  expect(quota.headers(account)).toMatchObject({
-    "X-Quota-Remaining": "0",
-    "X-Quota-Reset": "2027-01-01T00:00:00.000Z",
-  });
-  base.setNow(NEW_YEAR);
-  expect(quota.headers(account)).toMatchObject({
-    "X-Quota-Remaining": "50",
-    "X-Quota-Reset": "2027-02-01T00:00:00.000Z",
-  });
-  expect(refused(() => quota.take(account))).toBeNull();
-});
-
 test("what is given back after the turn of a month goes to the month that it was taken from", () => {
   const { access, base } = openAccess(NEW_YEAR - 1);
   const account = accountOf(access, "developer");
@@ -55,20 +37,6 @@ test("what is given back after the turn of a month goes to the month that it was
   expect(access.quota.used(account.accountId)).toBe(0);
   base.setNow(NEW_YEAR - 1);
   expect(access.quota.used(account.accountId)).toBe(0);
-});
-
-test("the quota is the account's own, survives a restart, and is none for Pro and Enterprise", () => {
-  const { access, core } = openAccess(NEW_YEAR);
-  const [first, second] = [accountOf(access, "developer"), accountOf(access, "developer")];
-  times(50, () => access.quota.take(first));
-  const again = createAccess(core);
-  expect(refused(() => again.quota.take(first))?.code).toBe("PRO_API_QUOTA_EXHAUSTED");
-  expect(refused(() => again.quota.take(second))).toBeNull();
-  for (const tier of ["pro", "enterprise"] as const) {
-    const account = accountOf(access, tier);
-    times(60, () => access.quota.take(account).refund());
-    expect([access.quota.used(account.accountId), access.quota.headers(account)]).toEqual([0, {}]);
-  }
 });
 
 test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
@@ -111,11 +79,4 @@ test("a session holds until its last millisecond and not at its end, also after 
   expect(openAccess(NEW_YEAR).access.sessions.find(token)).toBeNull();
   base.setNow(NEW_YEAR + 60_000);
   expect(access.sessions.find(token)).toBeNull();
-});
-
-test("each session has a rate of its own", () => {
-  const { access } = openAccess(NEW_YEAR);
-  const { accountId } = accountOf(access, "pro");
-  const ids = [1, 2].map(() => access.sessions.find(access.sessions.create(accountId, 60).token)?.sessionId);
-  expect(new Set(ids).size).toBe(2);
 });

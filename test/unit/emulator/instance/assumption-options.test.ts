@@ -48,14 +48,3 @@ test.each<[name: keyof typeof ASSUMPTIONS, takes: readonly unknown[], refuses: r
   for (const value of takes) expect(refusalOf(name, value), JSON.stringify(value)).toBe("taken");
   for (const value of refuses) expect(refusalOf(name, value), JSON.stringify(value)).toContain(`"assumptions.${name}"`);
 });
-
-test("an error repeats no value", () => {
-  expect(refusalOf("retrySeconds", "secret,value")).not.toContain("secret");
-});
-
-test("no default is outside of what is allowed, and each says what that is", () => {
-  for (const [name, { default: value, allowed }] of TABLE) {
-    expect([name, allowed.schema.safeParse(value).success]).toEqual([name, true]);
-    expect(allowed.text).not.toBe("");
-  }
-});

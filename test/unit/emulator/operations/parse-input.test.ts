@@ -3,7 +3,6 @@ import { OPERATIONS, type Operation } from "../../../../src/api/operations.js";
 import { parseInput, type ParameterProblem } from "../../../../src/emulator/operations/parse-input.js";
 import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
 
-const { body: START } = OPERATIONS.startInvestigation;
 const { body: REGISTER } = OPERATIONS.registerWebhook;
 
 function refusalOf(schema: NonNullable<Operation["body"]>, input: unknown): ServiceError | null {
@@ -18,22 +17,6 @@ function refusalOf(schema: NonNullable<Operation["body"]>, input: unknown): Serv
 
 const problemsOf = (schema: NonNullable<Operation["body"]>, input: unknown): ParameterProblem[] =>
   (refusalOf(schema, input)?.details ?? []) as ParameterProblem[];
-
-test.each<[schema: NonNullable<Operation["body"]>, parameter: string, value: unknown, problem: string]>([
-  [START, "slug", undefined, "is required"],
-  [START, "slug", 7, "must be a text"],
-  [START, "slug", "", "must have at least 1 character"],
-  [START, "slug", "x".repeat(201), "must have at most 200 characters"],
-  [START, "locale", "de", "must be one of en, zh-CN"],
-  [START, "idempotency_key", "x", "must be a UUID"],
-  [START, "confirm_usage", false, "must be true"],
-  [REGISTER, "signal_types", "new_model", "must be a list"],
-  [REGISTER, "signal_types", [], "must have at least 1 item"],
-  [REGISTER, "signal_types", Array(31).fill("new_model"), "must have at most 30 items"],
-])("a wrong parameter gets one problem, which says what is allowed: %#", (schema, parameter, value, problem) => {
-  const found = problemsOf(schema, { [parameter]: value }).filter((each) => each.parameter === parameter);
-  expect(found).toEqual([{ parameter, problem }]);
-});
 
 test("no operation describes a problem in the words of zod", () => {
   const values = [null, 1, 1.5, -1, Infinity, "", "x", "x".repeat(3000), [], {}, true, [1], ["x"], [null], { a: 1 }];

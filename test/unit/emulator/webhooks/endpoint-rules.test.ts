@@ -47,40 +47,20 @@ const THIS_MACHINE = [
 ];
 /** In letters that no URI has: refused before anybody asks where they lead. */
 const THIS_MACHINE_IN_OTHER_LETTERS = ["１２７.0.0.1", "127。0。0。1", "⑫7.0.0.1"];
+/** `address-kind.test.ts` has the addresses; these are other spellings of some, and what stands for loopback and leads elsewhere. */
 const ELSEWHERE = [
-  "0.0.0.0",
   "0",
-  "[::]",
-  // They stand for loopback and lead elsewhere.
   "[::127.0.0.1]",
   "[64:ff9b::7f00:1]",
-  "[2002:7f00:1::]",
-  "10.0.0.1",
   "012.1",
   "167772161",
-  "172.16.3.4",
-  "192.168.1.1",
   "0xc0.0xa8.0x1.0x1",
-  "3232235777",
-  "100.64.0.1",
   "169.254.169.254",
   "0xa9fea9fe",
-  "2852039166",
   "169.254.43518",
   "[::ffff:169.254.169.254]",
-  "[64:ff9b::a9fe:a9fe]",
-  "[2002:a9fe:a9fe::1]",
   "[fd00:ec2::254]",
-  "[fe80::1]",
   "[fe80::1%25eth0]",
-  "[fc00::1]",
-  "[2001:0:4136:e378:8000:63bf:3fff:fdd2]",
-  "192.0.2.1",
-  "198.18.0.1",
-  "224.0.0.1",
-  "255.255.255.255",
-  "[ff02::1]",
-  "[::2]",
 ];
 
 test.each([...THIS_MACHINE, ...THIS_MACHINE_IN_OTHER_LETTERS, ...ELSEWHERE])(
