@@ -3,30 +3,21 @@ import type { InvestigationReport } from "../../api/report.js";
 import type { Database } from "../database/database.js";
 import { percent } from "../market/format-values.js";
 import { formatMonth } from "../time/month.js";
-import { ACTIONS, readPromotionActions, type PromotionAction } from "./promotion-actions.js";
+import { readPromotionActions, type PromotionAction } from "./promotion-actions.js";
 import { actorAttribution, coverageLevel, createSources, namesActor } from "./report-sources.js";
 import { findSubject, type ReportProduct, type ReportSubject } from "./report-subject.js";
-import {
-  CHANNEL_TEXTS,
-  PHASE_TEXTS,
-  sayIn,
-  STRATEGY_TEXTS,
-  TEXTS,
-  type Say,
-  type StrategyKind,
-} from "./report-texts.js";
+import { CHANNEL_NAMES, sayIn, STRATEGY_TITLES, TEXTS, type Say, type StrategyKind } from "./report-texts.js";
 import { CHANNELS, readTrafficSeries, trafficPhases, type TrafficMonth } from "./traffic-series.js";
 
 /** The timeline shows so many actions; older ones are counted as omitted. */
 const TIMELINE_ACTIONS = 30;
 /** The report lists so many searches; further ones are counted as omitted. */
 const CONTEXT_LEADS = 5;
-/** The text of a strategy names so many of its latest actions. */
-const LATEST_ACTIONS = 3;
 
 /** What the parts of one report share. */
 interface Context {
   database: Database;
+  locale: ServiceLocale;
   subject: ReportSubject;
   series: readonly TrafficMonth[];
   first: TrafficMonth;
@@ -53,7 +44,7 @@ export function buildReport(
 
   const say = sayIn(locale);
   const sources = createSources(say);
-  const context: Context = { database, subject, series, first, last, say, sources };
+  const context: Context = { database, locale, subject, series, first, last, say, sources };
   const name = subject.name[locale];
   const [product] = subject.kind === "product" ? subject.products : [];
   const whole = product === undefined ? { name, address: slug, tool_id: null } : cited(product);
@@ -69,7 +60,8 @@ export function buildReport(
   const phases = phasesOf(context, traffic);
   const channels = channelsOf(context, traffic);
   const actions = readPromotionActions(database, subject.products);
-  const timeline = timelineOf(context, actions.slice(-TIMELINE_ACTIONS));
+  const shownActions = actions.slice(-TIMELINE_ACTIONS);
+  const timeline = timelineOf(context, shownActions);
   const unresolved = timeline.filter((item) => !cameWithGrowth(item));
   const strategies = strategiesOf(context, timeline);
   const searches = searchesOf(context);
@@ -85,17 +77,7 @@ export function buildReport(
     narrative: {
       title: say(TEXTS[`title_${subject.kind}`], { name }),
       summary: { text: overview, citations: traffic },
-      sections: [
-        trafficSection(context, overview, channels),
-        ...strategies.map(({ title, text, advice, action_ids, citations }) => ({
-          title,
-          text,
-          advice,
-          action_ids,
-          citations,
-        })),
-        ...searchSection(context, searches.shown),
-      ],
+      sections: [trafficSection(context, overview, channels), ...strategies, ...searchSection(context, searches.shown)],
       limitations: limitations.join(say(TEXTS.sentence_gap)),
     },
     summary: {
@@ -121,7 +103,7 @@ export function buildReport(
     limitations,
     caveat: say(TEXTS.caveat),
     reliability: {
-      actorAttribution: actorAttribution(timeline.map(({ kind }) => ACTIONS[kind].seenAt)),
+      actorAttribution: actorAttribution(shownActions.map(({ seenAt }) => seenAt)),
       coverageLevel: coverageLevel(sources.list(), series.length),
       growthCausality: "not_established",
       growthImpact: unresolved.length === timeline.length ? "unclear" : "correlated",
@@ -138,7 +120,7 @@ function phasesOf({ series, say }: Context, citations: string[]) {
     const [start_month, end_month] = [formatMonth(from.month), formatMonth(to.month)];
     const ratio = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
     const change = `${ratio > 0 ? "+" : ""}${percent(ratio)}`;
-    const text = say(PHASE_TEXTS[direction], { start: start_month, end: end_month, change });
+    const text = say(TEXTS.phase, { start: start_month, end: end_month, change });
     return { direction, start_month, end_month, start_visits: from.visits, end_visits: to.visits, text, citations };
   });
 }
@@ -151,7 +133,7 @@ function channelsOf({ first, last, say }: Context, citations: string[]) {
       number,
     ];
     const text = say(TEXTS.channel_share, {
-      channel: say(CHANNEL_TEXTS[channel].name),
+      channel: say(CHANNEL_NAMES[channel]),
       before: percent(before),
       now: percent(share),
       first: formatMonth(first.month),
@@ -163,44 +145,28 @@ function channelsOf({ first, last, say }: Context, citations: string[]) {
 
 type TimelineItem = ReturnType<typeof timelineOf>[number];
 
-function timelineOf({ database, subject, sources, say }: Context, actions: readonly PromotionAction[]) {
+function timelineOf({ database, locale, subject, sources }: Context, actions: readonly PromotionAction[]) {
   const visitsOf = new Map(
-    subject.products.map(({ tool_id }) => [
-      tool_id,
-      new Map(readTrafficSeries(database, [tool_id]).map(({ month, visits }) => [month, visits])),
-    ]),
+    subject.products.map(({ tool_id }) => [tool_id, readTrafficSeries(database, [tool_id])] as const),
   );
-  return actions.flatMap((action, index) => {
-    const { kind, tool_id, month, before, after, item_en, item_zh } = action;
-    const product = subject.products.find((each) => each.tool_id === tool_id);
-    if (product === undefined) return [];
-    const visits = visitsOf.get(tool_id)?.get(month) ?? null;
-    const earlier = visitsOf.get(tool_id)?.get(month - 1) ?? null;
-    const trafficChange = visits === null || earlier === null ? null : visits - earlier;
-    const figures = { before: before ?? 0, after: after ?? 0, added: (after ?? 0) - (before ?? 0) };
-    const text = say(ACTIONS[kind].title, { item_en, item_zh, ...figures });
+  return actions.map(({ product, month, signal, strategy, seenAt }, index) => {
+    const visits = visitsOf.get(product.tool_id)?.find((each) => each.month === month)?.visits ?? null;
+    const earlier = visitsOf.get(product.tool_id)?.find((each) => each.month === month - 1)?.visits ?? null;
     return {
       id: `action_${index + 1}`,
       month: formatMonth(month),
-      kind,
-      product_id: tool_id,
-      // Two products of a category may do the same in one month.
-      title: subject.kind === "product" ? text : say(TEXTS.of_product, { product: product.name, text }),
-      text: visitsText(say, visits, trafficChange),
-      actor: namesActor(ACTIONS[kind].seenAt) ? "maker" : "not_established",
-      citations: [sources.cite(ACTIONS[kind].seenAt, cited(product), month)],
-      change: after === null ? null : { before, after },
+      kind: signal.signal_type,
+      strategy,
+      product_id: product.tool_id,
+      title: signal.text[locale].title,
+      text: signal.text[locale].summary,
+      actor: namesActor(seenAt) ? "maker" : "not_established",
+      citations: [sources.cite(seenAt, cited(product), month)],
+      change: signal.change,
       visits,
-      traffic_change: trafficChange,
+      traffic_change: visits === null || earlier === null ? null : visits - earlier,
     };
   });
-}
-
-function visitsText(say: Say, visits: number | null, change: number | null): string {
-  if (visits === null) return say(TEXTS.visits_unknown);
-  if (change === null) return say(TEXTS.visits_first, { visits });
-  const text = change > 0 ? TEXTS.visits_more : change < 0 ? TEXTS.visits_fewer : TEXTS.visits_same;
-  return say(text, { visits, change: Math.abs(change) });
 }
 
 /** Whether visits rose in the action's month; the report does not say that the action caused it. */
@@ -209,32 +175,19 @@ const cameWithGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_c
 /** The actions of one kind together; the kind with the most actions comes first. */
 function strategiesOf({ say }: Context, timeline: readonly TimelineItem[]) {
   const byKind = new Map<StrategyKind, TimelineItem[]>();
-  for (const item of timeline) {
-    const { strategy } = ACTIONS[item.kind];
-    byKind.set(strategy, [...(byKind.get(strategy) ?? []), item]);
-  }
+  for (const item of timeline) byKind.set(item.strategy, [...(byKind.get(item.strategy) ?? []), item]);
   return [...byKind]
     .map(([kind, items]) => {
       const grown = items.filter(cameWithGrowth).sort((a, b) => (b.traffic_change ?? 0) - (a.traffic_change ?? 0));
-      const latest = items.slice(-LATEST_ACTIONS).map(({ title, month }) => say(TEXTS.strategy_item, { title, month }));
       const [best] = grown;
       return {
         kind,
-        title: say(STRATEGY_TEXTS[kind].title),
-        text: say(TEXTS.strategy_text, {
-          count: items.length,
-          latest: latest.join(say(TEXTS.item_gap)),
-          grew: grown.length,
-        }),
+        title: say(STRATEGY_TITLES[kind]),
+        text: say(TEXTS.strategy_text, { count: items.length, grew: grown.length }),
         advice:
           best === undefined
             ? say(TEXTS.strategy_open)
-            : say(TEXTS.strategy_best, {
-                title: best.title,
-                month: best.month,
-                gain: best.traffic_change,
-                next: say(STRATEGY_TEXTS[kind].next),
-              }),
+            : say(TEXTS.strategy_best, { title: best.title, month: best.month, gain: best.traffic_change }),
         action_ids: items.map(({ id }) => id),
         citations: [...new Set(items.flatMap(({ citations }) => citations))],
       };
@@ -274,7 +227,7 @@ function trafficSection({ say }: Context, overview: string, channels: ReturnType
   return {
     title: say(TEXTS.traffic_section),
     text: gained === undefined ? overview : `${overview}${say(TEXTS.sentence_gap)}${gained.text}`,
-    advice: isGain ? say(CHANNEL_TEXTS[gained.channel].advice) : say(TEXTS.no_channel_gained),
+    advice: say(isGain ? TEXTS.traffic_advice : TEXTS.no_channel_gained),
     action_ids: [],
     citations: gained?.citations ?? [],
   };
@@ -283,11 +236,10 @@ function trafficSection({ say }: Context, overview: string, channels: ReturnType
 function searchSection({ say }: Context, searches: readonly Search[]) {
   const [first] = searches;
   if (first === undefined) return [];
-  const listed = searches.map(({ keyword, traffic }) => say(TEXTS.search_item, { keyword, traffic }));
   return [
     {
       title: say(TEXTS.search_section),
-      text: say(TEXTS.search_text, { searches: listed.join(say(TEXTS.list_gap)) }),
+      text: say(TEXTS.search_text, { keyword: first.keyword }),
       advice: say(TEXTS.search_advice, { keyword: first.keyword }),
       action_ids: [],
       citations: [...new Set(searches.flatMap(({ citations }) => citations))],

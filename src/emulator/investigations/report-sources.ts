@@ -1,7 +1,7 @@
 import { formatMonth, type MonthIndex } from "../time/month.js";
 import type { Say, Text } from "./report-texts.js";
 
-/** Whose word a source is: the maker's own pages, someone else's, or a sample of the market. */
+/** Whose word a source is: the maker's own site, someone else's, or a sample of the market. */
 type Publisher = "maker" | "third_party" | "sample";
 
 interface Place {
@@ -12,37 +12,20 @@ interface Place {
   title: Text;
 }
 
-const ownPage = (page: string, ...title: Text): Place => ({
-  publisher: "maker",
-  namesActor: true,
-  url: (domain) => `https://${domain}/${page}`,
-  title,
-});
-
-const elsewhere = (site: string, publisher: Publisher, ...title: Text): Place => ({
-  publisher,
-  namesActor: false,
-  url: (address) => `https://${site}.example/${address}`,
-  title,
-});
-
 /** The places where actions, traffic and searches are seen. */
 const PLACES = {
-  announcements: ownPage("blog", "{name}: announcements", "{name}：官方公告"),
-  changelog: ownPage("changelog", "{name}: changelog", "{name}：更新日志"),
-  pricing: ownPage("pricing", "{name}: pricing page", "{name}：价格页"),
-  docs: ownPage("docs", "{name}: documentation", "{name}：文档"),
-  homepage: ownPage("", "{name}: homepage", "{name}：首页"),
-  sitemap: ownPage("sitemap.xml", "{name}: sitemap", "{name}：站点地图"),
+  site: place("maker", true, "", ["{name}: official site", "{name}：官方网站"]),
   // An ads library names the advertiser. A list, a link or an article does not say who arranged it.
-  ads: { ...elsewhere("ads-library", "third_party", "{name}: ads library", "{name}：广告库记录"), namesActor: true },
-  media: elsewhere("media-index", "third_party", "{name}: articles and reviews", "{name}：报道与评测"),
-  directories: elsewhere("ai-directories", "third_party", "{name}: AI directories", "{name}：AI导航站收录"),
-  links: elsewhere("link-index", "third_party", "{name}: index of links", "{name}：外链索引"),
-  traffic: elsewhere("traffic-panel", "sample", "{name}: monthly traffic sample", "{name}：月度流量样本"),
-  searches: elsewhere("search-sample", "sample", "{name}: search sample", "{name}：搜索关键词样本"),
+  ads: place("third_party", true, "ads-library.example/", ["{name}: ads library", "{name}：广告库记录"]),
+  web: place("third_party", false, "web-index.example/", ["{name}: other websites", "{name}：其他网站"]),
+  traffic: place("sample", false, "traffic-panel.example/", ["{name}: monthly traffic sample", "{name}：月度流量样本"]),
+  searches: place("sample", false, "search-sample.example/", ["{name}: search sample", "{name}：搜索关键词样本"]),
 } as const satisfies Record<string, Place>;
 export type SourceKind = keyof typeof PLACES;
+
+function place(publisher: Publisher, namesActor: boolean, site: string, title: Text): Place {
+  return { publisher, namesActor, url: (address) => `https://${site}${address}`, title };
+}
 
 /** Whether the place where an action was seen says who acted. */
 export const namesActor = (seenAt: SourceKind): boolean => PLACES[seenAt].namesActor;

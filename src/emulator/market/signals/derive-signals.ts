@@ -1,6 +1,6 @@
 import type { ServiceLocale } from "../../../api/locale.js";
 import type { SignalData } from "../../../events/envelope.js";
-import { SIGNAL_TYPES } from "../../../events/signal-types.js";
+import { SIGNAL_TYPES, type KnownSignalType } from "../../../events/signal-types.js";
 import type { Database } from "../../database/database.js";
 import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/month.js";
 import type { TextValues } from "../format-values.js";
@@ -46,17 +46,34 @@ export function deriveSignals(database: Database, month: MonthIndex): SignalDraf
     .prepare<[number], ObservedMonth>("SELECT month, captured_at FROM observed_month WHERE month = ?")
     .get(month);
   if (observed === undefined) return [];
-  return SIGNAL_TYPES.flatMap((signal_type) => {
-    const row = SIGNALS[signal_type];
-    return database
-      .prepare<[object], Found>(`${figuresSql(row)} WHERE ${row.when} ORDER BY f.tool_id`)
-      .all(momentOf(month))
-      .map((found) => {
-        const change = changeOf(row, found);
-        const text = fillTexts(row, change, month, found);
-        return { signal_type, tool_id: found.tool_id, ...timesOf(observed), change, text };
-      });
-  });
+  return SIGNAL_TYPES.flatMap((type) => prepareSignals(database, type)(observed));
+}
+
+/** The signals of these types about these products, in all observed months but the first; the oldest first. */
+export function signalsAbout(
+  database: Database,
+  toolIds: readonly number[],
+  types: readonly KnownSignalType[],
+): SignalDraft[] {
+  const months = database
+    .prepare<[], ObservedMonth>("SELECT month, captured_at FROM observed_month ORDER BY month LIMIT -1 OFFSET 1")
+    .all();
+  // Read by the product's id, a signal takes 0.02 ms; those of all products take 3 ms.
+  const readers = types.map((type) => prepareSignals(database, type, "AND f.tool_id = @toolId"));
+  return months.flatMap((month) => toolIds.flatMap((toolId) => readers.flatMap((read) => read(month, toolId))));
+}
+
+function prepareSignals(database: Database, signal_type: KnownSignalType, condition = "") {
+  const row = SIGNALS[signal_type];
+  const statement = database.prepare<[object], Found>(
+    `${figuresSql(row)} WHERE (${row.when}) ${condition} ORDER BY f.tool_id`,
+  );
+  return (observed: ObservedMonth, toolId?: number): SignalDraft[] =>
+    statement.all({ ...momentOf(observed.month), toolId }).map((found) => {
+      const change = changeOf(row, found);
+      const text = fillTexts(row, change, observed.month, found);
+      return { signal_type, tool_id: found.tool_id, ...timesOf(observed), change, text };
+    });
 }
 
 /** The texts of a signal that is published by hand and that the data does not show. They are true of any figures. */

@@ -205,16 +205,18 @@ test("a report's timeline, sources and counters agree with the data and with one
   const report = finished(investigations, english.task_id).report;
   expect(report).toMatchObject({
     timeline: [
-      { month: "2026-09", kind: "feature", title: "Introduced Dubbing", visits: 300, traffic_change: 100 },
-      { month: "2026-10", kind: "api", title: "Launched a public API", visits: 300, traffic_change: 0 },
-      { month: "2026-10", kind: "search_ads", title: "Started running search ads", visits: 300, traffic_change: 0 },
+      {
+        month: "2026-09",
+        kind: "new_feature",
+        title: "larkvoice introduced Dubbing",
+        visits: 300,
+        traffic_change: 100,
+      },
+      { month: "2026-10", kind: "api_added", title: "larkvoice launched a public API", visits: 300, traffic_change: 0 },
     ],
-    summary: { actionEvidenceCount: 3, channelCount: 4, contextLeadCount: 1, sourceCount: 5, unresolvedActionCount: 2 },
-    sources: ["traffic", "changelog", "docs", "ads", "searches"].map((kind, index) => ({
-      id: `source_${index + 1}`,
-      kind,
-    })),
-    context_leads: [{ keyword: "clone a voice", traffic: 60, citations: ["source_5"] }],
+    summary: { actionEvidenceCount: 2, channelCount: 4, contextLeadCount: 1, sourceCount: 3, unresolvedActionCount: 1 },
+    sources: ["traffic", "site", "searches"].map((kind, index) => ({ id: `source_${index + 1}`, kind })),
+    context_leads: [{ keyword: "clone a voice", traffic: 60, citations: ["source_3"] }],
     reliability: { actorAttribution: "observed", coverageLevel: "partial" },
     omitted_action_count: 0,
     omitted_context_count: 0,
@@ -229,5 +231,5 @@ test("a report's timeline, sources and counters agree with the data and with one
     { direction: "up", start_month: "2026-08", end_month: "2026-09", start_visits: 200, end_visits: 300 },
     { direction: "flat", start_month: "2026-09", end_month: "2026-10", start_visits: 300, end_visits: 300 },
   ]);
-  expect(finished(investigations, chinese.task_id).report?.timeline[0]).toMatchObject({ title: "推出功能：配音" });
+  expect(finished(investigations, chinese.task_id).report?.timeline[0]).toMatchObject({ title: "larkvoice 推出配音" });
 });
