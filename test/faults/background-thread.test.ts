@@ -4,13 +4,14 @@ import type { SignalEvent } from "../../src/index.js";
 import { areHandedOff, startReceiver, type Child } from "./child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "./deliveries.js";
 import { inboxFiles } from "./inbox-file.js";
-import { canFailIo, ioFaults } from "./io-faults.js";
+import { ioFaults } from "./io-faults.js";
+import { canPreload } from "./preload/compile.js";
 import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = testWith(canFailIo);
+const testOnLinux = testWith(canPreload);
 
 const PAGE_BYTES = 4096;
 /** About what ten events of 100 KB write. */

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { ReceiverHealth, SignalEvent } from "../../src/index.js";
 import { areHandedOff, startReceiver, type Child } from "./child-process.js";
+import { eventually } from "./eventually.js";
 import { readLog, readRows } from "./inbox-file.js";
 import { eventThat, healthOf, isAcknowledged, send, type Fate } from "./sender.js";
 
@@ -32,17 +33,9 @@ export async function sendAll(
   return { taken, refused };
 }
 
-/** Longer than anything takes on a busy machine: only a failing test gets here. */
-const DEADLINE_MS = 20_000;
-
 /** Asks again and again. */
-export async function untilHealth(port: number, isSo: (health: ReceiverHealth) => boolean): Promise<void> {
-  const startedAt = performance.now();
-  for (;;) {
-    const health = await healthOf(port);
-    if (isSo(health)) return;
-    if (performance.now() - startedAt > DEADLINE_MS) throw new Error(`still ${JSON.stringify(health)}`);
-  }
+export function untilHealth(port: number, isSo: (health: ReceiverHealth) => boolean): Promise<void> {
+  return eventually("the health", async () => isSo(await healthOf(port)));
 }
 
 /**

@@ -3,14 +3,15 @@ import { areHandedOff, idsOf, startReceiver } from "./child-process.js";
 import type { SignalEvent } from "../../src/index.js";
 import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "./deliveries.js";
 import { inboxFiles } from "./inbox-file.js";
-import { canFailIo, ioFaults, type IoFault } from "./io-faults.js";
+import { ioFaults, type IoFault } from "./io-faults.js";
+import { canPreload } from "./preload/compile.js";
 import { eventThat, healthOf, send } from "./sender.js";
 import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = testWith(canFailIo);
+const testOnLinux = testWith(canPreload);
 
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";

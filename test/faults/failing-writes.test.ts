@@ -4,14 +4,15 @@ import type { SignalEvent } from "../../src/index.js";
 import { areHandedOff, startReceiver } from "./child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "./deliveries.js";
 import { inboxFiles, readRows } from "./inbox-file.js";
-import { canFailIo, ioFaults, type IoFault } from "./io-faults.js";
+import { ioFaults, type IoFault } from "./io-faults.js";
+import { canPreload } from "./preload/compile.js";
 import { healthOf } from "./sender.js";
 import { testWith } from "../prerequisites.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const testOnLinux = testWith(canFailIo);
+const testOnLinux = testWith(canPreload);
 
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";

@@ -1,20 +1,11 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { listen } from "../http/serve.js";
 import { until } from "../unit/until.js";
 import { draft, openWebhooks, serveSilence, type WebhookWorld } from "../unit/emulator/webhooks/webhook-world.js";
 
 const SIGNALS = 500;
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-}
 
 interface Endpoint {
   url: string;
@@ -29,7 +20,7 @@ async function serveTaker(delayMs = 0): Promise<Endpoint> {
   let taken = 0;
   let tellAll: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (tellAll = resolve));
-  const url = await serve((request, response) => {
+  const port = await listen((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -47,7 +38,7 @@ async function serveTaker(delayMs = 0): Promise<Endpoint> {
       }, delayMs);
     });
   });
-  return { url, taken: () => taken, all };
+  return { url: `http://127.0.0.1:${port}/hook`, taken: () => taken, all };
 }
 
 /** Registrations of two accounts, which follow the product. */

@@ -1,9 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { onTestFinished } from "vitest";
 import type { EventState } from "../../src/index.js";
+import { tempFolder } from "../unit/temp-folder.js";
 
 export interface Row {
   event_id: string;
@@ -17,8 +16,7 @@ export interface Row {
 
 /** Where one test keeps its files. */
 export function inboxFiles(): { db: string; log: string; healedBy: string } {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder();
   return { db: join(folder, "inbox.db"), log: join(folder, "begun.log"), healedBy: join(folder, "healed") };
 }
 

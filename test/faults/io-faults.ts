@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { compile } from "./preload/compile.js";
 
 /** A fault of the disk: which call, on which file, fails how, and when. */
 export interface IoFault {
@@ -27,18 +27,6 @@ export interface IoFaults {
   heal(): void;
 }
 
-/** Needs Linux with its C library, and a C compiler. */
-export const canFailIo = process.platform === "linux" && hasCompiler();
-
-function hasCompiler(): boolean {
-  try {
-    execFileSync("cc", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 // As in preload/fail-io.c.
 const RULES = 16;
 const RULE_BYTES = 128;
@@ -49,9 +37,7 @@ const HITS_AT = 16;
 
 export function ioFaults(): IoFaults {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-io-"));
-  const library = join(folder, "fail-io.so");
-  const source = new URL("preload/fail-io.c", import.meta.url).pathname;
-  execFileSync("cc", ["-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source, "-ldl"]);
+  const library = compile(new URL("preload/fail-io.c", import.meta.url));
   const path = join(folder, "rules");
   writeFileSync(path, Buffer.alloc(RULES * RULE_BYTES));
   const rules = openSync(path, "r+");

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { judgeState } from "./power-loss/judge-state.js";
 import {
-  hasRecorder,
   INBOX,
   recorderFolders,
   runRecorded,
@@ -12,6 +11,7 @@ import {
   type SelfSender,
 } from "./power-loss/recorder.js";
 import { damageAfterStart, ledgerOf } from "./power-loss/start-again.js";
+import { canPreload } from "./preload/compile.js";
 import { SEED, seededRandom } from "./seeded-random.js";
 import { testWith } from "../prerequisites.js";
 
@@ -21,7 +21,7 @@ import { testWith } from "../prerequisites.js";
 // Dozens of processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000 });
 
-const testRecorded = testWith(hasRecorder);
+const testRecorded = testWith(canPreload);
 const random = seededRandom(SEED);
 const SIDES = ["before", "halfway", "after"] as const;
 const EDGES = ["before", "after"] as const;

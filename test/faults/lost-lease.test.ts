@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock, signalEvent, type ManualClock } from "../../src/testing/index.js";
+import { createManualClock, signalEvent } from "../../src/testing/index.js";
 import { T0 } from "../unit/inbox/new-event.js";
-import { startRig, type Rig } from "../unit/inbox/receiver-rig.js";
+import { startRig } from "../unit/inbox/receiver-rig.js";
 import { eventually } from "./eventually.js";
 import { inboxFiles } from "./inbox-file.js";
 
@@ -11,27 +11,16 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR_MS = 3_600_000;
 
-/** Two that share a file and the clock of their machine; the log of both says whose lease was lost. */
-async function startTwo(handoff: { concurrency: number; backoff?: () => number }): Promise<{
-  rigs: readonly [Rig, Rig];
-  clock: ManualClock;
-  lost: string[];
-}> {
+test("an event that comes back while its old callback still runs here is another attempt, and the old one ends nothing", async () => {
   const { db } = inboxFiles();
   const clock = createManualClock(T0);
   const lost: string[] = [];
+  // A lost lease is reported in the log only.
   const logger = loggerThat((line, { eventId }) => line.includes("lease ran out") && lost.push(eventId));
+  const handoff = { concurrency: 2, backoff: () => 2000 };
   const start = () => startRig({ clock, logger, handoff, store: sqliteStore({ path: db, shared: true }) });
-  return { rigs: [await start(), await start()], clock, lost };
-}
-
-function countDone(rig: Rig): Promise<number> {
-  return rig.receiver.inbox.stats().then(({ done }) => done);
-}
-
-test("an event that comes back while its old callback still runs here is another attempt, and the old one ends nothing", async () => {
-  const { rigs, clock, lost } = await startTwo({ concurrency: 2, backoff: () => 2000 });
-  const [first, second] = rigs;
+  const [first, second] = [await start(), await start()];
+  const countDone = async () => (await first.receiver.inbox.stats()).done;
   const event = signalEvent();
   await first.deliver(event);
   await eventually("the callback", () => first.calls.length === 1);
@@ -47,9 +36,9 @@ test("an event that comes back while its old callback still runs here is another
   expect(first.receiver.health().running).toBe(2);
   first.calls[0]!.resolve();
   await eventually("the log line", () => lost.length === 1);
-  expect(await countDone(first)).toBe(0);
+  expect(await countDone()).toBe(0);
   first.calls[1]!.resolve();
-  await eventually("its end", async () => (await countDone(first)) === 1);
+  await eventually("its end", async () => (await countDone()) === 1);
   expect([lost, first.receiver.health().running]).toEqual([[event.id], 0]);
 });
 

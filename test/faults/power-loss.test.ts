@@ -3,7 +3,7 @@ import { cutPointsOf, someOf, type CutPoints } from "./power-loss/cut-points.js"
 import { expectToGoOn } from "./power-loss/open-store.js";
 import { cutPower, cutsAt, type Findings, type PowerCut } from "./power-loss/power-cuts.js";
 import type { Call, Syncer } from "./power-loss/read-recording.js";
-import { hasRecorder, INBOX, recorderFolders, type RecorderFolders } from "./power-loss/recorder.js";
+import { INBOX, recorderFolders, type RecorderFolders } from "./power-loss/recorder.js";
 import { recordRuns } from "./power-loss/recording.js";
 import {
   allButAFewSectors,
@@ -14,6 +14,7 @@ import {
   someWrites,
   type Luck,
 } from "./power-loss/survivors.js";
+import { canPreload } from "./preload/compile.js";
 import { SEED, seededRandom } from "./seeded-random.js";
 import { testWith } from "../prerequisites.js";
 
@@ -24,7 +25,7 @@ import { testWith } from "../prerequisites.js";
 // Hundreds of states on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const testRecorded = testWith(hasRecorder);
+const testRecorded = testWith(canPreload);
 const random = seededRandom(SEED);
 const HINT = `FAULT_SEED=${SEED}`;
 
@@ -36,7 +37,7 @@ let calls: Call[];
 let points: CutPoints;
 
 beforeAll(async () => {
-  if (!hasRecorder) return;
+  if (!canPreload) return;
   folders = recorderFolders();
   // Killed under load, while the next start writes the WAL into the file, and in a checkpoint under load. Each sends
   // again what the one before had no answer to, and more. The last one closes.

@@ -6,7 +6,8 @@ import { signalEvent } from "../../src/testing/index.js";
 import { rejectionOf } from "../unit/signalbox-error-of.js";
 import { startChild, startReceiver } from "./child-process.js";
 import { inboxFiles } from "./inbox-file.js";
-import { canFailIo, ioFaults } from "./io-faults.js";
+import { ioFaults } from "./io-faults.js";
+import { canPreload } from "./preload/compile.js";
 import { newEventAt } from "../unit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../prerequisites.js";
@@ -17,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000 });
 // A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel remounts none that has
 // files open for writing; it turns one read-only by itself after an error, and then writes fail with EROFS.)
 const testOnSmallDisk = testWith(canMount);
-const testOnLinux = testWith(canFailIo);
+const testOnLinux = testWith(canPreload);
 
 const ENDPOINT = "default";
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import express from "express";
 import supertest from "supertest";
@@ -8,13 +6,13 @@ import { createReceiver, type Signal } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { tempFolder } from "../unit/temp-folder.js";
 
 test("the quick start of the README receives a signed delivery once [receiving/deduplicate]", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-"));
   const handedOff: [Signal, string][] = [];
   const receiver = createReceiver({
     secrets: "whsec_test",
-    store: sqliteStore(join(folder, "signals.db")),
+    store: sqliteStore(join(tempFolder(), "signals.db")),
     onSignal: async (signal, handoff) => {
       handedOff.push([signal, handoff.deliveryKey]);
     },
@@ -39,5 +37,4 @@ test("the quick start of the README receives a signed delivery once [receiving/d
   expect(handedOff).toEqual([[event, `default/${event.id}`]]);
   expect(await receiver.inbox.stats()).toMatchObject({ done: 1, total: 1 });
   await receiver.close();
-  rmSync(folder, { recursive: true });
 });

@@ -1,7 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import express from "express";
 import express4 from "express4";
@@ -19,6 +17,7 @@ import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { tempFolder } from "../unit/temp-folder.js";
 import { exchange, MOUNT, type Answer } from "./wire.js";
 
 export const SECRET = "whsec_over_http";
@@ -79,9 +78,7 @@ export async function serve(
 
 /** A store on a real disk, in a folder that goes with the test. */
 export function sqliteOnDisk(): InboxStore {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-http-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return sqliteStore(join(folder, "signals.db"));
+  return sqliteStore(join(tempFolder(), "signals.db"));
 }
 
 /** A signed POST. An event, its text or its bytes; a fresh signal when left out. */

@@ -7,10 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createReceiver, PermanentFailure } from "signalbox";
 import { nodeHandler } from "signalbox/node";
 import { sqliteStore } from "signalbox/stores/sqlite";
-import { systemClockAhead } from "./system-clock-ahead.mjs";
 import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
-import { exitInCommit } from "./exit-in-commit.mjs";
-import { loggerOfLostLeases } from "./logger-of-lost-leases.mjs";
 
 const {
   db,
@@ -46,18 +43,43 @@ const CALLBACKS = new Map([
 ]);
 
 const store = sqliteStore({ path: db, shared });
+/** The process ends when the first event is written and not synced yet: no delivery was answered. */
+function exitInCommit() {
+  return {
+    ...store,
+    commit(batch) {
+      const committed = store.commit(batch);
+      if (batch.accepts.length > 0) process.exit(4);
+      return committed;
+    },
+  };
+}
 const STORES = new Map([
   ["acknowledge before commit", () => acknowledgeBeforeCommit(store)],
-  ["exit in a commit", () => exitInCommit(store)],
+  ["exit in a commit", exitInCommit],
 ]);
+/** The system's clock, so much ahead: another process's lease is over, without the wait. */
+const clock = {
+  now: () => Date.now() + clockAheadMs,
+  elapsed: () => performance.now(),
+  setTimeout(callback, delayMs) {
+    const timer = setTimeout(() => callback(), delayMs).unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+/** A lost lease is reported in the log only. */
+const silent = () => {};
+const warn = ({ eventId }, line) => line.startsWith("a lease ran out") && say({ say: "leaseLost", id: eventId });
+const logger = { child: () => logger, trace: silent, debug: silent, info: silent, warn, error: silent, fatal: silent };
+
 const receiver = createReceiver({
   secrets: "whsec_faults",
   store: STORES.get(fault)?.() ?? store,
   // On a slow machine a late answer is no failure.
   ackTimeoutMs: 15_000,
   handoff: { backoff: () => 1, ...handoff },
-  clock: systemClockAhead(clockAheadMs),
-  logger: loggerOfLostLeases((id) => say({ say: "leaseLost", id })),
+  clock,
+  logger,
   // Not async, so that what throws throws.
   onSignal(signal, { deliveryKey, possiblyRepeated, replayed, attempt }) {
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);

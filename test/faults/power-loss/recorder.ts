@@ -1,20 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-/** The recorder is a preloaded library for Linux, compiled when it is needed. */
-export const hasRecorder = process.platform === "linux" && isThere("cc");
-
-function isThere(command: string): boolean {
-  try {
-    execFileSync(command, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { compile } from "../preload/compile.js";
 
 /** Folders of a recording. In memory where that can be had: what a disk would have kept is our own reckoning. */
 export interface RecorderFolders {
@@ -30,9 +19,7 @@ export interface RecorderFolders {
 export function recorderFolders(): RecorderFolders {
   const base = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
   const folder = realpathSync(mkdtempSync(join(base, "signalbox-power-")));
-  const library = join(folder, "recorder.so");
-  const source = new URL("recorder.c", import.meta.url).pathname;
-  execFileSync("cc", ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"]);
+  const library = compile(new URL("../preload/recorder.c", import.meta.url));
   const [recorded, scratch] = [join(folder, "recorded"), join(folder, "scratch")];
   for (const made of [recorded, scratch]) mkdirSync(made);
   return {

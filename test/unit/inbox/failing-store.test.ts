@@ -101,6 +101,21 @@ test("nothing is refused by a store that is slow, but past the acknowledgement's
   expect(namesSeen().filter((name) => name === "rejected").length).toBe(1);
 });
 
+test("a delivery that is refused as late is not refused a second time when its commit fails", async () => {
+  const store = faultyStore();
+  const { deliver, clock, receiver, seen } = await startRig({ store });
+  const release = store.hold();
+  const answer = deliver();
+  await clock.advance(3000);
+  expect((await answer).status).toBe(503);
+  store.fail(mediumError());
+  release();
+  await until(() => receiver.health().store.failure === "store_failed");
+  expect(seen.filter(({ name }) => name === "rejected")).toEqual([
+    expect.objectContaining({ code: "ack_timeout", status: 503 }),
+  ]);
+});
+
 test("a store that takes no new events is not called while nothing is to be done", async () => {
   const faulty = faultyStore();
   const store: typeof faulty = {
