@@ -1,7 +1,6 @@
 import type { Cli } from "../../console/cli.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { shellQuote } from "../../console/shell-quote.js";
-import { planAddOn } from "./add-on/plan-add-on.js";
 import type { Choices } from "./choose.js";
 import type { PackageManager } from "./package-manager.js";
 import { givenSignalbox, runningSignalbox } from "./signalbox-spec.js";
@@ -15,11 +14,13 @@ export interface AddToAppOptions {
 }
 
 /** Writes the files of the add-on, and prints what the user does by hand. */
-export function addToApp(
+export async function addToApp(
   { template, directory }: Choices,
   { into, packageManager, signalbox, json }: AddToAppOptions,
   { terminal }: Cli,
-): ExitCode {
+): Promise<ExitCode> {
+  // Imported here: other commands start faster without it.
+  const { planAddOn } = await import("./add-on/plan-add-on.js");
   const install = whatToInstall(signalbox, directory);
   const plan = planAddOn(directory, { into, packageManager, signalbox: install });
   writeFiles(directory, plan.files);
