@@ -46,22 +46,6 @@ testOnTerminal("Ctrl-C in a question is 130, and nothing is written", async () =
   }
 });
 
-testOnTerminal("a file is no folder, which is said at once; and each template is explained", async () => {
-  const folder = tempFiles({ "a-file": "" });
-  const { answer, end, seen } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
-  await answer("Which folder", `a-file${ENTER}`);
-  await answer("is a file", CTRL_C);
-  expect(await end).toBe(130);
-  expect(seen()).not.toContain("Which template");
-
-  const another = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
-  await another.answer("Which folder", `trial${ENTER}`);
-  await another.answer("bullmq: the same with a hand-off", CTRL_C);
-  expect(await another.end).toBe(130);
-  expect(another.seen()).toMatch(/express: a new receiver[^]*add-on: new files/);
-  expect(readdirSync(folder)).toEqual(["a-file"]);
-});
-
 testOnTerminal("colour is for a terminal, and NO_COLOR turns it off", async () => {
   const shown = async (env: Record<string, string>): Promise<string> => {
     const { end, raw } = onTerminal(["verify", tempFile("{}"), "-H", "x"], { env });

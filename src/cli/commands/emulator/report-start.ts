@@ -49,7 +49,8 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
 async function printStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
   const { url, baseUrl } = emulator;
   const { now } = await emulator.control.now();
-  const accounts = await usableAccounts(emulator, start.accounts);
+  const made = (await emulator.control.listAccounts()).items;
+  const accounts = start.accounts.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
   const controlUrl = `${url}/_emulator`;
   if (start.isJson) {
     // A script that starts it by npx knows only the pid of npx, which does not pass signals on.
@@ -108,22 +109,6 @@ function commands(baseUrl: string, controlUrl: string, key: string | undefined, 
     ...(controlToken === undefined ? [] : [`TOKEN=${controlToken}`]),
     postCommand(`${controlUrl}/clock/advance?months=1`, controlToken !== undefined),
   ];
-}
-
-/** The given accounts, with their ids. None if the file had accounts already. */
-async function usableAccounts(
-  { control }: Emulator,
-  accounts: readonly DemoAccount[],
-): Promise<(DemoAccount & { account_id: number })[]> {
-  const { items } = await control.listAccounts();
-  const found = await Promise.all(
-    items.map(async ({ account_id }) => {
-      const hints = (await control.listKeys({ account_id })).items.map(({ hint }) => hint);
-      const account = accounts.find(({ key }) => hints.some((hint) => key.startsWith(hint)));
-      return account === undefined ? [] : [{ account_id, ...account }];
-    }),
-  );
-  return found.flat();
 }
 
 /** What the user may not have meant, and what to do about it. */

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { withExamples, type CommandContext } from "../../options/define-command.js";
 import { addHelpCommand } from "../help-command.js";
-import { addDiscardCommand } from "./discard-command.js";
 import { addExportCommand } from "./export-command.js";
 import { addListCommand } from "./list-command.js";
+import { addMoveCommands } from "./move-commands.js";
 import { addPruneCommand } from "./prune-command.js";
-import { addRetryCommand } from "./retry-command.js";
 import { addShowCommand } from "./show-command.js";
 import { addStatsCommand } from "./stats-command.js";
 
@@ -24,8 +23,7 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   ]);
   addListCommand(command, context);
   addShowCommand(command, context);
-  addRetryCommand(command, context);
-  addDiscardCommand(command, context);
+  addMoveCommands(command, context);
   addExportCommand(command, context);
   addPruneCommand(command, context);
   addStatsCommand(command, context);

@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { readdirSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
 import { CliError, environmentError, EXIT, usageError } from "../../options/exit.js";
@@ -15,8 +15,6 @@ export interface Wishes {
 
 export interface Choices {
   template: Template;
-  /** As it was typed. */
-  folder: string;
   /** Absolute. */
   directory: string;
   /** Files that are there may be replaced. */
@@ -37,7 +35,7 @@ export async function choose(wishes: Wishes, cli: Cli): Promise<Choices> {
   const name = wishes.template ?? (await asker?.template(TEMPLATES));
   // Commander has refused other names.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
-  return { template, folder, directory, replace: await mayReplace(template, directory, wishes.force, asker) };
+  return { template, directory, replace: await mayReplace(template, directory, wishes.force, asker) };
 }
 
 async function mayReplace(
@@ -75,7 +73,7 @@ async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker> {
   return {
     async folder(suggestion) {
       const options = { message: "Which folder?", placeholder: suggestion, defaultValue: suggestion };
-      return answered(await text({ ...common, ...options, validate: (typed) => whyNot(typed ?? "") }));
+      return answered(await text({ ...common, ...options }));
     },
     async template(templates) {
       // Clack shows a hint only for the choice under the cursor.
@@ -94,33 +92,18 @@ function assumeSize(stderr: Cli["stderr"]): void {
   if (stderr.rows === 0) stderr.rows = 24;
 }
 
-/** Why the user is asked for another folder. One that holds files may be right: for an add-on. */
-function whyNot(folder: string): string | undefined {
-  if (folder.trim() === "") return undefined;
-  try {
-    isTaken(resolve(folder));
-    return undefined;
-  } catch (error) {
-    if (error instanceof CliError) return error.message;
-    throw error;
-  }
-}
-
 /** A folder that holds only these counts as empty: a new repository, and a file that a file manager leaves. */
 const NOTHING = new Set([".git", ".DS_Store"]);
 
 /**
  * Whether the folder holds something. A folder that does not exist is empty.
  *
- * @throws CliError when it is a file, a link to nothing or below one, or cannot be read
+ * @throws CliError when it is a file, or cannot be read
  */
 function isTaken(directory: string): boolean {
   try {
     const found = statSync(directory, { throwIfNoEntry: false });
-    if (found === undefined) {
-      assertNoDanglingLink(directory);
-      return false;
-    }
+    if (found === undefined) return false;
     if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
     return readdirSync(directory).some((name) => !NOTHING.has(name));
   } catch (error) {
@@ -128,15 +111,5 @@ function isTaken(directory: string): boolean {
     if (code === undefined) throw error;
     if (code === "ENOTDIR") throw usageError(`${echoed(directory)} leads through a file: name another folder`);
     throw environmentError(`cannot read ${echoed(directory)} (${code})`);
-  }
-}
-
-/** No folder can be made in place of the link. */
-function assertNoDanglingLink(directory: string): void {
-  for (let path = directory; path !== dirname(path); path = dirname(path)) {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) continue;
-    if (!found.isSymbolicLink() || statSync(path, { throwIfNoEntry: false }) !== undefined) return;
-    throw usageError(`${echoed(path)} is a link to a place that does not exist: name another folder`);
   }
 }

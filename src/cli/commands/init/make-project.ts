@@ -46,7 +46,7 @@ export async function makeProject(
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
   const steps = nextSteps({ template, directory, packageManager, isInstalled });
-  const notes = notesOnProject({ directory, signalbox, keepsEnv: hasOwn, workspace });
+  const notes = notesOnProject({ signalbox, keepsEnv: hasOwn, workspace });
   if (options.json) {
     const paths = files.map(({ path }) => path);
     const what = { template: template.name, directory, name: project.name, packageManager, signalbox };

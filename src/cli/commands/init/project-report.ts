@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseEnv } from "node:util";
 import { printable } from "../../console/printable.js";
 import { cdCommand } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
@@ -64,9 +63,7 @@ export function printSteps({ commands, needs, alongside, inSecondTerminal }: Nex
 }
 
 /** What the notes depend on. */
-export interface Circumstances {
-  /** Absolute. */
-  directory: string;
+interface Circumstances {
   /** The value of `signalbox` in `dependencies`. */
   signalbox: string;
   /** The user's `.env` was left as it is. */
@@ -76,12 +73,9 @@ export interface Circumstances {
 }
 
 /** What the user has to know and cannot see in the list of files. */
-export function notesOnProject({ directory, signalbox, keepsEnv, workspace }: Circumstances): string[] {
+export function notesOnProject({ signalbox, keepsEnv, workspace }: Circumstances): string[] {
   const notes: string[] = [];
-  if (keepsEnv) {
-    const lacking = hasSecret(join(directory, ".env")) ? "" : "; it has no SIGNALS_SECRET: see .env.example";
-    notes.push(`kept your .env${lacking}`);
-  }
+  if (keepsEnv) notes.push("kept your .env; .env.example lists what it needs");
   if (workspace !== null) {
     notes.push(
       `it is inside of the workspace ${printable(workspace)}: there the root's package.json says which install scripts ` +
@@ -95,15 +89,6 @@ export function notesOnProject({ directory, signalbox, keepsEnv, workspace }: Ci
     );
   }
   return notes;
-}
-
-function hasSecret(path: string): boolean {
-  try {
-    return (parseEnv(readFileSync(path, "utf8"))["SIGNALS_SECRET"] ?? "") !== "";
-  } catch {
-    // A link to nothing, or a file that cannot be read: its owner knows what is in it.
-    return true;
-  }
 }
 
 /** The folder above that is the root of a workspace of npm, pnpm, yarn or bun; `null` where there is none. */
