@@ -13,20 +13,6 @@ export interface AccountInfo {
   created_at: string;
 }
 
-export interface Accounts {
-  create(input: { name: string; tier: Tier; entitlements?: readonly AccountFeature[] | undefined }): AccountInfo;
-  /** Changes what is given. @throws ServiceError RESOURCE_NOT_FOUND */
-  update(
-    accountId: number,
-    input: { tier?: Tier | undefined; entitlements?: readonly AccountFeature[] | undefined },
-  ): AccountInfo;
-  list(): AccountInfo[];
-  /** @throws ServiceError RESOURCE_NOT_FOUND */
-  read(accountId: number): AccountInfo;
-  /** Null when there is no such account. */
-  view(accountId: number): AccountView | null;
-}
-
 const RANKING_FEATURES: readonly RankingFeature[] = RANKING_SORTS.map((sort) => `market.sort.${sort}` as const);
 
 /** All entitlements and features. */
@@ -38,6 +24,11 @@ function featuresOf(tier: Tier): readonly AccountFeature[] {
   return tier === "developer" ? ["api.access", ...RANKING_FEATURES] : ACCOUNT_FEATURES;
 }
 
+export interface Entitled {
+  /** Absent: those of the tier. */
+  entitlements?: readonly AccountFeature[] | undefined;
+}
+
 interface AccountRow {
   account_id: number;
   name: string;
@@ -45,7 +36,7 @@ interface AccountRow {
   created_at: number;
 }
 
-export function createAccounts({ database, clock }: Pick<EmulatorCore, "database" | "clock">): Accounts {
+export function createAccounts({ database, clock }: Pick<EmulatorCore, "database" | "clock">) {
   const insert = database.prepare("INSERT INTO account (name, tier, created_at) VALUES (?, ?, ?)");
   const setTier = database.prepare("UPDATE account SET tier = ? WHERE account_id = ?");
   const select = database.prepare<[number], AccountRow>("SELECT * FROM account WHERE account_id = ?");
@@ -78,22 +69,27 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
   }
 
   return {
+    /** @throws ServiceError RESOURCE_NOT_FOUND */
     read,
-    create: database.transaction(({ name, tier, entitlements }) => {
+    create: database.transaction(({ name, tier, entitlements }: Pick<AccountInfo, "name" | "tier"> & Entitled) => {
       const accountId = Number(insert.run(name, tier, clock.now()).lastInsertRowid);
       entitle(accountId, entitlements ?? featuresOf(tier));
       return read(accountId);
     }),
-    update: database.transaction((accountId, { tier, entitlements }) => {
-      const before = read(accountId);
-      if (tier !== undefined) setTier.run(tier, accountId);
-      // A new tier brings its own entitlements, unless the call names some.
-      const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
-      if (features !== undefined) entitle(accountId, features);
-      return read(accountId);
-    }),
+    /** Changes what is given. @throws ServiceError RESOURCE_NOT_FOUND */
+    update: database.transaction(
+      (accountId: number, { tier, entitlements }: { tier?: Tier | undefined } & Entitled) => {
+        const before = read(accountId);
+        if (tier !== undefined) setTier.run(tier, accountId);
+        // A new tier brings its own entitlements, unless the call names some.
+        const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
+        if (features !== undefined) entitle(accountId, features);
+        return read(accountId);
+      },
+    ),
     list: () => selectAll.all().map(inform),
-    view(accountId) {
+    /** Null when there is no such account. */
+    view(accountId: number): AccountView | null {
       const row = select.get(accountId);
       if (row === undefined) return null;
       return {

@@ -15,30 +15,10 @@ export interface ApiKeyInfo {
   revoked_at: string | null;
 }
 
-/** The stored key that a caller presented. */
-export interface FoundKey {
-  keyId: string;
-  accountId: number;
-  scopes: ReadonlySet<Scope>;
-  isRevoked: boolean;
-}
-
 /** What is stored of a key. */
 export interface KeptKey {
   hash: Buffer;
   hint: string;
-}
-
-export interface ApiKeys {
-  /** Makes a random key. Only this answer has it. */
-  create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string };
-  /** Stores a key that the user made. */
-  adopt(accountId: number, scopes: readonly Scope[], key: KeptKey): void;
-  /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
-  revoke(keyId: string): ApiKeyInfo;
-  /** @param accountId undefined: the keys of all accounts */
-  list(accountId?: number): ApiKeyInfo[];
-  find(key: string): FoundKey | null;
 }
 
 const KEY_BYTES = 32;
@@ -67,19 +47,15 @@ const inform = (row: KeyRow): ApiKeyInfo => ({
   revoked_at: row.revoked_at === null ? null : dateTime(row.revoked_at),
 });
 
-export function createApiKeys({
-  database,
-  clock,
-  random,
-}: Pick<EmulatorCore, "database" | "clock" | "random">): ApiKeys {
+export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "database" | "clock" | "random">) {
   const COLUMNS = "key_id, account_id, hint, scopes, created_at, revoked_at";
   const insert = database.prepare(
     "INSERT INTO api_key (key_id, account_id, key_hash, hint, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const select = database.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_id = ?`);
   const byHash = database.prepare<[Buffer], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_hash = ?`);
-  const selectAll = database.prepare<[number | null, number | null], KeyRow>(
-    `SELECT ${COLUMNS} FROM api_key WHERE ? IS NULL OR account_id = ? ORDER BY created_at, key_id`,
+  const selectAll = database.prepare<[number], KeyRow>(
+    `SELECT ${COLUMNS} FROM api_key WHERE account_id = ? ORDER BY created_at, key_id`,
   );
   const revoke = database.prepare("UPDATE api_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL");
 
@@ -97,17 +73,21 @@ export function createApiKeys({
   }
 
   return {
-    create(accountId, scopes) {
+    /** Makes a random key. Only this answer has it. */
+    create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string } {
       const key = `${PREFIX}${random.bytes(KEY_BYTES).toString("base64url")}`;
       return { ...read(add(accountId, scopes, keptKey(key))), key };
     },
-    adopt: (accountId, scopes, key) => void add(accountId, scopes, key),
-    revoke(keyId) {
+    /** Stores a key that the user made. */
+    adopt: (accountId: number, scopes: readonly Scope[], key: KeptKey) => void add(accountId, scopes, key),
+    /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
+    revoke(keyId: string) {
       revoke.run(clock.now(), keyId);
       return read(keyId);
     },
-    list: (accountId) => selectAll.all(accountId ?? null, accountId ?? null).map(inform),
-    find(key) {
+    list: (accountId: number) => selectAll.all(accountId).map(inform),
+    /** The stored key that a caller presented. */
+    find(key: string) {
       const row = byHash.get(hashOf(key));
       if (row === undefined) return null;
       return {

@@ -4,23 +4,10 @@ import { monthOf, monthStart } from "../time/month.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { AccountView } from "./account-view.js";
 
-/** The counted calls of Developer Access in a UTC month, shared by all keys of the account (service document, Limits). */
-export interface Quota {
-  /**
-   * Takes a unit; `refund` gives it back.
-   *
-   * @throws ServiceError PRO_API_QUOTA_EXHAUSTED
-   */
-  take(account: AccountView): { refund(): void };
-  /** The headers of an answer to this account (service document, Errors); none without a quota. */
-  headers(account: AccountView): Record<string, string>;
-  /** Counted calls this month. */
-  used(accountId: number): number;
-}
-
 const EXEMPT = { refund: () => undefined };
 
-export function createQuota({ database, clock }: Pick<EmulatorCore, "database" | "clock">): Quota {
+/** The counted calls of Developer Access in a UTC month, shared by all keys of the account (service document, Limits). */
+export function createQuota({ database, clock }: Pick<EmulatorCore, "database" | "clock">) {
   const limit = LIMITS.developerCallsPerMonth;
   const select = database
     .prepare<[number, number], number>("SELECT calls FROM quota_use WHERE account_id = ? AND month = ?")
@@ -33,8 +20,14 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
   const remaining = (accountId: number): number => Math.max(0, limit - used(accountId));
 
   return {
+    /** Counted calls this month. */
     used,
-    take({ accountId, hasQuota }) {
+    /**
+     * Takes a unit; `refund` gives it back.
+     *
+     * @throws ServiceError PRO_API_QUOTA_EXHAUSTED
+     */
+    take({ accountId, hasQuota }: AccountView): { refund(): void } {
       if (!hasQuota) return EXEMPT;
       const month = monthOf(clock.now());
       if (remaining(accountId) === 0) {
@@ -46,7 +39,8 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
       // Given back to the month that it was taken from, which may be over.
       return { refund: () => void add.run(accountId, month, -1) };
     },
-    headers({ accountId, hasQuota }) {
+    /** The headers of an answer to this account (service document, Errors); none without a quota. */
+    headers({ accountId, hasQuota }: AccountView): Record<string, string> {
       if (!hasQuota) return {};
       return {
         "X-Quota-Limit": String(limit),

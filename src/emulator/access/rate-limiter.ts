@@ -3,22 +3,15 @@ import { LIMITS } from "../../api/limits.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** The request rate of each key, free operations too (service document, Limits). */
-export interface RateLimiter {
-  /**
-   * Counts a request of `holder`, a key or a session. A refused request is not counted.
-   *
-   * @throws ServiceError RATE_LIMITED
-   */
-  admit(holder: string, tier: Tier): void;
-}
-
 const WINDOW_MS = LIMITS.requestWindowSeconds * 1000;
 /** The number of holders at which those without a request in the window are removed. */
 const TIDY_AT = 1000;
 
-/** Kept in memory: after a restart the windows are empty. */
-export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "clock" | "assumptions">): RateLimiter {
+/**
+ * The request rate of each key, free operations too (service document, Limits). Kept in memory: after a restart the windows are
+ * empty.
+ */
+export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "clock" | "assumptions">) {
   /** The times at which the requests of each holder were admitted, oldest first. */
   const admitted = new Map<string, number[]>();
 
@@ -28,7 +21,12 @@ export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "cl
   }
 
   return {
-    admit(holder, tier) {
+    /**
+     * Counts a request of `holder`, a key or a session. A refused request is not counted.
+     *
+     * @throws ServiceError RATE_LIMITED
+     */
+    admit(holder: string, tier: Tier): void {
       const most = LIMITS.requestsPerWindow[tier];
       const now = clock.now();
       // A request that is exactly one window old no longer counts.

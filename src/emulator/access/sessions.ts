@@ -3,19 +3,6 @@ import { z } from "zod";
 import type { EmulatorCore } from "../instance/core.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 
-/** The session of a token that a caller presented. */
-export interface FoundSession {
-  sessionId: string;
-  accountId: number;
-}
-
-/** The signed session tokens of the website (service document, Authentication 3). They are not stored. */
-export interface Sessions {
-  create(accountId: number, lifetimeSeconds: number): { token: string; expires_at: string };
-  /** Null for a token that is not ours, was changed or has expired. */
-  find(token: string): FoundSession | null;
-}
-
 const PREFIX = "sbs_";
 const SECRET = "session_secret";
 
@@ -24,24 +11,22 @@ export const isSessionToken = (token: string): boolean => token.startsWith(PREFI
 
 const claimsSchema = z.strictObject({ session: z.string(), account: z.int(), expiresAt: z.int() });
 
-export function createSessions({
-  database,
-  clock,
-  random,
-}: Pick<EmulatorCore, "database" | "clock" | "random">): Sessions {
+/** The signed session tokens of the website (service document, Authentication 3). They are not stored. */
+export function createSessions({ database, clock, random }: Pick<EmulatorCore, "database" | "clock" | "random">) {
   const secret = readSetting(database, SECRET) ?? random.bytes(32).toString("hex");
   writeSetting(database, SECRET, secret);
   const sign = (claims: string): string => createHmac("sha256", secret).update(claims).digest("base64url");
 
   return {
-    create(accountId, lifetimeSeconds) {
+    create(accountId: number, lifetimeSeconds: number) {
       const expiresAt = clock.now() + lifetimeSeconds * 1000;
       const session = random.bytes(12).toString("hex");
       const claims = Buffer.from(JSON.stringify({ session, account: accountId, expiresAt })).toString("base64url");
       const token = `${PREFIX}${claims}.${sign(claims)}`;
       return { token, expires_at: new Date(expiresAt).toISOString() };
     },
-    find(token) {
+    /** Null for a token that is not ours, was changed or has expired. */
+    find(token: string) {
       const [claims = "", signature = "", ...rest] = token.slice(PREFIX.length).split(".");
       const given = Buffer.from(signature);
       const right = Buffer.from(sign(claims));

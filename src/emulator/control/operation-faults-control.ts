@@ -30,8 +30,8 @@ export function operationFaultsControl(faults: OperationFaults) {
         code: z.enum(OPERATION_FAULTS),
         calls: z.int().min(1).nullable().default(null),
       }),
-      run({ operation: name, code, calls }) {
-        faults.set(name, code, calls);
+      run(fault) {
+        faults.set(fault);
         return listed();
       },
     }),

@@ -16,21 +16,16 @@ CREATE TABLE operation_fault (
 `;
 
 /** The operations that answer 503 because the control API set a fault. */
-export interface OperationFaults {
-  /** @param calls how many calls get it; null: until it is cleared */
-  set(operation: OperationName, code: OperationFault, calls: number | null): void;
-  clear(operation: OperationName): void;
-  list(): { operation: OperationName; code: OperationFault; calls: number | null }[];
-  /** @throws ServiceError DATA_UNAVAILABLE, FEATURE_NOT_ACTIVATED */
-  assertUsable(operation: OperationName): void;
+export type OperationFaults = ReturnType<typeof createOperationFaults>;
+
+interface Row {
+  operation: OperationName;
+  code: OperationFault;
+  /** How many calls get it; null: until it is cleared. */
+  calls: number | null;
 }
 
-export function createOperationFaults({ database }: Pick<EmulatorCore, "database">): OperationFaults {
-  interface Row {
-    operation: OperationName;
-    code: OperationFault;
-    calls: number | null;
-  }
+export function createOperationFaults({ database }: Pick<EmulatorCore, "database">) {
   const COLUMNS = "operation, code, remaining AS calls";
   const insert = database.prepare("INSERT OR REPLACE INTO operation_fault VALUES (?, ?, ?)");
   const remove = database.prepare("DELETE FROM operation_fault WHERE operation = ?");
@@ -38,10 +33,11 @@ export function createOperationFaults({ database }: Pick<EmulatorCore, "database
   const selectAll = database.prepare<[], Row>(`SELECT ${COLUMNS} FROM operation_fault ORDER BY operation`);
 
   return {
-    set: (operation, code, calls) => void insert.run(operation, code, calls),
-    clear: (operation) => void remove.run(operation),
+    set: ({ operation, code, calls }: Row) => void insert.run(operation, code, calls),
+    clear: (operation: OperationName) => void remove.run(operation),
     list: () => selectAll.all(),
-    assertUsable(operation) {
+    /** @throws ServiceError DATA_UNAVAILABLE, FEATURE_NOT_ACTIVATED */
+    assertUsable(operation: OperationName): void {
       const fault = select.get(operation);
       if (fault === undefined) return;
       if (fault.calls === 1) remove.run(operation);

@@ -3,18 +3,19 @@ import { systemClock } from "../../time/clock.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
 import { createFaultySender } from "./faults/create-faulty-sender.js";
-import { createFollows, type Follows } from "./registrations/create-follows.js";
+import { createFollows } from "./registrations/create-follows.js";
 import { shownEndpoint } from "./registrations/registration-row.js";
-import { createRegistrations, type Registrations } from "./registrations/create-registrations.js";
-import { createDeliveryHistory, type DeliveryHistory } from "./deliveries/delivery-history.js";
+import { createRegistrations } from "./registrations/create-registrations.js";
+import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
-import { createPublishSignal, type PublishSignal } from "./deliveries/publish-signal.js";
+import type { SignalDraft } from "../market/signals/signal-draft.js";
+import { createPublishSignal, type PublishedSignal } from "./deliveries/publish-signal.js";
 import type { ResolveName } from "./transport/resolve-name.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createSettlementReporter } from "./deliveries/report-settlement.js";
-import { createWebhookFaults, type WebhookFaults } from "./faults/webhook-faults.js";
+import { createWebhookFaults } from "./faults/webhook-faults.js";
 
 /** The parts outside of the emulator; tests replace them. */
 export interface WebhooksOptions {
@@ -31,19 +32,9 @@ export interface WebhooksOptions {
 }
 
 /** The service's side of webhooks: registrations, follows, and deliveries. */
-export interface Webhooks {
-  /** Operation 3. Only this answer has the secret. @throws ServiceError */
-  register(accountId: number, body: Record<string, unknown>): WebhookRegistration;
-  registrations: Omit<Registrations, "register">;
-  follows: Follows;
-  publish: PublishSignal;
-  deliveries: DeliveryHistory;
-  faults: WebhookFaults;
-  /** Aborts the requests in flight; they are sent again when the database is opened again. Idempotent. */
-  close(): Promise<void>;
-}
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
-export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}): Webhooks {
+export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}) {
   const { assumptions, clock, scheduler } = core;
   const { resolve, ca, machineNow = systemClock.now, report = () => undefined } = options;
   const sender = createRequestSender({ assumptions, resolve, ca });
@@ -64,7 +55,8 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   scheduler.add(dispatcher);
 
   return {
-    register(accountId, body) {
+    /** Operation 3. Only this answer has the secret. @throws ServiceError */
+    register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
       const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
       const { id: registration_id, url } = registration;
       report({ event: "registered", account_id: accountId, registration_id, endpoint: shownEndpoint(url) });
@@ -72,7 +64,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     },
     registrations,
     follows: createFollows(core),
-    publish(draft, publishOptions) {
+    publish(draft: SignalDraft, publishOptions?: { publishedAt?: number | undefined }): PublishedSignal {
       const published = publish(draft, publishOptions);
       const { signal_type, tool_id } = draft;
       report({ event: "published", signal_type, tool_id, ...published });
@@ -80,6 +72,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     },
     deliveries: createDeliveryHistory(core, outbox),
     faults,
+    /** Aborts the requests in flight; they are sent again when the database is opened again. Idempotent. */
     async close() {
       await dispatcher.close();
       sender.close();

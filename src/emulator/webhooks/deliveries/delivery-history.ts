@@ -48,16 +48,6 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-/** The deliveries with their requests and answers. */
-export interface DeliveryHistory {
-  /** The newest first. */
-  list(filter: DeliveryFilter): DeliveryView[];
-  /** @throws ServiceError `RESOURCE_NOT_FOUND` */
-  read(deliveryId: number): DeliveryView;
-  /** Sends its event again, as a new delivery. @returns the id of that one. @throws ServiceError */
-  redeliver(deliveryId: number): number;
-}
-
 type ShownRow = DeliveryRow & { url: string; body: Buffer };
 
 interface AttemptRow {
@@ -75,10 +65,8 @@ const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
   JOIN registration r USING (registration_id)
   JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
 
-export function createDeliveryHistory(
-  { database, clock, scheduler, assumptions }: EmulatorCore,
-  outbox: Outbox,
-): DeliveryHistory {
+/** The deliveries with their requests and answers. */
+export function createDeliveryHistory({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
   const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
   const attemptsOf = database.prepare<[number], AttemptRow>(
     "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id",
@@ -96,7 +84,8 @@ export function createDeliveryHistory(
   const show = (row: ShownRow): DeliveryView => deliveryView(row, attemptsOf.all(row.delivery_id));
 
   return {
-    list({ limit, before, ...equal }) {
+    /** The newest first. */
+    list({ limit, before, ...equal }: DeliveryFilter): DeliveryView[] {
       const given = Object.entries(equal).filter(([, value]) => value !== undefined);
       // The names are those of the filter's type.
       const conditions = ["d.delivery_id < ?", ...given.map(([name]) => `d.${name} = ?`)].join(" AND ");
@@ -106,8 +95,10 @@ export function createDeliveryHistory(
         .all(...values)
         .map(show);
     },
-    read: (deliveryId) => show(rowOf(deliveryId)),
-    redeliver(deliveryId) {
+    /** @throws ServiceError `RESOURCE_NOT_FOUND` */
+    read: (deliveryId: number) => show(rowOf(deliveryId)),
+    /** Sends its event again, as a new delivery. @returns the id of that one. @throws ServiceError */
+    redeliver(deliveryId: number): number {
       const row = rowOf(deliveryId);
       if (statusOf.get(row.registration_id) !== "active") {
         throw new ServiceError("STATE_CONFLICT", "A delivery can be repeated only for an active registration.");

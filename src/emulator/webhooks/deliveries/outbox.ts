@@ -6,26 +6,12 @@ import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 
 /** The events that are to be sent. */
-export interface Outbox {
-  /**
-   * Adds an event for a registration, due now. Its bytes are made once for each language.
-   *
-   * @param since the start of its 24 hours, in milliseconds since 1970
-   */
-  add(
-    registration: Pick<RegistrationRow, "registration_id" | "locale">,
-    event: () => KnownEvent,
-    eventId: string,
-    since: number,
-  ): number;
-  /** Sends the event of a delivery again, as a new delivery: the same id and bytes, a new signature. */
-  addAgain(delivery: DeliveryRow, expiresAt: number): number;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 /** How long an event may be sent (service document, signal.published). */
 export const EVENT_LIFE_MS = LIMITS.signalDelayHours * 3_600_000;
 
-export function createOutbox({ database, clock }: EmulatorCore): Outbox {
+export function createOutbox({ database, clock }: EmulatorCore) {
   const hasEvent = database.prepare<[string, ServiceLocale]>("SELECT 1 FROM event WHERE event_id = ? AND locale = ?");
   const insertEvent = database.prepare<[string, ServiceLocale, string, Buffer]>(
     "INSERT INTO event VALUES (?, ?, ?, ?)",
@@ -45,7 +31,17 @@ export function createOutbox({ database, clock }: EmulatorCore): Outbox {
   }
 
   return {
-    add({ registration_id, locale }, event, eventId, since) {
+    /**
+     * Adds an event for a registration, due now. Its bytes are made once for each language.
+     *
+     * @param since the start of its 24 hours, in milliseconds since 1970
+     */
+    add(
+      { registration_id, locale }: Pick<RegistrationRow, "registration_id" | "locale">,
+      event: () => KnownEvent,
+      eventId: string,
+      since: number,
+    ): number {
       if (hasEvent.get(eventId, locale) === undefined) {
         const made = event();
         insertEvent.run(eventId, locale, made.type, Buffer.from(JSON.stringify(made)));
@@ -53,7 +49,8 @@ export function createOutbox({ database, clock }: EmulatorCore): Outbox {
       const expires_at = since + EVENT_LIFE_MS;
       return insertDelivery({ registration_id, locale, event_id: eventId, redelivery_of: null, expires_at });
     },
-    addAgain({ delivery_id, registration_id, event_id, locale }, expires_at) {
+    /** Sends the event of a delivery again, as a new delivery: the same id and bytes, a new signature. */
+    addAgain({ delivery_id, registration_id, event_id, locale }: DeliveryRow, expires_at: number): number {
       return insertDelivery({ registration_id, event_id, locale, redelivery_of: delivery_id, expires_at });
     },
   };

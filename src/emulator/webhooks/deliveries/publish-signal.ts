@@ -17,19 +17,13 @@ export interface PublishedSignal {
   accounts_over_limit: number;
 }
 
-/** Publishes a signal to the registrations that subscribed to it (service document, signal.published). */
-export type PublishSignal = (draft: SignalDraft, options?: { publishedAt?: number | undefined }) => PublishedSignal;
-
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * A signal goes to every active registration with its type, of every account that follows its product. Follow and registration
+ * Publishes signals (service document, signal.published). A signal goes to every active registration with its type, of every account that follows its product. Follow and registration
  * must be older than the publishing. A signal that is a day old is not sent.
  */
-export function createPublishSignal(
-  { database, clock, scheduler, assumptions }: EmulatorCore,
-  outbox: Outbox,
-): PublishSignal {
+export function createPublishSignal({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
   const insertSignal = database.prepare<[number, string, number, number, string]>(
     "INSERT INTO signal VALUES (?, ?, ?, ?, ?)",
   );
@@ -79,7 +73,7 @@ export function createPublishSignal(
       return result;
     },
   );
-  return (draft, options) => {
+  return (draft: SignalDraft, options?: { publishedAt?: number | undefined }): PublishedSignal => {
     const result = publish(draft, options);
     scheduler.wake();
     return result;

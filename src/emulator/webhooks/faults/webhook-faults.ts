@@ -21,24 +21,14 @@ export interface WebhookFault {
 export type MetFaults = ReadonlyMap<FaultKind, number | null>;
 
 /** The faults of all registrations. */
-export interface WebhookFaults {
-  /** Replaces one of the same kind. */
-  set(fault: WebhookFault): void;
-  list(registrationId?: string): WebhookFault[];
-  /** Removes the fault of a kind, or all. */
-  clear(registrationId: string, kind?: FaultKind): void;
-  /** The faults that the next request of a registration meets; counts the request. */
-  meet(registrationId: string): MetFaults;
-}
+export type WebhookFaults = ReturnType<typeof createWebhookFaults>;
 
-export function createWebhookFaults({ database }: Pick<EmulatorCore, "database">): WebhookFaults {
+export function createWebhookFaults({ database }: Pick<EmulatorCore, "database">) {
   const COLUMNS = "registration_id, kind, value, remaining AS times";
   const insert = database.prepare<[WebhookFault]>(
     "INSERT OR REPLACE INTO webhook_fault VALUES (@registration_id, @kind, @value, @times)",
   );
-  const remove = database.prepare<[{ id: string; kind: FaultKind | null }]>(
-    "DELETE FROM webhook_fault WHERE registration_id = @id AND (@kind IS NULL OR kind = @kind)",
-  );
+  const remove = database.prepare<[string]>("DELETE FROM webhook_fault WHERE registration_id = ?");
   const selectAll = database.prepare<[], WebhookFault>(
     `SELECT ${COLUMNS} FROM webhook_fault ORDER BY registration_id, kind`,
   );
@@ -53,10 +43,12 @@ export function createWebhookFaults({ database }: Pick<EmulatorCore, "database">
   );
 
   return {
-    set: (fault) => void insert.run(fault),
-    list: (registrationId) => (registrationId === undefined ? selectAll.all() : select.all(registrationId)),
-    clear: (id, kind) => void remove.run({ id, kind: kind ?? null }),
-    meet(registrationId) {
+    /** Replaces one of the same kind. */
+    set: (fault: WebhookFault) => void insert.run(fault),
+    list: (registrationId?: string) => (registrationId === undefined ? selectAll.all() : select.all(registrationId)),
+    clear: (registrationId: string) => void remove.run(registrationId),
+    /** The faults that the next request of a registration meets; counts the request. */
+    meet(registrationId: string): MetFaults {
       const faults = select.all(registrationId);
       if (faults.some(({ times }) => times !== null)) {
         countDown.run(registrationId);

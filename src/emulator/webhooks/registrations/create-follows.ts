@@ -10,15 +10,7 @@ export interface Follow {
 }
 
 /** The products that accounts follow: an account gets signals about these. */
-export interface Follows {
-  /** Adds products by their slugs. @throws ServiceError `PRODUCT_NOT_FOUND` */
-  follow(accountId: number, slugs: readonly string[]): void;
-  /** @throws ServiceError `PRODUCT_NOT_FOUND` */
-  unfollow(accountId: number, slug: string): void;
-  list(accountId: number): Follow[];
-}
-
-export function createFollows({ database, clock }: EmulatorCore): Follows {
+export function createFollows({ database, clock }: EmulatorCore) {
   const idOf = database.prepare<[string], number>("SELECT tool_id FROM product WHERE slug = ?").pluck();
   const insert = database.prepare<[number, number, number]>(
     "INSERT OR IGNORE INTO follow (account_id, tool_id, followed_at) VALUES (?, ?, ?)",
@@ -37,13 +29,15 @@ export function createFollows({ database, clock }: EmulatorCore): Follows {
   }
 
   return {
+    /** Adds products by their slugs. @throws ServiceError `PRODUCT_NOT_FOUND` */
     follow: database.transaction((accountId: number, slugs: readonly string[]) => {
       for (const [index, slug] of slugs.entries()) insert.run(accountId, toolId(slug, `slugs.${index}`), clock.now());
     }),
-    unfollow(accountId, slug) {
+    /** @throws ServiceError `PRODUCT_NOT_FOUND` */
+    unfollow(accountId: number, slug: string): void {
       remove.run(accountId, toolId(slug, "slug"));
     },
-    list: (accountId) =>
+    list: (accountId: number): Follow[] =>
       select.all(accountId).map((follow) => ({ ...follow, followed_at: new Date(follow.followed_at).toISOString() })),
   };
 }

@@ -13,26 +13,12 @@ import { refuseEndpoint } from "./endpoint-rules.js";
 import type { Outbox } from "../deliveries/outbox.js";
 import { webhookRegistration, type RegistrationRow } from "./registration-row.js";
 
-/** The webhook registrations of all accounts (service document, operation 3; its dashboard has the other functions). */
-export interface Registrations {
-  /** Only this answer has the secret. A verification is sent. @throws ServiceError */
-  register(accountId: number, body: z.output<typeof registerWebhookBodySchema>): WebhookRegistration;
-  list(filter: { accountId?: number | undefined }): WebhookRegistration[];
-  /** Also a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
-  read(registrationId: string): WebhookRegistration;
-  /** Pauses an active one, resumes a paused one, or deletes any: its waiting deliveries are cancelled. @throws ServiceError */
-  setStatus(registrationId: string, status: "active" | "paused" | "deleted"): WebhookRegistration;
-  /** Only this answer has the new secret. All requests from now on are signed with it. */
-  rotateSecret(registrationId: string): WebhookRegistration;
-  /** Sends a `webhook.test` event to an active one. @returns the id of the delivery. @throws ServiceError */
-  sendTest(registrationId: string, message: string): number;
-  /** Sends the verification again to a pending one. @returns the id of the delivery. @throws ServiceError */
-  verifyAgain(registrationId: string): number;
-}
+type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
 
 const DAY_MS = 24 * 3_600_000;
 
-export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registrations {
+/** The webhook registrations of all accounts (service document, operation 3; its dashboard has the other functions). */
+export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   const { database, clock, random, assumptions } = core;
   const find = database.prepare<[string], RegistrationRow>("SELECT * FROM registration WHERE registration_id = ?");
   const countSince = database.prepare<[number, number], { made: number }>(
@@ -74,7 +60,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
     return { id, version: "1", created_at: new Date(clock.now()).toISOString() };
   }
 
-  const register = database.transaction((accountId: number, body: z.output<typeof registerWebhookBodySchema>) => {
+  const register = database.transaction((accountId: number, body: RegistrationBody): WebhookRegistration => {
     refuseEndpoint(body.url, assumptions);
     const now = clock.now();
     const midnight = now - (now % DAY_MS);
@@ -134,8 +120,9 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
   };
 
   return {
-    register: (accountId, body) => thenWake(register(accountId, body)),
-    list({ accountId }) {
+    /** Only this answer has the secret. A verification is sent. @throws ServiceError */
+    register: (accountId: number, body: RegistrationBody) => thenWake(register(accountId, body)),
+    list({ accountId }: { accountId?: number | undefined }): WebhookRegistration[] {
       return database
         .prepare<[{ accountId: number | null }], RegistrationRow>(
           `SELECT * FROM registration WHERE @accountId IS NULL OR account_id = @accountId
@@ -144,15 +131,20 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
         .all({ accountId: accountId ?? null })
         .map(webhookRegistration);
     },
-    read: (registrationId) => webhookRegistration(rowOf(registrationId)),
-    setStatus: (registrationId, status) => thenWake(setStatus(registrationId, status)),
-    rotateSecret(registrationId) {
+    /** Also a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
+    read: (registrationId: string) => webhookRegistration(rowOf(registrationId)),
+    /** Pauses an active one, resumes a paused one, or deletes any: its waiting deliveries are cancelled. @throws ServiceError */
+    setStatus: (registrationId: string, status: "active" | "paused" | "deleted") =>
+      thenWake(setStatus(registrationId, status)),
+    /** Only this answer has the new secret. All requests from now on are signed with it. */
+    rotateSecret(registrationId: string): WebhookRegistration {
       const row = existingRowOf(registrationId);
       const secret = newSecret();
       rotate.run({ id: registrationId, secret, now: clock.now() });
       return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
     },
-    sendTest(registrationId, message) {
+    /** Sends a `webhook.test` event to an active one. @returns the id of the delivery. @throws ServiceError */
+    sendTest(registrationId: string, message: string): number {
       const row = existingRowOf(registrationId);
       if (row.status !== "active") {
         throw new ServiceError("STATE_CONFLICT", `A registration that is ${row.status} gets no test event.`);
@@ -161,7 +153,8 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox): Registr
       const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
       return thenWake(outbox.add(row, event, eventId, clock.now()));
     },
-    verifyAgain(registrationId) {
+    /** Sends the verification again to a pending one. @returns the id of the delivery. @throws ServiceError */
+    verifyAgain(registrationId: string): number {
       const row = existingRowOf(registrationId);
       if (row.status !== "pending") {
         throw new ServiceError("STATE_CONFLICT", "Only a registration that is pending can be verified again.");
