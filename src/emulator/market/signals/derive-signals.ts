@@ -77,17 +77,13 @@ function prepareSignals(database: Database, signal_type: KnownSignalType, condit
 }
 
 /** The texts of a signal that is published by hand and that the data does not show. They are true of any figures. */
-const BY_HAND: { en: SignalTexts; zh: SignalTexts } = {
-  en: [
-    "{name}: {type}",
-    "Published by hand. The figure of {name} ({unit}) was {before} before and is {after} now.",
-    "None: the data of {month} shows no such signal, or the figures were set by hand.",
-  ],
-  zh: [
-    "{name}：手动发布的信号（{type}）",
-    "手动发布。{name}的数值（{unit}）此前为{before}，现为{after}。",
-    "无：{month}的数据中没有这一信号，或数值为手动设定。",
-  ],
+const BY_HAND: SignalTexts = {
+  evidence: {
+    en: "None: the data of {month} shows no such signal, or the figures were set by hand.",
+    zh: "无：{month}的数据中没有这一信号，或数值为手动设定。",
+  },
+  en: ["{name}: {type}", "Published by hand. The figure of {name} ({unit}) was {before} before and is {after} now."],
+  zh: ["{name}：手动发布的信号（{type}）", "手动发布。{name}的数值（{unit}）此前为{before}，现为{after}。"],
 };
 
 /**

@@ -12,7 +12,7 @@ import type { SignalTexts } from "./signal-table.js";
  * - `{rose|fell}`: the first where the value rose, the second where it did not.
  */
 export function fillTexts(
-  texts: { en: SignalTexts; zh: SignalTexts },
+  texts: SignalTexts,
   change: SignalDraft["change"],
   month: MonthIndex,
   figures: TextValues,
@@ -32,11 +32,11 @@ export function fillTexts(
     };
     const choose = (text: string): string =>
       text.replaceAll(/\{([^{}|?]+)\|([^{}]+)\}/g, after.value > before.value ? "$1" : "$2");
-    const [title, summary, evidence_summary] = texts[language];
+    const [title, summary] = texts[language];
     return {
       title: fillText(language, choose(title), values),
       summary: fillText(language, choose(summary), values),
-      evidence_summary: fillText(language, choose(evidence_summary), values),
+      evidence_summary: fillText(language, texts.evidence[language], values),
     };
   };
   return { en: fill("en"), "zh-CN": fill("zh") };
