@@ -1,8 +1,6 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { exitCodeOf } from "../../src/cli/commands/doctor/doctor-command.js";
-import { blocker, problem, warning, type Finding } from "../../src/cli/commands/doctor/findings.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, SECRET } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
@@ -31,7 +29,7 @@ test("a healthy receiver: exit 0, grouped findings on stdout, the sum on stderr"
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toBe("no problems, 2 warnings\n");
   const headings = run.lines.filter((line) => !line.startsWith(" "));
-  expect(headings).toEqual(["This installation", "Inbox file", "Address", "Connection", "Signature", "Body", "Pace"]);
+  expect(headings).toEqual(["This installation", "Inbox file", "Address", "Connection", "Signature", "Body"]);
   expect(run.stdout).toContain(
     "  skipped  inbox-file, inbox-disk, inbox-owner, inbox-content: no --db FILE was given\n",
   );
@@ -73,56 +71,13 @@ test("unreachable is exit 3, unless something else is wrong as well", async () =
   expect(withFile.exitCode).toBe(1);
 });
 
-test.each<[exitCode: number, found: readonly (readonly [examination: string, finding: Finding])[]]>([
-  [0, [["url", warning("url_has_fragment", "", "")]]],
-  [3, [["host", blocker("name_not_found", "", "")]]],
-  [3, [["connection", blocker("tls_failed", "", "")]]],
-  [1, [["answer", blocker("redirected", "", "")]]],
-  [
-    1,
-    [
-      ["host", problem("address_private", "", "")],
-      ["connection", blocker("connection_timed_out", "", "")],
-    ],
-  ],
-])("the exit code is %d for %j", (exitCode, found) => {
-  const outcomes = found.map(([name, finding]) => {
-    return { examination: { name, group: "", needs: [], run: () => [] }, findings: [finding] };
-  });
-  expect(exitCodeOf(outcomes)).toBe(exitCode);
-});
-
-test("wrong usage is one line", async () => {
-  for (const [args, says] of [
-    [["doctor", "--url", "localhost:3000"], /Expected an address like http/],
-    [["doctor", "--url", "http://127.0.0.1:1/", "--timeout", "0"], /Expected a whole number from 1/],
-    [["doctor", "--url", "http://127.0.0.1:1/", "--secret", "a", "--secret-file", "b"], /not both/],
-  ] as const) {
-    const run = await callCli(args);
-    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(run.stderr).toMatch(says);
-    expect(run.stderr.trimEnd()).not.toContain("\n");
-  }
-  const run = await callCli(["doctor", "--url", "http://127.0.0.1:1/"], { env: { SIGNALS_SECRET: "" } });
-  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-});
-
-test("secrets come from a file too, one a line, and none is printed", async () => {
-  const { url } = await serveReceiver({ secrets: "first_secret" });
-  const file = tempFile("first_secret\nsecond_secret\n", "secrets");
-  const run = await callCli(["doctor", "--url", url, "--secret-file", file]);
-  expect(run.exitCode).toBe(0);
-  expect(run.stdout).toContain("does not know secret 2 of 2");
-  expect(run.stdout + run.stderr).not.toMatch(/first_secret|second_secret/);
-});
-
 test("--db alone looks at the file, asks for no secret and sends nothing", async () => {
   const run = await callCli(["doctor", "--db", tempFile("no inbox"), "--json"], { env: { SIGNALS_SECRET: "" } });
   expect(run.exitCode).toBe(1);
   const rows = ndjson<Row>(run);
   expect(rows.filter(({ level }) => level === "problem").map(({ id }) => id)).toEqual(["inbox_not_ours"]);
   const skipped = rows.filter(({ found }) => found.includes("no --url URL was given")).map(({ group }) => group);
-  expect(new Set(skipped)).toEqual(new Set(["Address", "Connection", "Signature", "Body", "Pace"]));
+  expect(new Set(skipped)).toEqual(new Set(["Address", "Connection", "Signature", "Body"]));
   const neither = await callCli(["doctor"]);
   expect(neither).toMatchObject({
     exitCode: 2,

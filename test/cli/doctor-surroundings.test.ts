@@ -16,7 +16,6 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { formatBytes } from "../../src/cli/commands/doctor/examine-inbox.js";
 import type { Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { noConnection } from "../../src/cli/commands/doctor/examine-connection.js";
 import { canMount, smallDisk } from "../faults/small-disk.js";
@@ -267,15 +266,4 @@ test.each<[code: string, id: string]>([
 ])("%s is called %s", (code, id) => {
   expect(noConnection(code)).toMatchObject({ level: "problem", id, blocks: true });
   expect(noConnection(code).found).toContain(code);
-});
-
-test("sizes are told in their largest unit", () => {
-  expect([0, 1023, 1024, 1536, 10 * 2 ** 20, 3 * GIB].map(formatBytes)).toEqual([
-    "0 bytes",
-    "1023 bytes",
-    "1.0 KiB",
-    "1.5 KiB",
-    "10 MiB",
-    "3.0 GiB",
-  ]);
 });

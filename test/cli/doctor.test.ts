@@ -50,7 +50,7 @@ test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it
   const fine = examined.findings.filter(({ level }) => level === "ok").map(({ id }) => id);
   expect(fine).toEqual([
     ...(["node_version", "driver_version", "sqlite_version", "connected", "receiver_answers", "clock"] as const),
-    ...(["forgery_refused", "secret", "stale_refused", "bytes_kept", "large_body", "answers_fast"] as const),
+    ...(["forgery_refused", "secret", "stale_refused", "bytes_kept", "large_body"] as const),
   ]);
   expect(examined.skipped).toEqual(["inbox-file", "inbox-disk", "inbox-owner", "inbox-content", "test-event"]);
   const { accepted, duplicate, quarantined } = receiver.health().deliveries;
@@ -59,64 +59,18 @@ test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it
 
 const rewrite = (body: Buffer): Buffer => Buffer.from(JSON.stringify(JSON.parse(body.toString())));
 
-/** As JSON.parse has it: no byte order mark is read. */
-function rewriteOrPass(body: Buffer): Buffer {
-  try {
-    return rewrite(body);
-  } catch {
-    return body;
-  }
-}
-
-const escaped = (text: string): string =>
-  text.replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-
-/** As Python's json.dumps writes it. */
-function rewriteAsPython(body: Buffer): Buffer {
-  const write = (value: unknown): string => {
-    if (Array.isArray(value)) return `[${value.map(write).join(", ")}]`;
-    if (typeof value !== "object" || value === null) return JSON.stringify(value);
-    return `{${Object.entries(value)
-      .map(([key, each]) => `${JSON.stringify(key)}: ${write(each)}`)
-      .join(", ")}}`;
-  };
-  return Buffer.from(escaped(write(JSON.parse(body.toString().replace(/^\ufeff/, "")))));
-}
-
-/** A change of bytes, as Latin-1 keeps them. */
-const onBytes =
-  (change: (text: string) => string) =>
-  (body: Buffer): Buffer =>
-    Buffer.from(change(body.toString("latin1")), "latin1");
-
+// The tests of `verify` have the other changes.
 const CHANGES: readonly (readonly [what: string, change: (body: Buffer) => Buffer, found: string])[] = [
   [
     "parses JSON and writes it again",
     rewrite,
     "indented JSON, escaped text, unusual numbers, CRLF line ends arrives as compact JSON",
   ],
-  ["passes on what it cannot read", rewriteOrPass, "CRLF line ends arrives as compact JSON"],
-  [
-    "escapes text",
-    (body) => Buffer.from(escaped(rewrite(body).toString())),
-    "text beyond ASCII arrives as compact JSON, text beyond ASCII escaped",
-  ],
-  ["writes JSON as Python does", rewriteAsPython, "arrives as Python's json.dumps writes JSON"],
-  [
-    "indents",
-    (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
-    "arrives as JSON indented by 2",
-  ],
-  ["adds a LF", onBytes((text) => `${text}\n`), "a byte order mark arrives with a line end (LF) at its end"],
-  ["adds a CRLF", onBytes((text) => `${text}\r\n`), "a byte order mark arrives with a line end (CRLF) at its end"],
-  ["trims", onBytes((text) => text.trim()), "blanks around it arrives without the blanks around it"],
   [
     "decodes",
     (body) => Buffer.from(new TextDecoder().decode(body)),
     "a body with a byte order mark arrives without the byte order mark before it",
   ],
-  ["makes LF of CRLF", onBytes((text) => text.replaceAll("\r\n", "\n")), "CRLF line ends arrives with LF line ends"],
-  ["makes CRLF of LF", onBytes((text) => text.replaceAll(/\r?\n/g, "\r\n")), "arrives with CRLF line ends"],
   [
     "swaps characters",
     (body) => Buffer.from(body.toString().replace("测试", "试测")),
@@ -146,7 +100,7 @@ test("a server that is down", async () => {
   await new Promise((resolve) => server.close(resolve));
   const examined = await examine(`http://127.0.0.1:${port}${PATH}`);
   expect(examined.problems).toEqual(["connection_refused"]);
-  expect(examined.skipped).toEqual(expect.arrayContaining(["answer", "clock", "secret", "body", "pace"]));
+  expect(examined.skipped).toEqual(expect.arrayContaining(["answer", "clock", "secret", "body"]));
 });
 
 test("a name that does not exist", async () => {
@@ -211,15 +165,10 @@ const EMBEDDED = 'a"b';
 const SECRETS: readonly (readonly [id: string, given: string, has: string, side: string])[] = [
   ["secret_unknown", SECRET, "another", "not the receiver's"],
   ["secret_has_blanks", SECRET, `${SECRET} `, "the receiver's secret has a blank after it"],
-  ["secret_has_blanks", SECRET, `${SECRET}\n`, "the receiver's secret has a line end"],
   ["secret_has_blanks", `${SECRET} `, SECRET, "given here"],
-  ["secret_has_quotes", SECRET, `"${SECRET}"`, "the receiver's secret has quotes"],
-  ["secret_has_quotes", `'${SECRET}'`, SECRET, "given here"],
-  ["secret_is_line", SECRET, `SIGNALS_SECRET=${SECRET}`, "the receiver's secret is a whole line"],
   ["secret_is_line", `SIGNALS_SECRET=${SECRET}`, SECRET, "given here"],
   ["secret_is_list", `${EMBEDDED},${SECRET}`, SECRET, "several"],
   ["secret_lacks_prefix", SECRET, SECRET.slice("whsec_".length), "the receiver's secret lacks"],
-  ["secret_lacks_prefix", SECRET.slice("whsec_".length), SECRET, "given here"],
 ];
 
 test.each(SECRETS)("a secret that is not the receiver's: %s, %j", async (id, given, has, side) => {
@@ -330,7 +279,7 @@ test.each([400_000, -400_000])(
     const examined = await examine(url);
     expect(examined.problems).toEqual(["clock_skewed"]);
     const found = examined.find("clock_skewed")?.found;
-    expect(found).toMatch(/refuses a signature that was made now, and its Date header agrees with this machine: /);
+    expect(found).toMatch(/refuses a signature that was made now: its Date header agrees with this machine/);
     expect(found).not.toContain("0 s");
   },
 );
@@ -388,23 +337,6 @@ test("a receiver that tolerates what is too old, and one that verifies nothing",
     });
   });
   expect((await examine(trusting)).problems).toEqual(["forgery_accepted"]);
-});
-
-test.each([
-  [4000, "problem"],
-  [1500, "warning"],
-  [900, "ok"],
-])("a receiver that takes %d ms for each answer", async (ms, level) => {
-  const handle = nodeHandler(await startReceiver());
-  let time = 0;
-  const url = await listen((request, response) => {
-    time += ms;
-    handle(request, response);
-  });
-  const examined = await examine(url, {}, { monotonicMs: () => time });
-  const found = examined.find("answers_slow");
-  expect(found?.level ?? "ok").toBe(level);
-  expect(examined.problems).toEqual(level === "problem" ? ["answers_slow"] : []);
 });
 
 const BUSY: readonly (readonly [id: string, status: number, code: string])[] = [
@@ -526,7 +458,7 @@ test("a receiver that was not started, and one whose secrets are not to be had",
   expect((await examine(await listen(nodeHandler(idle)))).problems).toEqual(["store_unavailable"]);
   const { url } = await serveReceiver({ secrets: () => Promise.reject(new Error("vault is sealed")) });
   expect((await examine(url)).problems).toEqual(["secret_unavailable"]);
-  // It says so after a while: a delivery waits for the file. That is no slow receiver.
+  // It says so after a while: a delivery waits for the file.
   const waiting = await serveReceiver({ secrets: secretFile("/no/such/file"), secretWaitMs: 1100 });
   const examined = await examine(waiting.url);
   expect([examined.problems, examined.warnings]).toEqual([["secret_unavailable"], LOCAL]);

@@ -12,9 +12,7 @@ const HABITS = [
   "bodies.limit",
   "bodies.compressed",
   "methods.other",
-  "answers.error-envelope",
   "answers.json",
-  "answers.nosniff",
 ];
 
 testWithPython("a right receiver in Python passes what is required", async () => {

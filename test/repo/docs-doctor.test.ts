@@ -20,7 +20,7 @@ test("the README lists every finding of doctor, and no other", () => {
     .flatMap((folder) => readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8")))
     .join("\n");
   const made = code.matchAll(/(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"/g);
-  expect([...new Set([...made].map((match) => match[1]))].sort()).toEqual(ids.sort());
+  expect(new Set([...made].map((match) => match[1]))).toEqual(new Set(ids));
 });
 
 test("the README's example holds findings that there are, under their groups", () => {

@@ -16,23 +16,17 @@ export interface BuildContext {
   asIs: boolean;
 }
 
-/** A case that is ready to be sent, with the same content each time. */
-export interface BuiltDelivery {
-  delivery: Delivery;
-  sendings: number;
-  /** Signs for the `index`th sending, now. */
-  build(index: number): OutgoingDelivery;
-  /** What the answer to that sending must be, with the placeholders filled. */
-  expected(index: number): Expectation;
-}
+export type BuiltDelivery = ReturnType<typeof buildDelivery>;
 
-export function buildDelivery(delivery: Delivery, context: BuildContext): BuiltDelivery {
+/** A case that is ready to be sent, with the same content each time. */
+export function buildDelivery(delivery: Delivery, context: BuildContext) {
   const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
   const challenge = challengeIn(content);
   return {
     delivery,
     sendings: delivery.repeat ?? 1,
-    build(index) {
+    /** Signs for the `index`th sending, now. */
+    build(index: number): OutgoingDelivery {
       const isOther = delivery.conflict === true && index > 0;
       // One more blank makes another body under the same id.
       const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
@@ -49,7 +43,8 @@ export function buildDelivery(delivery: Delivery, context: BuildContext): BuiltD
         isChunked: delivery.chunked ?? false,
       };
     },
-    expected(index) {
+    /** What the answer to that sending must be, with the placeholders filled. */
+    expected(index: number): Expectation {
       const expected = (index > 0 ? delivery.expectRepeat : undefined) ?? delivery.expect;
       if (!isJsonObject(expected.body) || expected.body["challenge"] !== "{challenge}" || challenge === null) {
         return expected;

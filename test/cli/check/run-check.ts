@@ -1,36 +1,24 @@
 import { expect } from "vitest";
+import type { AnswerTimes } from "../../../src/cli/commands/check/answers.js";
+import type { CheckResult } from "../../../src/cli/commands/check/check.js";
+import type { Summary } from "../../../src/cli/commands/check/report-checks.js";
 import { callCli } from "../call-cli.js";
 import { ndjson, type CliRun } from "../run-cli.js";
 import type { ProcessReceiver } from "./serve-process.js";
 
-export interface CheckRow {
-  id: string;
-  kind: "required" | "advised";
-  outcome: "passed" | "failed" | "skipped";
-  reason?: string;
-  note?: string;
-  hint?: string;
-  probes: { name: string; sent: string; expected: string; came: string; ok: boolean }[];
-}
-
-type Counts = Record<CheckRow["outcome"], number>;
-
-export interface SummaryRow {
-  summary: {
+interface SummaryRow {
+  summary: Summary & {
     ok: boolean;
     complete: boolean;
     stoppedBy?: string;
-    required: Counts;
-    advised: Counts;
-    skipped: string[];
-    acknowledgements: { count: number; p50Ms: number; p99Ms: number; maxMs: number } | null;
+    acknowledgements: AnswerTimes | null;
     clockOffsetMs: number;
   };
 }
 
 export interface CheckedRun {
   run: CliRun;
-  rows: CheckRow[];
+  rows: CheckResult[];
   summary: SummaryRow["summary"];
   /** The ids of the required checks that failed. */
   failed: string[];
@@ -42,11 +30,11 @@ export interface CheckedRun {
 /** Runs `signalbox check` and reads its NDJSON. */
 export async function runCheck(url: string, ...args: string[]): Promise<CheckedRun> {
   const run = await callCli(["check", url, "--json", ...args]);
-  const lines = ndjson<CheckRow | SummaryRow>(run);
+  const lines = ndjson<CheckResult | SummaryRow>(run);
   const last = lines.at(-1);
   expect(last, run.stderr).toHaveProperty("summary");
-  const rows = lines.slice(0, -1) as CheckRow[];
-  const ids = (isIt: (row: CheckRow) => boolean): string[] => rows.filter(isIt).map(({ id }) => id);
+  const rows = lines.slice(0, -1) as CheckResult[];
+  const ids = (isIt: (row: CheckResult) => boolean): string[] => rows.filter(isIt).map(({ id }) => id);
   return {
     run,
     rows,

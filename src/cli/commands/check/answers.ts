@@ -1,5 +1,4 @@
-import { describeAnswer, isRefusal, isSuccess, jsonIn, type Answered } from "../../deliveries/answer.js";
-import { isJsonObject } from "../../deliveries/restamp.js";
+import { describeAnswer, isRefusal, isSuccess, type Answered } from "../../deliveries/answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { describeDelivery } from "./describe-delivery.js";
@@ -48,34 +47,16 @@ export const MANNERS = {
     isKept: ({ answer }) => answer.status === 401,
     came: ({ answer }) => describeAnswer(answer, true),
   },
-  errorEnvelope: {
-    concerns: ({ answer }) => isRefusal(answer),
-    expected: '{"error":{"code","message"},"request_id"}',
-    isKept: ({ answer }) => isErrorEnvelope(jsonIn(answer)),
-    came: ({ answer }) => describeAnswer(answer, true),
-  },
   json: {
     concerns: ({ answer }) => answer.body !== "",
     expected: "Content-Type: application/json",
     isKept: ({ answer }) => /^application\/json\b/i.test(answer.headers["content-type"] ?? ""),
     came: ({ answer }) => `Content-Type: ${answer.headers["content-type"] ?? "(none)"}`,
   },
-  nosniff: {
-    concerns: () => true,
-    expected: "X-Content-Type-Options: nosniff",
-    isKept: ({ answer }) => answer.headers["x-content-type-options"] === "nosniff",
-    came: ({ answer }) => `X-Content-Type-Options: ${String(answer.headers["x-content-type-options"] ?? "(none)")}`,
-  },
 } as const satisfies Record<string, Manner>;
 
 function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
   return exchange.answer.kind === "answer";
-}
-
-function isErrorEnvelope(body: unknown): boolean {
-  if (!isJsonObject(body) || typeof body["request_id"] !== "string") return false;
-  const { error } = body;
-  return isJsonObject(error) && typeof error["code"] === "string" && typeof error["message"] === "string";
 }
 
 /** Several checks may have sent the same case. */

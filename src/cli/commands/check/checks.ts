@@ -310,22 +310,10 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
     run: (context) => checkManner(MANNERS.unauthorized, context),
   },
   {
-    id: "answers.error-envelope",
-    title: "A refusal has the service's own error envelope.",
-    hint: 'Answer {"error":{"code","message"},"request_id"}, with fixed texts that repeat nothing of the request.',
-    run: (context) => checkManner(MANNERS.errorEnvelope, context),
-  },
-  {
     id: "answers.json",
     title: "An answer says that it is JSON.",
     hint: "Set Content-Type: application/json.",
     run: (context) => checkManner(MANNERS.json, context),
-  },
-  {
-    id: "answers.nosniff",
-    title: "An answer forbids the client to guess its type.",
-    hint: "Set X-Content-Type-Options: nosniff: the challenge is text that the sender chose.",
-    run: (context) => checkManner(MANNERS.nosniff, context),
   },
   {
     id: "answers.time",

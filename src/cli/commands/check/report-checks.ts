@@ -4,12 +4,6 @@ import { describeTimes, type AnswerTimes } from "./answers.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 import { describeOffset } from "./age-bounds.js";
 
-/** Prints results as they come, for people or as NDJSON. */
-export interface CheckReport {
-  add(result: CheckResult): void;
-  finish(run: Run): void;
-}
-
 /** The result of a run as a whole. */
 export interface Run {
   summary: Summary;
@@ -53,7 +47,8 @@ export function isGood({ required, advised, skipped }: Summary, strict: boolean)
   return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }
 
-export function reportAsText(terminal: Terminal, planned: number): CheckReport {
+/** Prints results as they come, for people. */
+export function reportAsText(terminal: Terminal, planned: number) {
   const { paint } = terminal;
   let done = 0;
   let kind: CheckKind | undefined;
@@ -72,13 +67,13 @@ export function reportAsText(terminal: Terminal, planned: number): CheckReport {
   }
 
   return {
-    add(result) {
+    add(result: CheckResult): void {
       done += 1;
       printHeadings(result);
       for (const line of linesOf(result, terminal)) terminal.print(line);
       terminal.progress(`${done} of ${planned} checks`);
     },
-    finish({ summary, isGood: isRight, times, clockOffsetMs, stoppedBy }) {
+    finish({ summary, isGood: isRight, times, clockOffsetMs, stoppedBy }: Run): void {
       if (clockOffsetMs !== 0) terminal.note(terminal.notePaint.yellow(describeOffset(clockOffsetMs)));
       if (times !== null) terminal.note(`acknowledgements: ${describeTimes(times)}`);
       const { required, advised } = summary;
@@ -129,7 +124,7 @@ function linesOfProbe({ name, sent, expected, came }: Probe): string[] {
   ];
 }
 
-export function reportAsJson(terminal: Terminal, strict: boolean): CheckReport {
+export function reportAsJson(terminal: Terminal, strict: boolean): ReturnType<typeof reportAsText> {
   return {
     add({ hint, seconds, ...row }) {
       const ms = Math.round(seconds * 1000);

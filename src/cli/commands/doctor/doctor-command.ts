@@ -74,7 +74,7 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
 const REACHING = new Set(["host", "connection"]);
 
 /** 3 when the only problem is that the receiver cannot be reached: then it is not known to be wrong. */
-export function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
+function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const problems = outcomes.flatMap((outcome) => {
     const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
     return found.map(({ blocks = false }) => ({ isUnreachable: blocks && REACHING.has(outcome.examination.name) }));

@@ -28,8 +28,6 @@ export interface Facts {
   isSignalbox?: boolean;
   /** What signs for this receiver. */
   key?: string | Buffer;
-  /** How long each answer took, in milliseconds. */
-  times: number[];
 }
 
 export interface Examination {
@@ -64,7 +62,6 @@ export interface Reply {
   code: string | null;
   /** The challenge came back with a 2xx. */
   isVerified: boolean;
-  ms: number;
   /** The time of this machine in the middle of the exchange, in milliseconds since 1970. */
   at: number;
 }

@@ -1,7 +1,7 @@
 import { createProbes } from "./probe.js";
 import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
-import { examineAnswer, examinePace } from "./examine-answer.js";
+import { examineAnswer } from "./examine-answer.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineClock } from "./examine-clock.js";
 import { examineConnection } from "./examine-connection.js";
@@ -42,8 +42,6 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "body", group: BODY, needs: ["secret"], run: examineBody },
   { name: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
   { name: "test-event", group: BODY, needs: ["clock", "body"], unless: notAsked, run: examineTestEvent },
-  // A receiver without a secret waits for one before it says so.
-  { name: "pace", group: "Pace", needs: ["answer"], run: examinePace },
 ];
 
 const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX]);
@@ -71,7 +69,7 @@ export async function runExaminations(
     examinations = EXAMINATIONS,
   }: { surroundings?: Surroundings; examinations?: readonly Examination[] } = {},
 ): Promise<Outcome[]> {
-  const facts: Facts = { times: [] };
+  const facts: Facts = {};
   const send = createProbes(input, surroundings, facts);
   const subject = { ...input, surroundings, send, facts };
   /** Examinations that found a blocker or were skipped, each with the first cause. */

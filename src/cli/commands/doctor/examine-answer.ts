@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { echoed } from "../../console/printable.js";
 import type { Reply, Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, type Finding } from "./findings.js";
 import { verdictOf } from "./probe.js";
 
 /** Is the program that answers a receiver, and does it come as far as the signature? */
@@ -139,20 +139,4 @@ function faultOfStatus(status: number, headers: IncomingHttpHeaders): Finding {
 /** A query, a user name or a password may be a secret. */
 function withoutQuery(location: string): string {
   return location.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
-}
-
-const QUICK_MS = 1000;
-/** A receiver of signalbox gives up its own answer then (`ackTimeoutMs`). */
-const MOST_MS = 3000;
-
-/** Judges the median of all answers so far, so that one slow answer is no finding. */
-export function examinePace({ facts: { times } }: Subject): Finding[] {
-  const sorted = [...times].sort((a, b) => a - b);
-  const medianMs = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
-  const found = `half of ${times.length} answers came within ${Math.round(medianMs)} ms`;
-  if (medianMs <= QUICK_MS) return [ok("answers_fast", found)];
-  const fix =
-    "Answer first and work later: hand the signal to a queue in onSignal. See what keeps the event loop or the proxy busy; " +
-    "the service's document does not say how long it waits.";
-  return [(medianMs > MOST_MS ? problem : warning)("answers_slow", found, fix)];
 }

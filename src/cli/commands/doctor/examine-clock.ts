@@ -11,8 +11,7 @@ const NEARLY_TOO_OLD_SECONDS = DEFAULT_TOLERANCE_SECONDS - WORTH_A_WARNING_SECON
 
 const FIX =
   "Set both clocks by NTP (`timedatectl` and `date -u` show them): the receiver refuses a signature that is over 300 s " +
-  "old or early by its own clock.";
-const FIX_UNSEEN = `${FIX} Look at the option \`clock\` too, if it is given one.`;
+  "old or early by its own clock. Look at its option `clock` too, if it is given one.";
 
 /**
  * A signature is good for 300 s around the receiver's clock. The answer's Date header shows a clock, but a proxy may have set
@@ -31,11 +30,9 @@ export async function examineClock(subject: Subject): Promise<Finding[]> {
 function refusesNow(ahead: number | null): Finding {
   const found = "the receiver refuses a signature that was made now";
   if (ahead === null) return blocker("clock_skewed", found, FIX);
-  if (Math.abs(ahead) > WORTH_A_WARNING_SECONDS) {
-    return blocker("clock_skewed", `${found}: it is ${describe(ahead)} this machine`, FIX);
-  }
-  const why = "its Date header agrees with this machine: it may be a proxy's, or the receiver has a clock of its own";
-  return blocker("clock_skewed", `${found}, and ${why}`, FIX_UNSEEN);
+  const isSeen = Math.abs(ahead) > WORTH_A_WARNING_SECONDS;
+  const why = isSeen ? `it is ${describe(ahead)} this machine` : "its Date header agrees with this machine";
+  return blocker("clock_skewed", `${found}: ${why}`, FIX);
 }
 
 function fromHeader(ahead: number, reply: Reply): Finding {
@@ -62,7 +59,7 @@ async function tryEdges({ send }: Subject): Promise<Finding> {
     const found =
       `the receiver refuses a signature that is ${NEARLY_TOO_OLD_SECONDS} s ${old ? "old" : "early"}: its clock is over ` +
       `${WORTH_A_WARNING_SECONDS} s ${old ? "ahead of" : "behind"} this machine, whatever its Date header says`;
-    return warning("clock_skewed", found, FIX_UNSEEN);
+    return warning("clock_skewed", found, FIX);
   }
   return ok("clock", "the clocks of the receiver and this machine agree; a signature may be 300 s off");
 }

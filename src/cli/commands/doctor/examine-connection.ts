@@ -9,7 +9,7 @@ export async function examineConnection({ send, timeoutMs, facts }: Subject): Pr
   if (answer.kind === "unreachable") return [noConnection(answer.code)];
   if (answer.kind === "broken") return [noAnswer(answer.code, timeoutMs)];
   facts.contact = reply;
-  return [ok("connected", `a server answers: ${answer.status} in ${Math.round(reply.ms)} ms`)];
+  return [ok("connected", `a server answers: ${answer.status} in ${Math.round(answer.ms)} ms`)];
 }
 
 interface Failure {

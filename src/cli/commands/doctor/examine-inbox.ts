@@ -191,7 +191,7 @@ const UNITS = [
 ] as const;
 
 /** `4.2 MiB`, `512 bytes`. */
-export function formatBytes(bytes: number): string {
+function formatBytes(bytes: number): string {
   const [unit, size] = UNITS.find(([, each]) => bytes >= each) ?? ["bytes", 1];
   const count = bytes / size;
   return `${count < 10 && size > 1 ? count.toFixed(1) : Math.round(count)} ${unit}`;

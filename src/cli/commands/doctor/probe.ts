@@ -34,15 +34,14 @@ export function verificationBody(extra?: Readonly<Record<string, unknown>>): Buf
  */
 const LONG_AGO_SECONDS = -1_000_000_000;
 
-export function createProbes(input: DoctorInput, { now, monotonicMs }: Surroundings, facts: Facts): SendProbe {
+export function createProbes(input: DoctorInput, { now }: Surroundings, facts: Facts): SendProbe {
   const { url, secrets, timeoutMs, signal } = input;
   return async (probe) => {
     const { body, signed = body, key = facts.key ?? secrets[0], skewSeconds = 0, headers = [], mayBeStored } = probe;
     const skew = mayBeStored === true || isVerification(signed) ? skewSeconds : LONG_AGO_SECONDS;
     const timestamp = String(Math.max(0, Math.floor(now() / 1000) + skew));
     const v1 = createHmac("sha256", key).update(`${timestamp}.`).update(signed).digest("hex");
-    const wallBefore = now();
-    const before = monotonicMs();
+    const before = now();
     const answer = await sendDelivery(
       url,
       {
@@ -53,15 +52,12 @@ export function createProbes(input: DoctorInput, { now, monotonicMs }: Surroundi
       },
       { timeoutMs, signal, secrets },
     );
-    const ms = monotonicMs() - before;
-    if (answer.kind === "answer") facts.times.push(ms);
     return {
       answer,
       headers: answer.kind === "answer" ? answer.headers : {},
       code: errorCodeIn(answer),
       isVerified: isSuccess(answer) && propertyIn(answer, "challenge") === CHALLENGE,
-      ms,
-      at: (wallBefore + now()) / 2,
+      at: (before + now()) / 2,
     };
   };
 }

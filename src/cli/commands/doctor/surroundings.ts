@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 
 /** What the examinations read of this machine. A test passes others. */
 export const SURROUNDINGS = {
-  nodeVersion: process.versions.node as string,
+  nodeVersion: process.versions.node,
   /** Of better-sqlite3; null when it is not installed. */
   driverVersion(): string | null {
     try {
@@ -48,7 +48,6 @@ export const SURROUNDINGS = {
   },
   /** Milliseconds since 1970. */
   now: () => Date.now(),
-  monotonicMs: () => performance.now(),
 };
 
 export type Surroundings = typeof SURROUNDINGS;
