@@ -29,6 +29,15 @@ const flip: Damage = (bytes, random, round) => {
 
 const cut: Damage = (bytes, random) => bytes.subarray(0, 1 + Math.floor(random() * (bytes.length - 1)));
 
+const TABLE_LEAF = 13;
+
+/** The last page that holds rows of a table. */
+function fillLastTablePage(bytes: Buffer): Buffer {
+  let page = bytes.length / PAGE_BYTES - 1;
+  while (bytes[page * PAGE_BYTES] !== TABLE_LEAF) page -= 1;
+  return Buffer.from(bytes).fill(0xff, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
+}
+
 /** Hundreds of inboxes are opened and closed, and nothing is asked of their disk: in memory where there is such a place. */
 function memoryFolder(): string {
   const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "signalbox-"));
@@ -110,7 +119,9 @@ test.each([
     const counts = { refused: 0, unreadable: 0, right: 0, wrongPayload: 0, lost: 0 };
     for (let round = 0; round < rounds; round++) {
       const hint = `FAULT_SEED=${SEED}, round ${round}`;
-      const path = damagedCopy(sample, "", (bytes) => flip(bytes, random, round));
+      // The first is no flip but a damage that every check finds, or few rounds might have none of that kind.
+      const damage = round === 0 ? fillLastTablePage : (bytes: Buffer) => flip(bytes, random, round);
+      const path = damagedCopy(sample, "", damage);
       const { errors, contents, taken, kept } = await live(path);
       // A closed file is not checked at its start (see the known limits): a page of an index that rots may swallow what
       // is taken. After a crash the check finds it first.
@@ -165,30 +176,15 @@ test("an inbox of which whole pages are cut off is refused as damaged, and left 
   }
 });
 
-const TABLE_LEAF = 13;
-
-/** The last page that holds rows of a table. */
-function fillLastTablePage(bytes: Buffer): Buffer {
-  let page = bytes.length / PAGE_BYTES - 1;
-  while (bytes[page * PAGE_BYTES] !== TABLE_LEAF) page -= 1;
-  return Buffer.from(bytes).fill(0xff, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
-}
-
-test("an inbox that was left by a crash and has a page that is none is refused as damaged", async () => {
-  const path = damagedCopy(await sampleInbox(true), "", fillLastTablePage);
-  // At the start, not at some later event.
-  const { code, help } = await rejectionOf(sqliteStore(path).open({ endpoint: ENDPOINT }));
-  expect([code, help]).toEqual(["store_corrupt", expect.stringContaining("Move the file away")]);
-});
-
 // Closing after the refusal, SQLite writes the WAL into the file and deletes it: the next start takes the inbox for one
 // that was closed, and does not look.
 test("an inbox that was refused as damaged is refused at the second start too, and left as it is", async () => {
   const path = damagedCopy(await sampleInbox(true), "", fillLastTablePage);
   const before = [readFileSync(path), readFileSync(`${path}-wal`)];
   for (let start = 0; start < 2; start++) {
-    const { code } = await rejectionOf(sqliteStore(path).open({ endpoint: ENDPOINT }));
-    expect(code).toBe("store_corrupt");
+    // At the start, not at some later event.
+    const { code, help } = await rejectionOf(sqliteStore(path).open({ endpoint: ENDPOINT }));
+    expect([code, help]).toEqual(["store_corrupt", expect.stringContaining("Move the file away")]);
     expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
   }
 });

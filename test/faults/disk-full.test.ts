@@ -117,26 +117,20 @@ testOnSmallDisk("what a full inbox forgets makes room for new events", async () 
   await expectEachOnce(receiver, files, [...taken, ...refused]);
 });
 
-testOnSmallDisk("a start on a full disk is refused with what to do, and works once there is room", async () => {
-  const disk = smallDisk(8);
-  const empty = disk.fill();
-  const store = sqliteStore(join(disk.folder, "inbox.db"));
-  const error = await rejectionOf(store.open({ endpoint: "default" }));
-  expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("Free disk space")]);
-  empty();
-  await store.open({ endpoint: "default" });
-  await store.close("default");
-});
-
-testOnSmallDisk("a start of an old inbox on a full disk is refused with what to do", async () => {
-  const disk = smallDisk(8);
-  const store = sqliteStore(join(disk.folder, "inbox.db"));
-  await store.open({ endpoint: "default" });
-  await store.close("default");
-  const empty = disk.fill();
-  const error = await rejectionOf(store.open({ endpoint: "default" }));
-  empty();
-  await store.open({ endpoint: "default" });
-  await store.close("default");
-  expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("Free disk space")]);
-});
+testOnSmallDisk.each(["new", "old"])(
+  "a start of a %s inbox on a full disk is refused with what to do, and works once there is room",
+  async (age) => {
+    const disk = smallDisk(8);
+    const store = sqliteStore(join(disk.folder, "inbox.db"));
+    if (age === "old") {
+      await store.open({ endpoint: "default" });
+      await store.close("default");
+    }
+    const empty = disk.fill();
+    const error = await rejectionOf(store.open({ endpoint: "default" }));
+    expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("Free disk space")]);
+    empty();
+    await store.open({ endpoint: "default" });
+    await store.close("default");
+  },
+);

@@ -114,9 +114,7 @@ test("a process that waits for a file gets it when its owner is killed, with all
 test.each<[string, (db: string) => void]>([
   ["all its files were deleted", (db) => ["", "-wal", "-shm"].forEach((suffix) => rmSync(db + suffix))],
   ["the WAL was deleted", (db) => rmSync(`${db}-wal`)],
-  ["the database was deleted", rmSync],
   ["the WAL was cut short", (db) => truncateSync(`${db}-wal`)],
-  ["the database was cut short", (db) => truncateSync(db)],
   ["the database got a second name", (db) => linkSync(db, `${db}-2`)],
 ])("when %s, a running receiver answers 503 and its health is red", async (_what, change) => {
   const files = inboxFiles();

@@ -76,30 +76,3 @@ test("no delivery is answered before the row is committed, neither the first nor
   expect((await Promise.all(sent)).sort()).toEqual([...Array(5).fill(DUPLICATE), NEW]);
   await stop(first, second);
 });
-
-test("what a killed process had in hand is left alone while its lease runs, and taken over after that", async () => {
-  const files = inboxFiles();
-  const [first, second] = await startTwo(files);
-  const event = eventThat("hangs");
-  expect((await send(first.port, event)).body).toBe(NEW);
-  await first.until("the callback", (lines) => lines.some(({ say }) => say === "begun"));
-  first.kill("SIGKILL");
-  expect(await first.exited).toBe("SIGKILL");
-
-  // A second attempt is claimed from the file, so by then the other has looked for what it may take.
-  const own = eventThat("rejects");
-  expect((await send(second.port, own)).body).toBe(NEW);
-  await second.until("its own event to be dead", (lines) => lines.some(({ say }) => say === "dead"));
-  expect(readLog(files.log).filter(({ id }) => id === event.id)).toHaveLength(1);
-
-  const late = await startReceiver({ ...files, shared: true, clockAheadMs: 3_600_000 });
-  await late.until("the callback", (lines) => lines.some(({ say }) => say === "begun"));
-  expect(late.lines).toContainEqual({
-    say: "begun",
-    id: event.id,
-    possiblyRepeated: true,
-    replayed: false,
-    attempt: 1,
-  });
-  await stop(second, late);
-});

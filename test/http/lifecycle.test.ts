@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { signalEvent } from "../../src/testing/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { latch } from "./latch.js";
-import { deliver, delivery, listen, makeReceiver, nextEvent, serve, sqliteOnDisk, STACKS } from "./serve.js";
+import { deliver, delivery, listen, makeReceiver, serve, sqliteOnDisk, STACKS } from "./serve.js";
 import { openWire, rawRequest } from "./wire.js";
 
 test("start and close may be called twice, and close may come first", async () => {
@@ -74,41 +73,6 @@ test("a start that failed may be tried again", async () => {
   fails = false;
   await receiver.start();
   expectAcknowledged(await deliver(port), RECEIVED);
-});
-
-test.for(STACKS)("close lets a running callback end, and takes nothing meanwhile, over $name", async (stack) => {
-  const store = sqliteOnDisk();
-  const work = latch();
-  const running = latch();
-  let aborted = false;
-  const { receiver, port } = await serve(
-    {
-      store,
-      onSignal: async (_signal, { abortSignal }) => {
-        abortSignal.addEventListener("abort", () => (aborted = true));
-        running.open();
-        await work.opened;
-      },
-    },
-    stack,
-  );
-  const event = signalEvent();
-  expectAcknowledged(await deliver(port, event), RECEIVED);
-  await running.opened;
-  let closed = false;
-  const closing = receiver.close().then(() => (closed = true));
-  expectRefused(await deliver(port), 503, "closing");
-  expectRefused(await deliver(port, event), 503, "closing");
-  expect([closed, receiver.health().state]).toEqual([false, "closing"]);
-  const done = nextEvent(receiver, "handedOff");
-  work.open();
-  expect(await done).toMatchObject({ eventId: event.id });
-  await closing;
-  expect(aborted).toBe(false);
-  expectRefused(await deliver(port), 503, "closing");
-  const successor = makeReceiver({ store });
-  await successor.start();
-  expect(await successor.inbox.stats()).toMatchObject({ done: 1, total: 1 });
 });
 
 test.for(STACKS)("a body that ends after close began is not taken, over $name", async (stack) => {

@@ -100,14 +100,9 @@ test("every option takes what is documented, and undefined for absent", () => {
     });
     createReceiver({ ...base, maxQueued: undefined, handoff: undefined, retention: undefined, clock: undefined });
     createReceiver({ ...base, logger: false, handoff: { backoff: { baseMs: 1, factor: 2, maxMs: 3 } } });
-  });
-});
-
-test("undefined means absent inside the groups too", () => {
-  typed(() => {
-    const concurrency: number | undefined = undefined;
-    createReceiver({ ...base, handoff: { concurrency }, retention: { keyDays: concurrency } });
-    createReceiver({ ...base, maxQueued: { events: concurrency }, handoff: { backoff: { baseMs: concurrency } } });
+    const absent: number | undefined = undefined;
+    createReceiver({ ...base, maxQueued: { events: absent }, retention: { keyDays: absent } });
+    createReceiver({ ...base, handoff: { concurrency: absent, backoff: { baseMs: absent } } });
     sqliteStore({ path: "signals.db", shared: undefined });
   });
 });

@@ -12,7 +12,6 @@ import {
 import type { TakeOverResult } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { storeContract } from "../../src/testing/index.js";
 
 /** A user's own store, in the shape in which one would be written: a class of their own over some client. */
 class OwnStore implements InboxStore {
@@ -60,14 +59,4 @@ test("the stores of the package and a user's own are inbox stores", () => {
   expectTypeOf(sqliteStore).returns.toExtend<InboxStore>();
   expectTypeOf<OwnStore>().toExtend<InboxStore>();
   createReceiver({ secrets: "whsec_types", store: new OwnStore(), onSignal: () => {}, logger: false });
-});
-
-test("a user's own store can be held to the contract", () => {
-  const cases = storeContract(() => ({ createStore: () => new OwnStore(), destroy: async () => {} }));
-  expectTypeOf(cases[0]!.run).returns.toEqualTypeOf<Promise<void>>();
-});
-
-test("a store that leaves something out is none", () => {
-  expectTypeOf<Omit<OwnStore, "takeOver">>().not.toExtend<InboxStore>();
-  expectTypeOf<Omit<OwnStore, "commit"> & { commit(batch: Batch): BatchResult }>().not.toExtend<InboxStore>();
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Handoff } from "../../../src/index.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
@@ -41,7 +42,12 @@ test("the callback gets the event and all about its hand-off", async () => {
   });
   expect(handoff.abortSignal.aborted).toBe(false);
   expect(handoff.abortSignal).toBe(handoff.abortSignal);
-  expect(handoff.logger.bindings()).toMatchObject({ deliveryKey: `crm/${event.id}`, attempt: 1 });
+  // Its type promises a logger and a signal, so a copy has them too.
+  const copies = [handoff, { ...handoff }, Object.create(handoff) as Handoff, new Proxy(handoff, {})];
+  for (const { logger, abortSignal } of copies) {
+    expect(logger.bindings()).toMatchObject({ deliveryKey: `crm/${event.id}`, attempt: 1 });
+    expect(abortSignal.aborted).toBe(false);
+  }
 });
 
 test("whatever the callback returns, but a rejection, is success", async () => {

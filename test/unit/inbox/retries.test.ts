@@ -33,21 +33,6 @@ test("a rejected event comes again after its delay, with the next attempt number
   expect(rig.seen[1]).toMatchObject({ attempt: 1, willRetry: true, nextAttemptAt: new Date(T0 + 10_000) });
 });
 
-test("a callback that throws at once is retried like one that rejects", async () => {
-  let times = 0;
-  const { deliver, clock, namesSeen } = await startRig({
-    handoff: { backoff: () => 1000 },
-    onSignal: () => {
-      times += 1;
-      if (times < 3) throw new Error("at once");
-    },
-  });
-  await deliver();
-  await clock.advance(2000);
-  expect(times).toBe(3);
-  expect(namesSeen().at(-1)).toBe("handedOff");
-});
-
 test.each([
   ["nothing", undefined, "thrown: undefined"],
   ["a text", "text", "thrown: text"],

@@ -42,12 +42,6 @@ test("a change of any one byte of the body is refused", () => {
   );
 });
 
-test("a byte more or less in the body is refused", () => {
-  expect(verify({ body: Buffer.concat([BODY, Buffer.from("\n")]) })).toEqual(MISMATCH);
-  expect(verify({ body: BODY.subarray(1) })).toEqual(MISMATCH);
-  expect(verify({ body: Buffer.alloc(0) })).toEqual(MISMATCH);
-});
-
 test("a change of any one character of the header is refused", () => {
   for (let at = 0; at < HEADER.length; at++) {
     for (const other of "09afAF=,t ") {
@@ -76,10 +70,6 @@ test("nothing that stands where the header, the body or the secrets belong makes
 test("a caller without types who passes one secret as text is not open to its single letters", () => {
   const header = signBody({ body: BODY, secret: "w", timestamp: T });
   expect(verify({ header, secrets: "whsec_unit" })).toEqual(MISMATCH);
-});
-
-test("secrets that are missing match nothing and do not throw", () => {
-  for (const secrets of [undefined, null, 7, {}]) expect(verify({ secrets })).toEqual(MISMATCH);
 });
 
 test.each([

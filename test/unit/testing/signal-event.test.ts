@@ -36,12 +36,6 @@ test("without a type it is a traffic_breakout, or what the overrides say", () =>
   expect(event.data.title).toBe(fixture("signals/price_increased").data.title);
 });
 
-test("a type that this release does not know is sound too", () => {
-  const event = signalEvent("a_type_of_next_year");
-  expect(event.data.signal_type).toBe("a_type_of_next_year");
-  expect(kindOf(event)).toBe("known");
-});
-
 test("overrides are merged in, however deep, and the id follows them unless it is given", () => {
   const overrides = { data: { signal_id: 7, product: { id: 8 }, change: { after: { value: 9 } } } };
   for (const event of [signalEvent(overrides), signalEvent("price_increased", overrides)]) {

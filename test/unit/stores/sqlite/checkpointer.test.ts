@@ -1,12 +1,10 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { InboxStore } from "../../../../src/index.js";
 import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
-/** For what a thread does. */
-const WAIT = { timeout: 20_000 };
 const PAGE_BYTES = 4096;
 const BODY = Buffer.alloc(100_000, "x");
 
@@ -46,16 +44,6 @@ test("the WAL grows during a long read, and begins anew after it", async () => {
   const kept = walPages(path);
   await acceptMany(store, 300);
   expect(walPages(path)).toBe(kept);
-});
-
-test("a commit beside a checkpoint and one held back for it are both durable and both counted", async () => {
-  const path = inboxPath();
-  const store = await openStore(path);
-  await Promise.all(Array.from({ length: 400 }, () => accept(store, newEvent({ body: BODY }))));
-  await vi.waitFor(() => expect(checkpoints(store)?.done).toBeGreaterThan(0), WAIT);
-  const diagnostics = store.diagnostics?.("default");
-  expect(diagnostics?.sync.count).toBeGreaterThan(0);
-  expect((await store.stats("default")).total).toBe(400);
 });
 
 test("closing while a checkpoint runs ends, and the next opening finds everything", async () => {
