@@ -29,15 +29,15 @@ test("the keys of a ranking's dataset, filters and category, and of a profile's 
   const profile = (await running.ask(`/tools/${slug}`)).body;
   const { dataset, filters, category } = await rank(`category=${String(profile["primary_category_slug"])}`);
   const categories = profile["categories"] as Json[];
-  expect(FIXED_ASSUMPTIONS.rankingsDataset.is).toBe(`${keysOf(dataset)}.`);
-  expect(FIXED_ASSUMPTIONS.rankingsFilters.is).toBe(`${keysOf(filters)}.`);
-  expect(FIXED_ASSUMPTIONS.rankingsCategory.is.split(";")[0]).toBe(keysOf(category));
-  expect(FIXED_ASSUMPTIONS.categoryItems.is.split(";")[0]).toBe(keysOf(categories[0]));
+  expect(FIXED_ASSUMPTIONS.rankingsDataset.is).toContain(` has ${keysOf(dataset)}.`);
+  expect(FIXED_ASSUMPTIONS.rankingsFilters.is).toContain(` have ${keysOf(filters)}.`);
+  expect(FIXED_ASSUMPTIONS.rankingsCategory.is).toContain(` has ${keysOf(category)};`);
+  expect(FIXED_ASSUMPTIONS.categoryItems.is).toContain(` has ${keysOf(categories[0])};`);
 });
 
 test("the source of the data, the locale of a profile and the User-Agent of deliveries are as documented", async () => {
   const { dataset } = (await running.ask("/research/search-demand?limit=1", { key })).body as { dataset: Json };
-  expect(FIXED_ASSUMPTIONS.trafficDataSource.is).toBe(`${String(dataset["source"])}.`);
+  expect(FIXED_ASSUMPTIONS.trafficDataSource.is).toContain(` ${String(dataset["source"])}.`);
   const profile = await running.ask(`/tools/${slug}?locale=zh-CN&other=1`);
   expect(profile.body).toMatchObject({ requested_locale: "zh-CN", resolved_locale: "zh-CN" });
   const { url, requests } = await serveEndpoint();
