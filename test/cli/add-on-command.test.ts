@@ -3,7 +3,6 @@ import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import type { AddOnPlan } from "../../src/cli/commands/init/add-on/describe-add-on.js";
 import { callCli } from "./call-cli.js";
-import { runCli } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
 
 const MANIFEST = JSON.stringify({ type: "module", dependencies: { express: "^5.0.0" } });
@@ -42,16 +41,6 @@ test("it writes new files, and prints the lines to add with file and line", asyn
     expect(at, words).toBeGreaterThanOrEqual(from);
     from = at;
   }
-});
-
-test("from the app's own folder no step leads to it; a name with a blank is quoted", async () => {
-  const folder = tempFiles({ "my app/package.json": MANIFEST, "my app/src/app.js": APP });
-  const args = ["--template", "add-on", "--signalbox", "^1.2.3"];
-  const above = await runCli(["init", "my app", ...args], { cwd: folder });
-  expect(above.stdout).toMatch(/\n1\. Go to .+\n {5}cd 'my app'\n\n2\. Install/);
-  const inside = await runCli(["init", ".", "--into", "hooks", ...args], { cwd: join(folder, "my app") });
-  expect(inside.stdout).toMatch(/\n1\. Install/);
-  expect(inside.stdout).not.toMatch(/\bcd /);
 });
 
 test("--json is one document: what was written, and the lines to add", async () => {

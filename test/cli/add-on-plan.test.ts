@@ -276,15 +276,13 @@ test("a folder that is not there is wrong usage", () => {
   expect(() => planAddOn("/no/such/app")).toThrow(expect.objectContaining({ exitCode: EXIT.usage }));
 });
 
-test.each(["..", "/elsewhere", "src/../../x"])("--into %s leads out of the app", async (into) => {
-  const failing = planFor({ "app.js": APP }, { into });
-  await expect(failing).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringContaining("--into") });
-});
-
-test.each(["it's", "$(x)", "a\u001b[2J"])("--into %j would not stand in the sources that import it", async (into) => {
-  const failing = planFor({ "app.js": APP }, { into });
-  await expect(failing).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringContaining("--into") });
-});
+test.each(["..", "/elsewhere", "src/../../x", "it's", "$(x)", "a\u001b[2J"])(
+  "--into %j leads out of the app, or would not stand in the sources that import it",
+  async (into) => {
+    const failing = planFor({ "app.js": APP }, { into });
+    await expect(failing).rejects.toMatchObject({ exitCode: EXIT.usage, message: expect.stringContaining("--into") });
+  },
+);
 
 test("a folder with a blank in its name is typed as one word", async () => {
   const { commands } = await planFor({ "app.js": APP }, { into: "my signals" });

@@ -265,21 +265,6 @@ test("control characters in an id or an error are shown, not obeyed", async () =
   expect(idsOf(outputs[1] as CliRun)).toEqual([eventId]);
 });
 
-test("what was typed is cut where a line repeats it", async () => {
-  const db = await mixedInbox();
-  const long = "x".repeat(300);
-  for (const args of [
-    ["ls", "--type", long],
-    ["ls", "--state", long],
-    ["show", long],
-    ["retry", long],
-    ["discard", long],
-  ]) {
-    const { stdout, stderr } = await inbox(db, ...args);
-    expect(stdout + stderr).toMatch(/\bx{80}…/);
-  }
-});
-
 test.each(["ls", "stats", "export", "prune"])("%s of a file that is no inbox is exit 3 with one line", async (name) => {
   const folder = tempFiles({ "text.db": "no database", "empty.db": "" });
   for (const [file, words] of [

@@ -284,8 +284,6 @@ const NAMES = [
   ["__", "signal-receiver"],
   ["-x-", "x"],
   ["express", "express-receiver"],
-  ["signalbox", "signalbox-receiver"],
-  ["node_modules", "node_modules-receiver"],
 ] as const;
 
 test.each(NAMES)("the folder %j makes the package %s", async (folder, name) => {

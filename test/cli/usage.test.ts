@@ -192,14 +192,9 @@ test("a command that cannot be loaded is a line and exit 3, as from half an inst
   expect(child.stderr).toMatch(/^signalbox: unexpected error, please report it:\n.*sign-command\.js/);
 });
 
-test("a message that says what is expected shows no example, and each command is shown as it can be typed", async () => {
+test("a message that says what is expected shows no example", async () => {
   const { stderr } = await callCli(["check", "http://localhost:1/", "--timeout", "x"]);
   expect(stderr).toMatch(/Expected a whole number from 1 to 3600; see `npx signalbox check --help`\n$/);
   const missing = await callCli(["check"]);
   expect(missing.stderr).toMatch(/type for example `npx signalbox check http.*`, or `npx signalbox check --help`\n$/);
-  for (const args of [["--help"], ["send", "--help"], ["inbox", "ls", "--help"]]) {
-    const { stdout } = await callCli(args);
-    expect(stdout).toMatch(/\$ npx signalbox /);
-    expect(stdout).not.toMatch(/\$ signalbox /);
-  }
 });

@@ -42,7 +42,7 @@ async function planFor(kind: Kind, runner: Runner): Promise<AddOnPlan> {
 
 const CASES = KINDS.flatMap((kind) => RUNNERS.map((runner) => [kind, runner] as const));
 
-test.each(CASES)("%s with %s: only its own language and module system", async (kind, runner) => {
+test.each(CASES)("%s with %s: its own language and module system, as Prettier formats it", async (kind, runner) => {
   const { files } = await planFor(kind, runner);
   expect(files).toHaveLength(3);
   for (const { path, content } of files) {
@@ -52,11 +52,6 @@ test.each(CASES)("%s with %s: only its own language and module system", async (k
     expect(/^import |^export /m.test(content), path).toBe(!isRequiring);
     expect(/\brequire\(|module\.exports/.test(content), path).toBe(isRequiring);
     expect(/import type|: (Signal|Handoff|ReceiverOptions)\b|[)}] as /.test(content)).toBe(isTypeScript(kind));
-  }
-});
-
-test.each(CASES)("%s with %s: Prettier would change nothing, at its own width and at 120", async (kind, runner) => {
-  for (const { path, content } of (await planFor(kind, runner)).files) {
     for (const printWidth of [80, 120]) expect(await format(content, { filepath: path, printWidth })).toBe(content);
   }
 });

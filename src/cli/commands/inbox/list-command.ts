@@ -4,9 +4,8 @@ import { runs, withExamples, type CommandContext } from "../../options/define-co
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { notBlank, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
-import type { Terminal } from "../../console/terminal.js";
 import { listLines } from "./event-fields.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
 
 interface ListOptions extends InboxOptions {
   state?: EventState;
@@ -39,14 +38,10 @@ async function list(options: ListOptions, { cli: { terminal } }: CommandContext)
     if (json) for (const entry of page) terminal.printJson(entry);
     else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);
     if (found.length > limit) terminal.note(`there are more: --after ${page.at(-1)?.seq ?? 0}`);
-    if (page.length === 0 && after === undefined) await noteNothing(inbox, options, terminal);
+    if (page.length > 0 || after !== undefined) return;
+    const inState = state === undefined ? "" : ` is ${state}`;
+    if (state ?? type) terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);
+    await noteOtherEndpoint(inbox, terminal);
   });
   return EXIT.ok;
-}
-
-async function noteNothing(inbox: OpenInbox, { state, type }: ListOptions, terminal: Terminal): Promise<void> {
-  const [any] = await inbox.store.list({ endpoint: inbox.endpoint, limit: 1 });
-  if (any === undefined) return noteOtherEndpoint(inbox, terminal);
-  const inState = state === undefined ? "" : ` is ${state}`;
-  terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);
 }

@@ -104,10 +104,6 @@ function withSecret(example: string): string {
   return example.replace(/^SIGNALS_SECRET=.*$/m, () => `SIGNALS_SECRET=whsec_local_${randomBytes(24).toString("hex")}`);
 }
 
-/** npm allows no package of these names. */
-const RESERVED = new Set(["node_modules", "favicon.ico"]);
-const LONGEST = 214;
-
 /**
  * A package name made from the name of the folder.
  *
@@ -119,8 +115,7 @@ function projectNameOf(directory: string, taken: readonly string[]): string {
     .toLowerCase()
     .replaceAll(/\p{M}/gu, "")
     .replaceAll(/[^a-z0-9._-]+/g, "-")
-    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, "")
-    .slice(0, LONGEST - "-receiver".length);
+    .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
   if (name === "") return "signal-receiver";
-  return RESERVED.has(name) || taken.includes(name) ? `${name}-receiver` : name;
+  return taken.includes(name) ? `${name}-receiver` : name;
 }

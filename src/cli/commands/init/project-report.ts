@@ -14,21 +14,13 @@ export interface Made {
   isInstalled: boolean;
 }
 
-export interface NextSteps {
-  /** To type one after the other. */
-  commands: readonly string[];
-  /** What has to run first, and a command for that; `null`: nothing. */
-  needs: { what: string; command: string } | null;
-  /** Commands that run beside the receiver, from the same folder, each in its own terminal. */
-  alongside: readonly string[];
-  /** A command to run while the receiver runs. */
-  inSecondTerminal: string;
-}
+export type NextSteps = ReturnType<typeof nextSteps>;
 
-export function nextSteps({ template, directory, packageManager, isInstalled }: Made): NextSteps {
+export function nextSteps({ template, directory, packageManager, isInstalled }: Made) {
   const cd = cdCommand(directory);
   const say = (command: string): string => withCommandsOf(packageManager, command);
   return {
+    /** To type one after the other. */
     commands: [
       ...(cd === null ? [] : [cd]),
       ...(isInstalled ? [] : [say("npm install")]),
@@ -37,8 +29,11 @@ export function nextSteps({ template, directory, packageManager, isInstalled }: 
       ...(packageManager === "yarn" ? [say("npm run build")] : []),
       say("npm start"),
     ],
+    /** What has to run first, and a command for that. */
     needs: template.needs ?? null,
+    /** Commands that run beside the receiver, from the same folder, each in its own terminal. */
     alongside: (template.alongside ?? []).map(say),
+    /** A command to run while the receiver runs. */
     inSecondTerminal: say("npm run replay"),
   };
 }
