@@ -206,7 +206,7 @@ test("what a receiver answers cannot steer the terminal", async () => {
 
 test("nobody to send to is exit 3 with one line, no password in it, and an error in the JUnit file", async () => {
   const junit = join(tempFiles(), "check.xml");
-  const run = await callCli(["check", "http://somebody:hunter2@127.0.0.1:1/x", "--json", "--junit", junit]);
+  const run = await callCli(["check", "http://somebody:hunter2@127.0.0.1:1/x", "--junit", junit]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toBe(
     "signalbox check: nothing can be reached at http://127.0.0.1:1/x (ECONNREFUSED): is the receiver running?\n",

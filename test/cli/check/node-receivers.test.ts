@@ -72,15 +72,6 @@ test("a receiver that works before it answers is caught by the time of its answe
   expect({ failed, advice }).toEqual({ failed: [], advice: ["answers.time"] });
 });
 
-test("a type that is refused is not blamed on the age, though that alone is checked", async () => {
-  const { url } = await serveProcess("node", "handles-few-types");
-  const { failed, skipped, rows } = await runCheck(url, "--only", "age.*");
-  expect({ failed, skipped }).toEqual({ failed: [], skipped: [] });
-  const sent = rows.flatMap(({ probes }) => probes.map((probe) => probe.sent));
-  expect(sent.filter((each) => /free_plan_added|price_decreased/.test(each))).toEqual([]);
-  expect(sent).toContainEqual(expect.stringMatching(/^POST signals\/.*, 298 s ahead$/));
-});
-
 test("a receiver whose clock is off is told so", async () => {
   const { url } = await serveProcess("node", "clock-ahead");
   const { summary, skipped } = await runCheck(url, "--only", "events.test", "--only", "age.");

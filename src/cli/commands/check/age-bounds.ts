@@ -3,11 +3,10 @@ import { describeAnswer, type Answer } from "../../deliveries/answer.js";
 import { describeWanted, isAsWanted, type Wanted } from "../../deliveries/judge-answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
-import { learnTypes } from "./check-context.js";
 
 export type Bound = readonly [skewSeconds: number, wanted: Wanted];
 
-const EVENT = "signals/price_decreased";
+const EVENT = "signals/price_increased";
 /** Into the second: room for clocks that differ a little, in either direction, and for the way to the receiver. */
 const EARLIEST_MS = 100;
 const LATEST_MS = 400;
@@ -18,7 +17,6 @@ const TRIES = 10;
  * fails, or the clocks differ, nothing is concluded.
  */
 export async function checkBounds(bounds: readonly Bound[], context: CheckContext): Promise<Observation> {
-  await learnTypes([EVENT], context);
   const probes: Probe[] = [];
   let unseen: string | undefined;
   for (const [skewSeconds, wanted] of bounds) {

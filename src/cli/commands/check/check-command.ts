@@ -112,9 +112,8 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   const results: CheckResult[] = [];
   const report = json ? reportAsJson(cli.terminal, strict) : reportAsText(cli.terminal, checks.length);
   let stoppedBy: string | null = "interrupted";
-  let refusal: string | null = null;
   try {
-    refusal = await refusalOfAll(context);
+    const refusal = await refusalOfAll(context);
     if (refusal !== null) throw new CliError(EXIT.failed, refusal);
     await runChecks(checks, context, (result) => {
       results.push(result);
@@ -125,7 +124,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     if (!cli.signal.aborted && error instanceof Error) stoppedBy = error.message;
     throw error;
   } finally {
-    if (!cli.signal.aborted && (results.length > 0 || (json && refusal !== null))) {
+    if (!cli.signal.aborted && (results.length > 0 || json)) {
       const summary = summarise(results);
       const times = answerTimes(context.exchanges);
       const clockOffsetMs = receiverClockOffset(context.exchanges);

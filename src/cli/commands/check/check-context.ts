@@ -44,43 +44,19 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
  */
 function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;
-  if (event === undefined || isPlain(delivery) || isAccepted(event, exchanges) !== false) return delivery;
-  const accepted = acceptedIn(exchanges);
-  return accepted === undefined ? delivery : { ...delivery, event: accepted };
-}
-
-/** Sends those of these signals that were not sent yet. If one is refused, sends others until one is accepted. */
-export async function learnTypes(events: readonly string[], context: CheckContext): Promise<void> {
-  const { exchanges, fixtures } = context;
-  for (const event of events.filter(isSignal)) await sendOnce(event, context);
-  if (!events.some((event) => isAccepted(event, exchanges) === false)) return;
-  for (const event of [...fixtures.events.keys()].filter(isSignal)) {
-    if (acceptedIn(exchanges) !== undefined) return;
-    await sendOnce(event, context);
-  }
+  if (event === undefined || isPlain(delivery) || !isRefused(event, exchanges)) return delivery;
+  const accepted = exchanges.find((each) => isPlain(each.delivery) && isSuccess(each.answer));
+  return accepted === undefined ? delivery : { ...delivery, event: accepted.delivery.name };
 }
 
 /** A signal of the fixtures, without any change. */
-export function isPlain({ name, event }: Delivery): boolean {
-  return name === event && isSignal(name);
+function isPlain({ name, event }: Delivery): boolean {
+  return name === event && event.startsWith("signals/");
 }
 
-export function isSignal(event: string): boolean {
-  return event.startsWith("signals/");
-}
-
-async function sendOnce(event: string, context: CheckContext): Promise<void> {
-  if (isAccepted(event, context.exchanges) === undefined) await context.send(context.build(event), 0);
-}
-
-/** `undefined` while it was not sent. */
-function isAccepted(event: string, exchanges: readonly Exchange[]): boolean | undefined {
+function isRefused(event: string, exchanges: readonly Exchange[]): boolean {
   const own = exchanges.filter(({ delivery }) => delivery.name === event);
-  return own.length === 0 ? undefined : own.some(({ answer }) => isSuccess(answer));
-}
-
-function acceptedIn(exchanges: readonly Exchange[]): string | undefined {
-  return exchanges.find(({ delivery, answer }) => isPlain(delivery) && isSuccess(answer))?.delivery.event;
+  return own.length > 0 && !own.some(({ answer }) => isSuccess(answer));
 }
 
 /** `{"duplicate":true}` among whatever else there is. */

@@ -1,12 +1,11 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
-import type { Delivery, Expectation } from "../../deliveries/delivery-schema.js";
+import type { Expectation } from "../../deliveries/delivery-schema.js";
 import { describeWanted, type Wanted } from "../../deliveries/judge-answer.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
 import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check.js";
 import { describeDelivery } from "./describe-delivery.js";
-import { isPlain, isSignal, learnTypes } from "./check-context.js";
 
 /**
  * Runs the checks one after the other.
@@ -49,16 +48,7 @@ function judge(
 
 async function runCases({ cases = [] }: Check, context: CheckContext): Promise<Observation> {
   const probes: Probe[] = [];
-  const deliveries = cases.map((what) => context.build(what).delivery);
-  const accepted = deliveries.filter(({ expect }) => wantedOf(expect) === "accepted");
-  // A refused signal type is for `events.signals` to find. Learn of it before a refusal is blamed on something else.
-  if (accepted.some(({ event = "" }) => isSignal(event)) && !accepted.some(isPlain)) {
-    await learnTypes(
-      deliveries.map(({ event = "" }) => event),
-      context,
-    );
-  }
-  const all = cases.map((what, index) => ({ what, wanted: wantedOf((deliveries[index] as Delivery).expect) }));
+  const all = cases.map((what) => ({ what, wanted: wantedOf(context.build(what).delivery.expect) }));
   await sendCases(all, context.concurrency, context, ({ name, delivery, sending, wanted, expected, answer, ok }) => {
     probes.push({
       name,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { echoed } from "../../console/printable.js";
 import type { Reply, Subject } from "./examination.js";
+import type { Failure } from "./examine-connection.js";
 import { blocker, ok, type Finding } from "./findings.js";
 import { verdictOf } from "./probe.js";
 
@@ -18,122 +19,120 @@ export function examineAnswer({ facts }: Subject): Finding[] {
 }
 
 /** What a code of signalbox says about the set-up of the receiver. */
+const FAULTS_BY_CODE: readonly Failure[] = [
+  {
+    codes: /^body_unavailable$/,
+    id: "body_parsed_first",
+    found: "a body parser reads the body before the receiver sees it",
+    fix: "Mount expressHandler before express.json(), or use express.json({ verify: captureRawBody }).",
+  },
+  {
+    codes: /^store_unavailable$/,
+    id: "store_unavailable",
+    found: "the receiver was not started, or its store is down",
+    fix: "Await receiver.start() and look at the log: it names the cause (disk full, no permission, file in use).",
+  },
+  {
+    codes: /^secret_unavailable$/,
+    id: "secret_unavailable",
+    found: "the receiver has no secret: there is none in its file, or its `secrets` function throws or returns nothing",
+    fix: "Look at the receiver's log, which names the cause. `npx signalbox register` puts the secret into a file.",
+  },
+  {
+    codes: /^(overloaded|ack_timeout|closing)$/,
+    id: "receiver_busy",
+    found: "the receiver is overloaded or closing, and accepts nothing now",
+    fix: "Try again in a while. If it stays so, look at its log and its disk (README, Answer codes).",
+  },
+  {
+    codes: /^encoding_unsupported$/,
+    id: "body_compressed",
+    found: "the body was sent uncompressed and arrives compressed",
+    fix: "Turn off the compression of requests in the proxy.",
+  },
+  {
+    codes: /^body_timeout$/,
+    id: "body_cut",
+    found: "the body does not arrive whole in time",
+    fix: "Look at the proxy before the receiver: it holds the body back.",
+  },
+  {
+    codes: /^body_too_large$/,
+    id: "body_cut",
+    found: "a body of 200 bytes is too large for the receiver",
+    fix: "Raise bodyLimitBytes: 262144 is its default.",
+  },
+  {
+    codes: /^signature_missing$/,
+    id: "signature_lost",
+    found: "the signature header does not arrive",
+    fix: "Let the proxy pass X-Service-Signature on.",
+  },
+  {
+    codes: /^signature_malformed$/,
+    id: "signature_changed",
+    found: "the signature header arrives in another form",
+    fix: "Let the proxy pass X-Service-Signature on once and unchanged.",
+  },
+];
+
+/** What the status of an answer without a code of signalbox says. The first that fits. */
+const FAULTS_BY_STATUS: readonly Failure[] = [
+  {
+    codes: /^3/,
+    id: "redirected",
+    found: "the answer is a redirect",
+    fix: "Register the address that it leads to: a delivery has to be answered with 2xx where it arrives.",
+  },
+  {
+    codes: /^(404|410)$/,
+    id: "path_not_found",
+    found: "nothing is mounted on this path",
+    fix: "Compare the path with app.use(…), and with what a proxy in front cuts off or adds.",
+  },
+  {
+    codes: /^405$/,
+    id: "path_takes_no_post",
+    found: "this path exists, but does not take POST",
+    fix: "Mount the receiver with app.use(…), and let the proxy pass POST on.",
+  },
+  {
+    codes: /^(401|403|407|429)$/,
+    id: "login_required",
+    found: "something before the receiver refuses the request (a login, a firewall, a rate limit)",
+    fix: "Exempt this path from it: the signature already keeps forgeries out.",
+  },
+  {
+    codes: /^2/,
+    id: "challenge_missing",
+    found: "the challenge is missing: another program answers on this path",
+    fix: "Mount the receiver on this path, before what answers there now; the service verifies a webhook by its challenge.",
+  },
+  {
+    codes: /^(502|503|504|52[0-4])$/,
+    id: "gateway_failed",
+    found: "a proxy answers, and the receiver behind it does not",
+    fix: "Start the receiver, and compare its address with the one that the proxy has.",
+  },
+  {
+    codes: /^/,
+    id: "answer_unexpected",
+    found: "no receiver of signalbox answers like that",
+    fix: "See which program answers on this path: its log has the request. A body parser or a firewall may come first.",
+  },
+];
+
 export function faultOfCode(code: string | null): Finding | undefined {
-  switch (code ?? "") {
-    case "body_unavailable":
-      return blocker(
-        "body_parsed_first",
-        "a body parser reads the body before the receiver sees it",
-        "Mount expressHandler before express.json(), or use express.json({ verify: captureRawBody }).",
-      );
-    case "store_unavailable":
-      return blocker(
-        "store_unavailable",
-        "the receiver was not started, or its store is down",
-        "Await receiver.start() and look at the log: it names the cause (disk full, no permission, file in use).",
-      );
-    case "secret_unavailable":
-      return blocker(
-        "secret_unavailable",
-        "the receiver has no secret: there is none in its file, or its `secrets` function throws or returns nothing",
-        "Look at the receiver's log, which names the cause. `npx signalbox register` puts the secret into a file.",
-      );
-    case "overloaded":
-    case "ack_timeout":
-    case "closing":
-      return blocker(
-        "receiver_busy",
-        "the receiver is overloaded or closing, and accepts nothing now",
-        "Try again in a while. If it stays so, look at its log and its disk (README, Answer codes).",
-      );
-    case "encoding_unsupported":
-      return blocker(
-        "body_compressed",
-        "the body was sent uncompressed and arrives compressed",
-        "Turn off the compression of requests in the proxy.",
-      );
-    case "body_timeout":
-      return blocker(
-        "body_cut",
-        "the body does not arrive whole in time",
-        "Look at the proxy before the receiver: it holds the body back.",
-      );
-    case "body_too_large":
-      return blocker(
-        "body_cut",
-        "a body of 200 bytes is too large for the receiver",
-        "Raise bodyLimitBytes: 262144 is its default.",
-      );
-    case "signature_missing":
-      return blocker(
-        "signature_lost",
-        "the signature header does not arrive",
-        "Let the proxy pass X-Service-Signature on.",
-      );
-    case "signature_malformed":
-      return blocker(
-        "signature_changed",
-        "the signature header arrives in another form",
-        "Let the proxy pass X-Service-Signature on once and unchanged.",
-      );
-    default:
-      return undefined;
-  }
+  const fault = FAULTS_BY_CODE.find(({ codes }) => code !== null && codes.test(code));
+  return fault && blocker(fault.id, fault.found, fault.fix);
 }
 
-const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504, 520, 521, 522, 523, 524]);
-
-/** What the status of an answer without a code of signalbox says. */
 function faultOfStatus(status: number, headers: IncomingHttpHeaders): Finding {
-  if (status >= 300 && status < 400) {
-    const { location } = headers;
-    const target = location === undefined ? "" : ` to ${echoed(withoutQuery(location))}`;
-    return blocker(
-      "redirected",
-      `${status}: the answer is a redirect${target}`,
-      "Register the address that it leads to: a delivery has to be answered with 2xx where it arrives.",
-    );
-  }
-  if (status === 404 || status === 410) {
-    return blocker(
-      "path_not_found",
-      `${status}: nothing is mounted on this path`,
-      "Compare the path with app.use(…), and with what a proxy in front cuts off or adds.",
-    );
-  }
-  if (status === 405) {
-    return blocker(
-      "path_takes_no_post",
-      `${status}: this path exists, but does not take POST`,
-      "Mount the receiver with app.use(…), and let the proxy pass POST on.",
-    );
-  }
-  if ([401, 403, 407, 429].includes(status) || headers["www-authenticate"] !== undefined) {
-    return blocker(
-      "login_required",
-      `${status}: something before the receiver refuses the request (a login, a firewall, a rate limit)`,
-      "Exempt this path from it: the signature already keeps forgeries out.",
-    );
-  }
-  if (status >= 200 && status < 300) {
-    return blocker(
-      "challenge_missing",
-      `${status} without the challenge: another program answers on this path`,
-      "Mount the receiver on this path, before what answers there now; the service verifies a webhook by its challenge.",
-    );
-  }
-  if (GATEWAY_STATUSES.has(status)) {
-    return blocker(
-      "gateway_failed",
-      `${status}: a proxy answers, and the receiver behind it does not`,
-      "Start the receiver, and compare its address with the one that the proxy has.",
-    );
-  }
-  return blocker(
-    "answer_unexpected",
-    `${status}: no receiver of signalbox answers like that`,
-    "See which program answers on this path: its log has the request. A body parser or a firewall may come first.",
-  );
+  const { location } = headers;
+  const key = headers["www-authenticate"] === undefined ? String(status) : "401";
+  const { id, found, fix } = FAULTS_BY_STATUS.find(({ codes }) => codes.test(key)) as Failure;
+  const target = id === "redirected" && location !== undefined ? ` to ${echoed(withoutQuery(location))}` : "";
+  return blocker(id, `${status}: ${found}${target}`, fix);
 }
 
 /** A query, a user name or a password may be a secret. */

@@ -12,8 +12,8 @@ export async function examineConnection({ send, timeoutMs, facts }: Subject): Pr
   return [ok("connected", `a server answers: ${answer.status} in ${Math.round(answer.ms)} ms`)];
 }
 
-interface Failure {
-  /** Codes of Node, OpenSSL and `sendDelivery`. */
+export interface Failure {
+  /** Codes of Node, OpenSSL and `sendDelivery`; of an answer its code or its status. */
   codes: RegExp;
   id: string;
   found: string;
@@ -39,12 +39,6 @@ const FAILURES: readonly Failure[] = [
     id: "tls_failed",
     found: "the server's certificate has expired",
     fix: "Renew the certificate, and see why it was not renewed automatically.",
-  },
-  {
-    codes: /^CERT_NOT_YET_VALID$/,
-    id: "tls_failed",
-    found: "the server's certificate is not valid yet",
-    fix: "Set this machine's clock, or wait.",
   },
   {
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
