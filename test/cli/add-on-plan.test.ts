@@ -55,6 +55,7 @@ test.each<[what: string, files: Record<string, string>, specifier: string]>([
     { "package.json": manifest({ type: "module" }), "src/app.ts": ESM_APP },
     "./signals/router.js",
   ],
+  ["JavaScript with imports in a package without a type", { "app.js": ESM_APP }, "./signals/router.js"],
   ["TypeScript to CommonJS", { "src/app.ts": ESM_APP }, "./signals/router"],
   [
     "as the others are written",

@@ -67,7 +67,11 @@ export function detectApp({ manifest, sources, packageManager }: AppFolder): App
   const ending = /\.[cm]?[jt]s$/.exec(entry ?? sources[0]?.file ?? "")?.[0];
   const extension = ending ?? ("typescript" in dependencies ? ".ts" : ".js");
   const isTypeScript = extension.endsWith("ts");
-  const isEsm = extension.startsWith(".m") || (!extension.startsWith(".c") && manifest.type === "module");
+  const entryCode = sources.find(({ file }) => file === entry)?.code ?? "";
+  // Without a type, Node 22 runs JavaScript that has imports as an ES module, and Babel compiles it.
+  const hasImports = !isTypeScript && manifest.type === undefined && /^import\s[^(]/m.test(entryCode);
+  const isEsm =
+    extension.startsWith(".m") || (!extension.startsWith(".c") && (manifest.type === "module" || hasImports));
   const testRunner = testRunnerOf(manifest);
   const loadsEsm = Object.values(scripts).some((script) => script.includes("--experimental-vm-modules"));
   // Without `esModuleInterop` TypeScript takes no default import.
