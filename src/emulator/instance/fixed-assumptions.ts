@@ -107,7 +107,7 @@ export const FIXED_ASSUMPTIONS = {
   },
   keywordLists: {
     is: `A row of a keyword lists ${LISTED_PRODUCTS} products and sums up the others; a detail has at most ${DETAIL_ROWS} rows in a list, and ${HISTORY_MONTHS} months of history.`,
-    reason: "Rows have other_products, the largest page has 50 rows, and a year shows the season.",
+    reason: "Rows have other_products, and the largest page has 50 rows.",
   },
   profileLocale: {
     is: "The product profile takes the query parameter locale and ignores others.",

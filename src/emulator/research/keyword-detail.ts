@@ -6,7 +6,7 @@ import { nestedRows } from "./page-window.js";
 
 /** The most rows of a list in a keyword's detail: as many as the largest page has. */
 export const DETAIL_ROWS = 50;
-/** The months of history: a year shows the season. */
+/** The months of history. */
 export const HISTORY_MONTHS = 12;
 
 /** What a keyword's detail has beside its row (service document, Search demand response). */

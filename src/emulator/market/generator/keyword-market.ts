@@ -4,7 +4,7 @@ import { TOPIC, type Dice } from "./dice.js";
 import { brandIdeas, sectorIdeas, type KeywordIdea } from "./keyword-ideas.js";
 import { chooseReceivers, type Receiver } from "./keyword-receivers.js";
 import type { Product } from "./product.js";
-import { seasonFactor, SECTORS } from "./sectors.js";
+import { SECTORS } from "./sectors.js";
 
 /** All keywords together bring a product at most this part of its organic visits in a usual month. */
 const MOST_OF_ORGANIC = 0.3;
@@ -156,8 +156,7 @@ function stepKeyword(dice: Dice, { rows }: MarketWriter, keyword: Keyword, turn:
     trafficByPlace += trafficByPlace === "" ? String(traffic) : `,${traffic}`;
   }
   if (isMissing) return;
-  const strength = idea.sectorIndex === null ? 1 : (SECTORS[idea.sectorIndex]?.season ?? 1);
-  const searches = keyword.baseVolume * keyword.trend * seasonFactor(month % 12, strength);
+  const searches = keyword.baseVolume * keyword.trend;
   const volume = Math.ceil(Math.max(searches, observedTraffic * 1.1) / 10) * 10;
   rows.keyword_month.add(
     month,

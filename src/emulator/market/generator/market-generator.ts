@@ -53,7 +53,7 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   }
 
   function advanceProduct(writer: MarketWriter, product: Product, month: MonthIndex): void {
-    stepTraffic(dice, product, turn, month % 12);
+    stepTraffic(dice, product, turn);
     stepPresence(dice, product, turn);
     if (turn > product.bornAt) change(writer, product, month);
     if (product.isOffered && isObserved(product)) writeProductMonth(writer, product, month);

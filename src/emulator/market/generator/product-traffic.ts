@@ -1,6 +1,5 @@
 import { TOPIC, type Dice } from "./dice.js";
 import type { Product } from "./product.js";
-import { seasonFactor } from "./sectors.js";
 
 /** Stretches of a product's life, with how often they begin, how long they last and what they do to traffic each month. */
 const PHASES = [
@@ -22,13 +21,12 @@ const MOST_AI_SHARE = 0.45;
 const CHANCE = { aiJump: 0.012, adsBegin: 0.012, adsEnd: 0.03, linkSpike: 0.015 } as const;
 
 /** One month further: its traffic by channel, its links and its rating. */
-export function stepTraffic(dice: Dice, product: Product, turn: number, calendarMonth: number): void {
+export function stepTraffic(dice: Dice, product: Product, turn: number): void {
   stepLevel(dice, product, turn);
   stepChannels(dice, product, turn);
   stepLinks(dice, product, turn);
-  const season = seasonFactor(calendarMonth, product.sector.season);
   const noise = 0.93 + 0.14 * dice.fraction(TOPIC.visitsNoise, product.index, turn);
-  const visits = Math.max(40, Math.round(product.level * season * noise));
+  const visits = Math.max(40, Math.round(product.level * noise));
   const aiReferral = Math.round(visits * product.aiShare);
   const paid = Math.round(visits * product.paidShare);
   const organic = Math.round((visits - aiReferral - paid) * product.organicShare);

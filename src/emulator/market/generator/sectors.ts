@@ -17,8 +17,6 @@ export interface Sector {
   features: readonly Bilingual[];
   /** For whom its products are. */
   audiences: readonly Bilingual[];
-  /** How far its traffic follows the season: 1 is usual. */
-  season: number;
 }
 
 /** `en|zh`. */
@@ -37,7 +35,6 @@ function sector(
   terms: string,
   features: string,
   audiences: string,
-  season = 1,
 ): Sector {
   return {
     slug,
@@ -47,7 +44,6 @@ function sector(
     terms: pairs(terms),
     features: pairs(features),
     audiences: pairs(audiences),
-    season,
   };
 }
 
@@ -76,7 +72,6 @@ export const SECTORS: readonly Sector[] = [
     "ai coding assistant|ai编程助手;code review ai|ai代码审查;ai code generator|ai代码生成;unit test generator|单元测试生成;sql generator|sql生成器;vibe coding|氛围编程",
     "repository-wide edits|全仓库修改;review comments|代码审查意见;test generation|测试生成;terminal agent|终端智能体;self-hosted runners|自托管运行器;refactoring plans|重构计划",
     "developers|开发者;small engineering teams|小型研发团队;open-source maintainers|开源维护者;large codebases|大型代码库团队",
-    0.5,
   ),
   sector(
     "writing",
@@ -85,7 +80,6 @@ export const SECTORS: readonly Sector[] = [
     "ai writer|ai写作;paraphrasing tool|改写工具;grammar checker|语法检查;essay writer|作文生成;ai humanizer|ai降重;summary generator|摘要生成",
     "tone presets|语气预设;citation check|引文核对;long-document memory|长文记忆;plagiarism report|查重报告;team style guides|团队文风指南;outline mode|大纲模式",
     "bloggers|博客作者;students|学生;newsrooms|编辑部;non-native writers|非母语写作者",
-    1.4,
   ),
   sector(
     "image-generation",
@@ -118,7 +112,6 @@ export const SECTORS: readonly Sector[] = [
     "ai meeting notes|会议纪要;meeting transcription|会议转写;ai note taker|ai记录;lecture notes ai|课堂笔记;call summary|通话摘要;audio to text|录音转文字",
     "speaker names|说话人识别;action items|待办提取;calendar import|日历导入;CRM sync|CRM同步;live captions|实时字幕;recording without a bot|无机器人录制",
     "remote teams|远程团队;sales teams|销售团队;consultants|咨询顾问;students|学生",
-    1.5,
   ),
   sector(
     "design",
@@ -135,7 +128,6 @@ export const SECTORS: readonly Sector[] = [
     "ai seo tool|ai seo工具;ad copy generator|广告文案生成;social media scheduler|社交媒体排期;email generator|邮件生成;product description generator|商品描述生成;keyword research tool|关键词工具",
     "campaign calendar|活动日历;brand voice|品牌语调;A/B copy tests|文案A/B测试;bulk product texts|批量商品文案;ad previews|广告预览;competitor alerts|竞品提醒",
     "small marketing teams|小型营销团队;agencies|代理商;online shops|电商卖家;founders|创业者",
-    0.8,
   ),
   sector(
     "customer-support",
@@ -144,7 +136,6 @@ export const SECTORS: readonly Sector[] = [
     "ai customer service|ai客服;ai chatbot for website|网站客服机器人;helpdesk ai|工单系统;ai phone agent|ai电话客服;knowledge base ai|知识库ai;live chat software|在线客服",
     "ticket triage|工单分流;answers with sources|带出处的回答;phone agent|电话客服;handover to people|转人工;macro suggestions|快捷回复建议;satisfaction reports|满意度报告",
     "online shops|电商卖家;support teams|客服团队;software companies|软件公司;banks|银行",
-    0.4,
   ),
   sector(
     "education",
@@ -153,7 +144,6 @@ export const SECTORS: readonly Sector[] = [
     "ai homework helper|作业辅导;ai math solver|ai解题;flashcard maker|记忆卡片;ai tutor|ai家教;language learning ai|ai学外语;quiz generator|出题工具",
     "step-by-step hints|分步提示;spaced repetition|间隔复习;class dashboards|班级看板;handwriting input|手写输入;exam mode|考试模式;lesson plans|教案生成",
     "students|学生;teachers|教师;parents|家长;language learners|外语学习者",
-    2.6,
   ),
   sector(
     "data-analysis",
@@ -162,7 +152,6 @@ export const SECTORS: readonly Sector[] = [
     "ai data analysis|ai数据分析;excel ai|ai表格;chart maker|图表生成;csv to dashboard|csv生成看板;ai sql|自然语言查询;forecasting tool|预测工具",
     "questions in plain words|自然语言提问;scheduled reports|定时报告;spreadsheet add-on|表格插件;forecasts|预测;data cleaning|数据清洗;warehouse connectors|数仓连接器",
     "analysts|分析师;finance teams|财务团队;small companies|小企业;product managers|产品经理",
-    0.6,
   ),
   sector(
     "search-and-research",
@@ -171,7 +160,6 @@ export const SECTORS: readonly Sector[] = [
     "ai search engine|ai搜索;research assistant ai|科研助手;literature review ai|文献综述;ai answer engine|ai问答;paper summarizer|论文总结;fact checker|事实核查",
     "citations|引用出处;deep research reports|深度研究报告;paper library|文献库;saved searches|搜索订阅;source filters|来源筛选;shared collections|共享合集",
     "researchers|研究人员;students|学生;journalists|记者;analysts|分析师",
-    1.2,
   ),
   sector(
     "translation",
@@ -188,7 +176,6 @@ export const SECTORS: readonly Sector[] = [
     "ai agent builder|智能体搭建;workflow automation|流程自动化;browser automation ai|浏览器自动化;web scraper ai|ai爬虫;ai workflow|ai工作流;rpa ai|智能rpa",
     "visual builder|可视化编排;approval steps|人工审批;browser control|浏览器操作;scheduled runs|定时运行;error replay|错误回放;secrets vault|密钥保险库",
     "operations teams|运营团队;small companies|小企业;developers|开发者;agencies|代理商",
-    0.4,
   ),
   sector(
     "healthcare",
@@ -197,7 +184,6 @@ export const SECTORS: readonly Sector[] = [
     "ai medical scribe|ai病历;symptom checker|症状自查;ai therapy|ai心理咨询;meal planner ai|ai食谱;ai fitness coach|ai健身教练;sleep tracker ai|睡眠分析",
     "visit summaries|就诊摘要;medication reminders|用药提醒;coding suggestions|诊断编码建议;patient letters|患者信函;meal photos|拍照记饮食;wearables import|穿戴设备导入",
     "clinics|诊所;doctors|医生;patients|患者;fitness coaches|健身教练",
-    1.3,
   ),
   sector(
     "legal-and-finance",
@@ -206,22 +192,5 @@ export const SECTORS: readonly Sector[] = [
     "ai contract review|合同审查;ai lawyer|ai法律咨询;ai bookkeeping|ai记账;invoice scanner|发票识别;ai stock analysis|ai选股;tax assistant ai|报税助手",
     "clause library|条款库;redlining|修订标注;receipt capture|票据采集;bank import|银行流水导入;risk scores|风险评分;audit trail|审计记录",
     "law firms|律师事务所;accountants|会计师;freelancers|自由职业者;small companies|小企业",
-    0.7,
   ),
 ];
-
-/**
- * What the calendar does to traffic, January first, as a ratio: summers are quiet, autumn is busy. From one month to the next
- * it is less than what products gain and lose by themselves.
- */
-const SEASON = [-0.006, -0.01, -0.001, 0.004, 0.002, -0.007, -0.014, -0.013, 0.001, 0.011, 0.013, 0.002] as const;
-
-/**
- * The factor of a calendar month.
- *
- * @param calendarMonth 0 for January
- * @param strength 1 is usual, 0 none
- */
-export function seasonFactor(calendarMonth: number, strength: number): number {
-  return 1 + (SEASON[calendarMonth] ?? 0) * strength;
-}

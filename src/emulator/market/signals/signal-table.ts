@@ -558,7 +558,6 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       JOIN keyword k ON k.keyword_id = l.keyword_id AND k.brand_type IN ('brand_navigational', 'brand_commercial')
       JOIN product p ON p.slug = substr(k.cluster_id, length('brand-') + 1)
       WHERE l.month = @month GROUP BY p.tool_id`,
-    // The season moves searches by less.
     when: "after_value >= before_value * 1.25 AND after_value - before_value >= 500",
     unit: "searches",
     evidence: SEARCHES,

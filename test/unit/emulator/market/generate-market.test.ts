@@ -14,20 +14,20 @@ const smallDigests = digestsOf(small);
 test("the data of a seed is what it was, table by table", () => {
   expect(digestsOf(market)).toMatchInlineSnapshot(`
     {
-      "ai_source": "898fe57d1001b670",
+      "ai_source": "9d587a6735e1d95c",
       "catalog_origin": "ceef88d892135569",
       "due_signal": "e3b0c44298fc1c14",
       "feature": "611e0bdcedbf20e5",
       "keyword": "50f7d6819fa0c6a1",
       "keyword_cluster": "ab8b8ed642599e52",
-      "keyword_month": "5fdc6dc4d21b2190",
+      "keyword_month": "e1ac64cf040dfc8a",
       "keyword_receiver": "b4264e01e71f8ad9",
       "observed_month": "209a3b264ead50a5",
       "plan": "1b9e39b22eba3ae9",
       "product": "0f70d898b3e3ebb6",
       "product_change": "91ff043b03b36177",
       "product_country": "041387db544af930",
-      "product_month": "74b1ba14958988b5",
+      "product_month": "54d929b0c1ba1270",
       "product_presence_month": "2ed18f0399b59b92",
       "product_sector": "6e95dc4d01bac0d2",
       "sector": "8d26c8b0b57cef8e",
