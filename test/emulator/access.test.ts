@@ -148,14 +148,6 @@ test("search demand and rankings take a session token, others do not [authentica
   }
 });
 
-test("a session of Developer Access uses the account's quota", async () => {
-  const { accountId, key } = await running.account("developer");
-  const { token } = await running.emulator.control.createSession({ account_id: accountId });
-  await running.ask("/research/rankings?limit=1", { key: token });
-  const { headers } = await running.ask("/research/rankings?limit=1", { key });
-  expect(headers.get("x-quota-remaining")).toBe("48");
-});
-
 const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
 
 test("fifty counted calls a UTC month, shared by the keys of an account, and what is free stays free [limits/monthly-calls] [authentication/usage-is-shared] [errors/quota-code] [errors/quota-details] [errors/quota-headers] [read-investigation-notes/free-when-exhausted] [limits/not-counted] [error-statuses/429]", async () => {

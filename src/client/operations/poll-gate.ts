@@ -3,19 +3,7 @@ import { LIMITS } from "../../api/limits.js";
 import type { Clock } from "../../time/clock.js";
 
 /** When each task may be polled again. All waits of one client share it. */
-export interface PollGate {
-  /** In elapsed milliseconds of the clock; in the past for an unknown task. */
-  opensAt(taskId: string): number;
-  /**
-   * True when the task may be polled now. The gate then closes for the interval of the last answer. The check and the
-   * closing are one step, since several callers may come at the same moment.
-   */
-  enter(taskId: string): boolean;
-  /** Takes the poll interval from an answer. */
-  note(task: InvestigationTask): void;
-  /** Keeps the gate closed for so many milliseconds from now. */
-  postpone(taskId: string, waitMs: number): void;
-}
+export type PollGate = ReturnType<typeof createPollGate>;
 
 interface Poll {
   intervalMs: number;
@@ -27,7 +15,7 @@ const DEFAULT_INTERVAL_MS = LIMITS.pollAfterSeconds * 1000;
 /** With more tasks than this, the gate looks for tasks that it can forget. */
 const TIDY_AT = 1000;
 
-export function createPollGate(clock: Clock): PollGate {
+export function createPollGate(clock: Clock) {
   const polls = new Map<string, Poll>();
   let tidyAt = TIDY_AT;
 
@@ -43,14 +31,20 @@ export function createPollGate(clock: Clock): PollGate {
   }
 
   return {
-    opensAt: (taskId) => pollOf(taskId).opensAt,
-    enter(taskId) {
+    /** In elapsed milliseconds of the clock; in the past for an unknown task. */
+    opensAt: (taskId: string) => pollOf(taskId).opensAt,
+    /**
+     * True when the task may be polled now. The gate then closes for the interval of the last answer. The check and the
+     * closing are one step, since several callers may come at the same moment.
+     */
+    enter(taskId: string): boolean {
       const { intervalMs, opensAt } = pollOf(taskId);
       if (clock.elapsed() < opensAt) return false;
       set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs });
       return true;
     },
-    note({ task_id, status, poll_after_seconds }) {
+    /** Takes the poll interval from an answer. */
+    note({ task_id, status, poll_after_seconds }: InvestigationTask): void {
       if (status !== "queued" && status !== "running") {
         polls.delete(task_id);
         return;
@@ -60,7 +54,8 @@ export function createPollGate(clock: Clock): PollGate {
       const intervalMs = seconds >= 1 ? seconds * 1000 : DEFAULT_INTERVAL_MS;
       set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs });
     },
-    postpone(taskId, waitMs) {
+    /** Keeps the gate closed for so many milliseconds from now. */
+    postpone(taskId: string, waitMs: number): void {
       const { intervalMs, opensAt } = pollOf(taskId);
       set(taskId, { intervalMs, opensAt: Math.max(opensAt, clock.elapsed() + waitMs) });
     },

@@ -17,17 +17,6 @@ import { openInstance, type Instance, type InstanceParts } from "./open-instance
 import type { EmulatorConfig } from "./options.js";
 import { randomUuid } from "./random-source.js";
 
-/** Holds the one instance of the service, and replaces it at a reset or when a snapshot is loaded. */
-export interface InstanceHolder {
-  open(): void;
-  /** @throws SignalboxError `emulator_not_running` */
-  current(): Instance;
-  /** Answers by the current instance, or with 503 when there is none. */
-  listener: RequestListener;
-  control: ReturnType<typeof stateControl>;
-  close(): Promise<void>;
-}
-
 /** How the state of a database starts, or continues. */
 type Start = Pick<InstanceParts, "seed" | "startAtMs" | "accounts" | "resumption">;
 
@@ -36,8 +25,12 @@ const RESUME_FROZEN: Start = { seed: undefined, startAtMs: null, accounts: [], r
 /** Continues at the present: closing the old instance may have taken long. */
 const RESUME_AT_PRESENT: Start = { ...RESUME_FROZEN, resumption: "at_present" };
 
-/** @throws SignalboxError from `open`, when the database cannot be used */
-export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent): InstanceHolder {
+/**
+ * Holds the one instance of the service, and replaces it at a reset or when a snapshot is loaded.
+ *
+ * @throws SignalboxError from `open`, when the database cannot be used
+ */
+export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent) {
   const { db } = config;
   let instance: Instance | null = null;
   let changing: Promise<unknown> = Promise.resolve();
@@ -143,11 +136,14 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     sendAnswer(response, answer, { requestId, hasBody: request.method !== "HEAD", nowMs: config.clock.now() });
   };
 
+  /** Answers by the current instance, or with 503 when there is none. */
+  const listener: RequestListener = (request, response) => (instance?.listener ?? unavailable)(request, response);
   return {
+    /** @throws SignalboxError `emulator_not_running` */
     current,
     control,
-    listener: (request, response) => (instance?.listener ?? unavailable)(request, response),
-    open() {
+    listener,
+    open(): void {
       const { seed, startAtMs } = config;
       instance = instanceOf(openDatabase(db), {
         seed: seed ?? undefined,
@@ -156,7 +152,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
         resumption: "at_present",
       });
     },
-    async close() {
+    async close(): Promise<void> {
       await changing;
       const last = instance;
       instance = null;

@@ -1,13 +1,7 @@
 import type { Clock } from "../../time/clock.js";
 import type { Database } from "../database/database.js";
 import { readSetting, writeSetting } from "../database/settings.js";
-import { createEmulatorClock, type EmulatorClock } from "./emulator-clock.js";
-
-/** A clock whose time is kept in a database. */
-export interface StoredClock extends EmulatorClock {
-  /** Stores the present time. */
-  save(): void;
-}
+import { createEmulatorClock } from "./emulator-clock.js";
 
 /** Where the clock of a used database continues. */
 export type ClockResumption =
@@ -19,12 +13,16 @@ export type ClockResumption =
 const AHEAD = "clock_ahead_ms";
 const LEFT_AT = "clock_left_at_ms";
 
-/** @param startAtMs where a new clock starts, and the earliest time for one that continues; null: the time of `base` */
+/**
+ * A clock whose time is kept in a database.
+ *
+ * @param startAtMs where a new clock starts, and the earliest time for one that continues; null: the time of `base`
+ */
 export function openStoredClock(
   database: Database,
   base: Pick<Clock, "now">,
   { startAtMs, resumption }: { startAtMs: number | null; resumption: ClockResumption },
-): StoredClock {
+) {
   const clock = createEmulatorClock(base, startTime());
 
   function startTime(): number {
@@ -42,8 +40,9 @@ export function openStoredClock(
   save();
   return {
     now: clock.now,
+    /** Stores the present time. */
     save,
-    moveTo(atMs) {
+    moveTo(atMs: number): void {
       clock.moveTo(atMs);
       save();
     },

@@ -112,20 +112,6 @@ test("an endless answer is ended, and its connection closed", async () => {
   await closed;
 });
 
-test("a compressed answer is read", async () => {
-  const body = gzipSync(JSON.stringify(profile));
-  const { baseUrl } = await serveAnswers({ body, headers: { "Content-Encoding": "gzip" } });
-  await expect(clientOn(baseUrl).client.productProfile("larkvoice")).resolves.toEqual(profile);
-});
-
-test("an answer that breaks off is a network error", async () => {
-  const { error } = await failureWith((_, response) => {
-    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "500" });
-    response.write('{"items":', () => response.destroy());
-  });
-  expect([error.kind, error.status, error.retryable]).toEqual(["network", null, true]);
-});
-
 test("a refusal whose body breaks off is a refusal", async () => {
   const { error } = await failureWith((_, response) => {
     response.writeHead(403, { "Content-Type": "application/json", "Content-Length": "500" });

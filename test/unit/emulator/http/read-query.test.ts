@@ -24,11 +24,6 @@ function problemsOf(query: string, schema: z.ZodObject = rankingsQuerySchema): R
   return {};
 }
 
-test("a query without parameters gives the defaults", () => {
-  expect(parsed("", rankingsQuerySchema)).toMatchObject({ sort: "growth", order: "desc", page: 1, limit: 25 });
-  expect(parsed("&&", searchDemandQuerySchema)).toMatchObject({ type: "non_brand", min_products: 1 });
-});
-
 test("texts become the types of the schema", () => {
   const query = "q=a+b%20c%2B&min_growth=0.1&min_dr=1e1&min_traffic=9007199254740991&country=dE&page=7";
   expect(parsed(query, rankingsQuerySchema)).toMatchObject({

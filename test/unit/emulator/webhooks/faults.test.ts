@@ -180,23 +180,6 @@ test.each(["cut_body", "reset"] as const)(
   },
 );
 
-test("faults come together: late, twice, and taken for refused", async () => {
-  const world = openWebhooks();
-  const { url, signals } = await serveEndpoint();
-  const id = await withFault(
-    world,
-    url,
-    { kind: "latency", value: 1 },
-    { kind: "duplicate" },
-    { kind: "status", value: 429 },
-  );
-  world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  expect(signals).toHaveLength(2);
-  expect(deliveriesOf(world, id)[0]).toMatchObject({ state: "waiting" });
-  expect(world.webhooks.registrations.read(id).failure_count).toBe(1);
-});
-
 test("what is held back or late ends at once when the service ends", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();

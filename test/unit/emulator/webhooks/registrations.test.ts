@@ -72,15 +72,6 @@ test.each([
   expect(webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 2 });
 });
 
-test("what is pending gets no signal", async () => {
-  const { webhooks, scheduler } = openWebhooks();
-  const { url, requests } = await serveRecorder();
-  webhooks.register(ACCOUNT, { ...BODY, url });
-  expect(webhooks.publish(draft()).registrations).toBe(0);
-  await scheduler.idle();
-  expect(requests.map((request) => eventIn(request).type)).toEqual(["webhook.verification"]);
-});
-
 test("ten registrations a day, the eleventh is refused until midnight [limits/webhook-registrations] [register-webhook-notes/ten-a-day]", async () => {
   const { webhooks, scheduler } = openWebhooks({ send: () => Promise.resolve({ failure: "unreachable" }) });
   for (let made = 0; made < 10; made++) webhooks.register(ACCOUNT, BODY);
