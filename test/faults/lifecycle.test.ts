@@ -47,36 +47,6 @@ test("SIGTERM and close() under load lose nothing, give back what runs, and the 
   expect(unflaggedRepeats(begun)).toEqual([]);
 });
 
-test("SIGTERM with time to spare lets every callback in hand come to its end, and begins no other", async () => {
-  const files = inboxFiles();
-  const receiver = await startReceiver({ ...files, graceMs: 20_000 });
-  const acknowledged: string[] = [];
-  await sendUntilRefused(
-    receiver.port,
-    32,
-    () => "slow",
-    (id) => {
-      acknowledged.push(id);
-      if (acknowledged.length === 100) receiver.kill("SIGTERM");
-    },
-  );
-  expect(await receiver.exited).toBe(0);
-  const begun = readLog(files.log);
-  expect(begun.length).toBeGreaterThan(0);
-  const rows = readRows(files.db);
-  const idsIn = (state: string) => rows.flatMap((row) => (row.state === state ? [row.event_id] : [])).toSorted();
-  expect(idsIn("done")).toEqual(begun.map(({ id }) => id).toSorted());
-  expect(idsIn("ready").length).toBe(rows.length - begun.length);
-  expect(acknowledged.filter((id) => !rows.some(({ event_id }) => event_id === id))).toEqual([]);
-
-  const next = await startReceiver(files);
-  await next.until("the hand-off of what is left", areHandedOff(idsIn("ready")));
-  // Each once, over both lives.
-  const all = readLog(files.log);
-  expect(all.map(({ id }) => id).toSorted()).toEqual(rows.map(({ event_id }) => event_id).toSorted());
-  expect(all.filter(({ possiblyRepeated }) => possiblyRepeated)).toEqual([]);
-});
-
 test("a second SIGTERM ends the process at once, and nothing acknowledged is lost", async () => {
   const files = inboxFiles();
   // With this grace one SIGTERM would not end it.

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { signalEvent } from "../../src/testing/index.js";
 import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { heldStore } from "./held-store.js";
-import { latch } from "./latch.js";
-import { deliver, delivery, nextEvent, roundTrip, SECRET, serve, sqliteOnDisk, STACKS, tally } from "./serve.js";
+import { deliver, delivery, nextEvent, roundTrip, serve, sqliteOnDisk, STACKS, tally } from "./serve.js";
 import { openWire, rawRequest } from "./wire.js";
 
 test.for(STACKS)("when too many events wait the next gets 503 before its body is read, over $name", async (stack) => {
@@ -76,35 +75,6 @@ test.for(STACKS)("nothing is acknowledged, told of or handed off before it is co
   await done;
   expect(order.toSorted()).toEqual(["accepted", "answered", "callback, leased", "released"]);
   expect(order.slice(0, 2)).toEqual(["released", "accepted"]);
-});
-
-test.for(STACKS)("a duplicate is answered only after its original is committed, over $name", async (stack) => {
-  const held = heldStore();
-  const secondLookup = latch();
-  let lookups = 0;
-  const secrets = () => {
-    lookups += 1;
-    if (lookups === 2) secondLookup.open();
-    return SECRET;
-  };
-  const { receiver, port } = await serve({ store: held.store, secrets }, stack);
-  const event = signalEvent();
-  held.hold();
-  let answered = 0;
-  const count = <Value>(value: Value): Value => {
-    answered += 1;
-    return value;
-  };
-  const first = deliver(port, event).then(count);
-  await held.waits();
-  const second = deliver(port, event).then(count);
-  await secondLookup.opened;
-  await roundTrip(port);
-  expect(answered).toBe(0);
-  held.release();
-  expectAcknowledged(await first, RECEIVED);
-  expectAcknowledged(await second, DUPLICATE);
-  expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
 });
 
 test.for(STACKS)("of 200 posts of one event at once one is accepted and handed off, over $name", async (stack) => {
