@@ -10,22 +10,7 @@ import { investigationTask, type InvestigationRow } from "./investigation-row.js
 import { findSubject } from "./report-subject.js";
 
 /** The promotion investigations of all accounts (service document, operations 1 and 2). */
-export interface Investigations {
-  /**
-   * Starts a task, or returns the task that this key started.
-   *
-   * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
-   * `PRO_API_QUOTA_EXHAUSTED` where a research allowance is assumed
-   */
-  start(accountId: number, input: InvestigationInput): InvestigationTask;
-  /** Whether `start` would return a task that exists already. */
-  isRepeat(accountId: number, input: InvestigationInput): boolean;
-  /** @throws ServiceError `TASK_NOT_FOUND`: unknown, or another account's */
-  read(accountId: number, taskId: string): InvestigationTask;
-  /** For the control API. @throws ServiceError `TASK_NOT_FOUND` for an unknown one, or one that is finished */
-  end(taskId: string, how: InvestigationEnd): InvestigationTask;
-  list(filter: { accountId?: number | undefined }): InvestigationTask[];
-}
+export type Investigations = ReturnType<typeof createInvestigations>;
 
 /** What a client gives. */
 export interface InvestigationInput {
@@ -37,15 +22,16 @@ export interface InvestigationInput {
 /** How the control API ends a task that is pending. */
 export type InvestigationEnd = { status: "cancelled" } | { status: "failed"; code: string; message: string };
 
-const ACTIVE = "(status = 'queued' OR status = 'running')";
-
-export function createInvestigations(core: EmulatorCore): Investigations {
+export function createInvestigations(core: EmulatorCore) {
   const { database, clock, scheduler, assumptions } = core;
   const byKey = database.prepare<[number, string], InvestigationRow>(
     "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
   );
   const startedSince = database
     .prepare<[number, number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND created_at >= ?")
+    .pluck();
+  const countActive = database
+    .prepare<[number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL")
     .pluck();
   const byId = database.prepare<[string], InvestigationRow>("SELECT * FROM investigation WHERE task_id = ?");
   const insert = database.prepare<[Omit<InvestigationRow, "completed_at" | "error_code" | "error_message" | "report">]>(
@@ -83,12 +69,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
       throw new ServiceError("PRODUCT_NOT_FOUND", "The slug names no known product or category.");
     }
     assertAllowance(accountId);
-    const active = database
-      .prepare<[number], { active: number }>(
-        `SELECT count(*) AS active FROM investigation WHERE account_id = ? AND ${ACTIVE}`,
-      )
-      .get(accountId);
-    if ((active?.active ?? 0) >= LIMITS.activeInvestigations) {
+    if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {
       throw new ServiceError(
         "ACTIVE_INVESTIGATIONS_EXCEEDED",
         `The account has ${LIMITS.activeInvestigations} investigations that are not finished; wait for one of them.`,
@@ -145,23 +126,32 @@ export function createInvestigations(core: EmulatorCore): Investigations {
   });
 
   return {
-    start(accountId, input) {
+    /**
+     * Starts a task, or returns the task that this key started.
+     *
+     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
+     * `PRO_API_QUOTA_EXHAUSTED` where a research allowance is assumed
+     */
+    start(accountId: number, input: InvestigationInput): InvestigationTask {
       const task = start.immediate(accountId, input);
       scheduler.wake();
       return task;
     },
-    isRepeat(accountId, input) {
+    /** Whether `start` would return a task that exists already. */
+    isRepeat(accountId: number, input: InvestigationInput): boolean {
       const earlier = byKey.get(accountId, keyOf(input));
       return earlier !== undefined && isSame(earlier, input);
     },
-    read(accountId, taskId) {
+    /** @throws ServiceError `TASK_NOT_FOUND`: unknown, or another account's */
+    read(accountId: number, taskId: string): InvestigationTask {
       const row = byId.get(taskId);
       if (row === undefined || row.account_id !== accountId) {
         throw new ServiceError("TASK_NOT_FOUND", "The account has no investigation of this id.");
       }
       return investigationTask(row);
     },
-    end(taskId, how) {
+    /** For the control API. @throws ServiceError `TASK_NOT_FOUND` for an unknown one, or one that is finished */
+    end(taskId: string, how: InvestigationEnd): InvestigationTask {
       const row = byId.get(taskId);
       if (row === undefined || row.due_at === null) {
         throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation of this id.");
@@ -177,7 +167,7 @@ export function createInvestigations(core: EmulatorCore): Investigations {
       });
       return investigationTask(byId.get(taskId) ?? row);
     },
-    list({ accountId }) {
+    list({ accountId }: { accountId?: number | undefined }): InvestigationTask[] {
       return database
         .prepare<[{ accountId: number | null }], InvestigationRow>(
           "SELECT * FROM investigation WHERE @accountId IS NULL OR account_id = @accountId ORDER BY created_at, task_id",

@@ -37,13 +37,12 @@ interface Keyword {
   sampleVersion: number;
 }
 
-/** The keywords of the market, month by month. */
-export interface KeywordMarket {
-  step(writer: MarketWriter, products: readonly Product[], turn: number, month: number): void;
-}
-
-/** @param firstTurn the first month in which keywords are observed, counted from the catalog's first */
-export function createKeywordMarket(dice: Dice, firstTurn: number): KeywordMarket {
+/**
+ * The keywords of the market, month by month.
+ *
+ * @param firstTurn the first month in which keywords are observed, counted from the catalog's first
+ */
+export function createKeywordMarket(dice: Dice, firstTurn: number) {
   const keywords: Keyword[] = [];
   const later = new Map<number, KeywordIdea[]>();
   const texts = new Set<string>();
@@ -90,7 +89,7 @@ export function createKeywordMarket(dice: Dice, firstTurn: number): KeywordMarke
   }
 
   return {
-    step(writer, products, turn, month) {
+    step(writer: MarketWriter, products: readonly Product[], turn: number, month: number): void {
       if (turn < firstTurn) return;
       addKeywords(writer, products, turn);
       for (const keyword of keywords) stepKeyword(dice, writer, keyword, turn, month);

@@ -14,16 +14,7 @@ CREATE INDEX due_signal_by_time ON due_signal (due_at);
 const MINUTE_MS = 60_000;
 
 /** The queue of signals that wait to be published. */
-export interface DueSignals {
-  /** Signals of one type are due together, those of the next type some minutes later. */
-  add(drafts: readonly SignalDraft[], fromMs: number, minutesBetweenTypes: number): void;
-  /** In milliseconds since 1970; null when the queue is empty. */
-  nextDueAt(): number | null;
-  /** Takes the signals that are due first, all of one time. */
-  takeFirst(): { draft: SignalDraft; dueAt: number }[];
-}
-
-export function createDueSignals(database: Database): DueSignals {
+export function createDueSignals(database: Database) {
   const insert = database.prepare<[number, string]>("INSERT INTO due_signal (due_at, draft) VALUES (?, ?)");
   const first = database.prepare<[], { due_at: number | null }>("SELECT min(due_at) AS due_at FROM due_signal");
   const read = database.prepare<[number], { draft: string }>(
@@ -32,15 +23,18 @@ export function createDueSignals(database: Database): DueSignals {
   const remove = database.prepare<[number]>("DELETE FROM due_signal WHERE due_at = ?");
   const nextDueAt = (): number | null => first.get()?.due_at ?? null;
   return {
-    add(drafts, fromMs, minutesBetweenTypes) {
+    /** Signals of one type are due together, those of the next type some minutes later. */
+    add(drafts: readonly SignalDraft[], fromMs: number, minutesBetweenTypes: number): void {
       const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
       for (const draft of drafts) {
         const dueAt = fromMs + Math.round(types.indexOf(draft.signal_type) * minutesBetweenTypes * MINUTE_MS);
         insert.run(dueAt, JSON.stringify(draft));
       }
     },
+    /** In milliseconds since 1970; null when the queue is empty. */
     nextDueAt,
-    takeFirst() {
+    /** Takes the signals that are due first, all of one time. */
+    takeFirst(): { draft: SignalDraft; dueAt: number }[] {
       const dueAt = nextDueAt();
       if (dueAt === null) return [];
       const drafts = read.all(dueAt).map(({ draft }) => ({ draft: JSON.parse(draft) as SignalDraft, dueAt }));
