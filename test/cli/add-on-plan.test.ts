@@ -296,9 +296,13 @@ test("--into names the folder", async () => {
   expect(LINES(plan, "import")[3]).toBe('const { signals } = require("./hooks/in/router.js");');
 });
 
-test("a file that is there is never replaced", () => {
+test("a file that is there is replaced only with --force", () => {
   const folder = tempFiles({ "package.json": manifest(), "app.js": APP, "signals/on-signal.js": "mine\n" });
-  const refusal = { exitCode: EXIT.usage, message: expect.stringMatching(/on-signal\.js is there already: move it/) };
+  const refusal = {
+    exitCode: EXIT.usage,
+    message: expect.stringMatching(/on-signal\.js is there already: give --force/),
+  };
   expect(() => planAddOn(folder)).toThrow(expect.objectContaining(refusal));
   expect(pathsOf(planAddOn(folder, { into: "hooks" }))).toHaveLength(3);
+  expect(pathsOf(planAddOn(folder, { force: true }))).toHaveLength(3);
 });

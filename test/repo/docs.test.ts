@@ -329,8 +329,9 @@ test.each(DOCUMENTS)("the links in %s lead somewhere", (path) => {
   expect(broken).toEqual([]);
 });
 
-test("the changelog's newest section is of this version", () => {
-  const newest = readMarkdown(read("CHANGELOG.md")).headings.find(({ level }) => level === 2)?.text;
+test("the changelog's newest release is this version", () => {
+  const sections = readMarkdown(read("CHANGELOG.md")).headings.filter(({ level }) => level === 2);
+  const newest = sections.map(({ text }) => text).find((text) => text !== "[Unreleased]");
   expect(newest).toMatch(new RegExp(`^\\[${MANIFEST.version.replaceAll(".", "\\.")}\\] - \\d{4}-\\d{2}-\\d{2}$`));
 });
 

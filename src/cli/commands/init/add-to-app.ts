@@ -15,17 +15,17 @@ export interface AddToAppOptions {
 
 /** Writes the files of the add-on, and prints what the user does by hand. */
 export async function addToApp(
-  { template, directory }: Choices,
+  { template, directory, replace }: Choices,
   { into, packageManager, signalbox, json }: AddToAppOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
   // Imported here: other commands start faster without it.
   const { planAddOn } = await import("./add-on/plan-add-on.js");
   const install = whatToInstall(signalbox, directory);
-  const plan = planAddOn(directory, { into, packageManager, signalbox: install });
-  writeFiles(directory, plan.files);
+  const plan = planAddOn(directory, { into, force: replace, packageManager, signalbox: install });
+  const replaced = writeFiles(directory, plan.files, { replace });
   const files = plan.files.map(({ path }) => path);
-  if (json) terminal.printJson({ template: template.name, directory, ...plan, files });
+  if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });
   else {
     terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}`));
     for (const line of plan.nextSteps) terminal.print(line);

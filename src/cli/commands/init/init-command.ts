@@ -59,10 +59,7 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   const choices = await choose({ folder, template: wished, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
-  if (template.kind === "add-on") {
-    if (force) throw usageError("--force goes with a new receiver: an add-on replaces no file");
-    return addToApp(choices, options, cli);
-  }
+  if (template.kind === "add-on") return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into goes with --template add-on");
   return makeProject({ ...choices, template }, options, cli);
 }

@@ -19,6 +19,8 @@ const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", impo
 export interface AddOnOptions {
   /** The folder for the new files, from the app's. @default `signals` in the folder of its sources */
   into?: string | undefined;
+  /** Replace files of the same name. */
+  force?: boolean | undefined;
   /** @default the one that the app uses */
   packageManager?: PackageManager | undefined;
   /** What the package manager installs. @default "signalbox" */
@@ -32,7 +34,7 @@ export interface AddOnOptions {
  * @throws CliError when there is no Express app, or when one of the files exists
  */
 export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan {
-  const { into, signalbox = "signalbox" } = options;
+  const { into, force = false, signalbox = "signalbox" } = options;
   const folder = readAppFolder(appDir);
   const detected = detectApp(folder);
   const app = { ...detected, packageManager: options.packageManager ?? detected.packageManager };
@@ -40,8 +42,10 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
   const { router, onSignal, test } = renderFiles(app, target);
   const files = [router, onSignal, test];
   const taken = files.find(({ path }) => existsSync(join(folder.directory, path)));
-  if (taken !== undefined) {
-    throw usageError(`${echoed(taken.path)} is there already: move it, or name another folder with --into`);
+  if (taken !== undefined && !force) {
+    throw usageError(
+      `${echoed(taken.path)} is there already: give --force to replace it, or name another folder with --into`,
+    );
   }
   const { language, modules, expressMajor, testRunner, packageManager } = app;
   const plan = {
