@@ -34,7 +34,7 @@ test("rankings agree with a slow and plain recomputation where much is missing [
     { numRuns: 200 },
   );
   // Parameters that find nothing would agree with anything.
-  expect(rows).toBeGreaterThan(400);
+  expect(rows).toBeGreaterThan(100);
 });
 
 function twoProducts() {
