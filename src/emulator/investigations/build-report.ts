@@ -2,11 +2,12 @@ import type { ServiceLocale } from "../../api/locale.js";
 import type { InvestigationReport } from "../../api/report.js";
 import type { Database } from "../database/database.js";
 import { percent } from "../market/format-values.js";
+import type { StrategyKind } from "../market/signals/signal-table.js";
 import { formatMonth } from "../time/month.js";
 import { readPromotionActions, type PromotionAction } from "./promotion-actions.js";
 import { actorAttribution, coverageLevel, createSources, namesActor } from "./report-sources.js";
 import { findSubject, type ReportProduct, type ReportSubject } from "./report-subject.js";
-import { CHANNEL_NAMES, sayIn, STRATEGY_TITLES, TEXTS, type Say, type StrategyKind } from "./report-texts.js";
+import { CHANNEL_NAMES, fillIn, STRATEGY_TITLES, TEXTS, type Fill } from "./report-texts.js";
 import { CHANNELS, readTrafficSeries, trafficPhases, type TrafficMonth } from "./traffic-series.js";
 
 /** The timeline shows so many actions; older ones are counted as omitted. */
@@ -22,7 +23,7 @@ interface Context {
   series: readonly TrafficMonth[];
   first: TrafficMonth;
   last: TrafficMonth;
-  say: Say;
+  fill: Fill;
   sources: ReturnType<typeof createSources>;
 }
 
@@ -42,14 +43,14 @@ export function buildReport(
   const [first, last] = [series[0], series.at(-1)];
   if (first === undefined || last === undefined || first === last) return null;
 
-  const say = sayIn(locale);
-  const sources = createSources(say);
-  const context: Context = { database, locale, subject, series, first, last, say, sources };
+  const fill = fillIn(locale);
+  const sources = createSources(fill);
+  const context: Context = { database, locale, subject, series, first, last, fill, sources };
   const name = subject.name[locale];
   const [product] = subject.kind === "product" ? subject.products : [];
   const whole = product === undefined ? { name, address: slug, tool_id: null } : cited(product);
   const traffic = [sources.cite("traffic", whole, last.month)];
-  const overview = say(TEXTS[`overview_${subject.kind}`], {
+  const overview = fill(TEXTS[`overview_${subject.kind}`], {
     name,
     products: subject.toolIds.length,
     first: formatMonth(first.month),
@@ -65,20 +66,20 @@ export function buildReport(
   const unresolved = timeline.filter((item) => !cameWithGrowth(item));
   const strategies = strategiesOf(context, timeline);
   const searches = searchesOf(context);
-  const limitations = [say(TEXTS.limits_tracked), say(TEXTS.limits_estimates)];
+  const limitations = [fill(TEXTS.limits_tracked), fill(TEXTS.limits_estimates)];
   if (subject.kind === "category") {
-    const products = subject.products.map((each) => each.name).join(say(TEXTS.list_gap));
-    limitations.push(say(TEXTS.limits_category, { products }));
+    const products = subject.products.map((each) => each.name).join(fill(TEXTS.list_gap));
+    limitations.push(fill(TEXTS.limits_category, { products }));
   }
 
   return {
     version: "1",
     generated_at: new Date(generatedAtMs).toISOString(),
     narrative: {
-      title: say(TEXTS[`title_${subject.kind}`], { name }),
+      title: fill(TEXTS[`title_${subject.kind}`], { name }),
       summary: { text: overview, citations: traffic },
       sections: [trafficSection(context, overview, channels), ...strategies, ...searchSection(context, searches.shown)],
-      limitations: limitations.join(say(TEXTS.sentence_gap)),
+      limitations: limitations.join(fill(TEXTS.sentence_gap)),
     },
     summary: {
       actionEvidenceCount: timeline.length,
@@ -89,21 +90,21 @@ export function buildReport(
     },
     analysis: {
       overview,
-      method: say(TEXTS.method),
+      method: fill(TEXTS.method),
       observations: phases.map(({ text, citations }) => ({ text, citations })),
       phases,
       channels,
-      openQuestions: unresolved.map(({ title, month }) => say(TEXTS.unresolved, { title, month })),
+      openQuestions: unresolved.map(({ title, month }) => fill(TEXTS.unresolved, { title, month })),
     },
     timeline,
     strategies,
     sources: sources.list(),
     context_leads: searches.shown,
-    conclusion: say(TEXTS.conclusion, { name, actions: timeline.length, phases: phases.length }),
+    conclusion: fill(TEXTS.conclusion, { name, actions: timeline.length, phases: phases.length }),
     limitations,
-    caveat: say(TEXTS.caveat),
+    caveat: fill(TEXTS.caveat),
     reliability: {
-      actorAttribution: actorAttribution(shownActions.map(({ seenAt }) => seenAt)),
+      actorAttribution: actorAttribution(shownActions.map(({ source }) => source)),
       coverageLevel: coverageLevel(sources.list(), series.length),
       growthCausality: "not_established",
       growthImpact: unresolved.length === timeline.length ? "unclear" : "correlated",
@@ -115,25 +116,25 @@ export function buildReport(
 
 const cited = ({ name, domain, tool_id }: ReportProduct) => ({ name, address: domain, tool_id });
 
-function phasesOf({ series, say }: Context, citations: string[]) {
+function phasesOf({ series, fill }: Context, citations: string[]) {
   return trafficPhases(series).map(({ direction, from, to }) => {
     const [start_month, end_month] = [formatMonth(from.month), formatMonth(to.month)];
     const ratio = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
     const change = `${ratio > 0 ? "+" : ""}${percent(ratio)}`;
-    const text = say(TEXTS.phase, { start: start_month, end: end_month, change });
+    const text = fill(TEXTS.phase, { start: start_month, end: end_month, change });
     return { direction, start_month, end_month, start_visits: from.visits, end_visits: to.visits, text, citations };
   });
 }
 
 /** The channels of the visits, with their shares in the first and the last month. */
-function channelsOf({ first, last, say }: Context, citations: string[]) {
+function channelsOf({ first, last, fill }: Context, citations: string[]) {
   return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => {
     const [before, share] = [first, last].map((month) => (month.visits === 0 ? 0 : month[channel] / month.visits)) as [
       number,
       number,
     ];
-    const text = say(TEXTS.channel_share, {
-      channel: say(CHANNEL_NAMES[channel]),
+    const text = fill(TEXTS.channel_share, {
+      channel: fill(CHANNEL_NAMES[channel]),
       before: percent(before),
       now: percent(share),
       first: formatMonth(first.month),
@@ -149,7 +150,7 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
   const visitsOf = new Map(
     subject.products.map(({ tool_id }) => [tool_id, readTrafficSeries(database, [tool_id])] as const),
   );
-  return actions.map(({ product, month, signal, strategy, seenAt }, index) => {
+  return actions.map(({ product, month, signal, strategy, source }, index) => {
     const visits = visitsOf.get(product.tool_id)?.find((each) => each.month === month)?.visits ?? null;
     const earlier = visitsOf.get(product.tool_id)?.find((each) => each.month === month - 1)?.visits ?? null;
     return {
@@ -160,8 +161,8 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
       product_id: product.tool_id,
       title: signal.text[locale].title,
       text: signal.text[locale].summary,
-      actor: namesActor(seenAt) ? "maker" : "not_established",
-      citations: [sources.cite(seenAt, cited(product), month)],
+      actor: namesActor(source) ? "maker" : "not_established",
+      citations: [sources.cite(source, cited(product), month)],
       change: signal.change,
       visits,
       traffic_change: visits === null || earlier === null ? null : visits - earlier,
@@ -169,11 +170,11 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
   });
 }
 
-/** Whether visits rose in the action's month; the report does not say that the action caused it. */
+/** Whether visits rose in the action's month; the report does not fill that the action caused it. */
 const cameWithGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
 
 /** The actions of one kind together; the kind with the most actions comes first. */
-function strategiesOf({ say }: Context, timeline: readonly TimelineItem[]) {
+function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[]) {
   const byKind = new Map<StrategyKind, TimelineItem[]>();
   for (const item of timeline) byKind.set(item.strategy, [...(byKind.get(item.strategy) ?? []), item]);
   return [...byKind]
@@ -182,12 +183,12 @@ function strategiesOf({ say }: Context, timeline: readonly TimelineItem[]) {
       const [best] = grown;
       return {
         kind,
-        title: say(STRATEGY_TITLES[kind]),
-        text: say(TEXTS.strategy_text, { count: items.length, grew: grown.length }),
+        title: fill(STRATEGY_TITLES[kind]),
+        text: fill(TEXTS.strategy_text, { count: items.length, grew: grown.length }),
         advice:
           best === undefined
-            ? say(TEXTS.strategy_open)
-            : say(TEXTS.strategy_best, { title: best.title, month: best.month, gain: best.traffic_change }),
+            ? fill(TEXTS.strategy_open)
+            : fill(TEXTS.strategy_best, { title: best.title, month: best.month, gain: best.traffic_change }),
         action_ids: items.map(({ id }) => id),
         citations: [...new Set(items.flatMap(({ citations }) => citations))],
       };
@@ -198,7 +199,7 @@ function strategiesOf({ say }: Context, timeline: readonly TimelineItem[]) {
 type Search = ReturnType<typeof searchesOf>["shown"][number];
 
 /** The keywords that brought the listed products most visits in the last month. */
-function searchesOf({ database, subject, sources, last, say }: Context) {
+function searchesOf({ database, subject, sources, last, fill }: Context) {
   const keywords = database
     .prepare<
       [{ month: number; ids: string }],
@@ -215,32 +216,32 @@ function searchesOf({ database, subject, sources, last, say }: Context) {
     const citations = subject.products
       .filter(({ tool_id }) => ids.includes(tool_id))
       .map((product) => sources.cite("searches", cited(product), last.month));
-    return { ...search, title: say(TEXTS.lead, { keyword: search.keyword }), citations };
+    return { ...search, title: fill(TEXTS.lead, { keyword: search.keyword }), citations };
   });
   return { shown, found: keywords.length };
 }
 
 /** What gained share, and what to make of it. */
-function trafficSection({ say }: Context, overview: string, channels: ReturnType<typeof channelsOf>) {
+function trafficSection({ fill }: Context, overview: string, channels: ReturnType<typeof channelsOf>) {
   const [gained] = [...channels].sort((a, b) => b.share - b.share_before - (a.share - a.share_before));
   const isGain = gained !== undefined && gained.share > gained.share_before;
   return {
-    title: say(TEXTS.traffic_section),
-    text: gained === undefined ? overview : `${overview}${say(TEXTS.sentence_gap)}${gained.text}`,
-    advice: say(isGain ? TEXTS.traffic_advice : TEXTS.no_channel_gained),
+    title: fill(TEXTS.traffic_section),
+    text: gained === undefined ? overview : `${overview}${fill(TEXTS.sentence_gap)}${gained.text}`,
+    advice: fill(isGain ? TEXTS.traffic_advice : TEXTS.no_channel_gained),
     action_ids: [],
     citations: gained?.citations ?? [],
   };
 }
 
-function searchSection({ say }: Context, searches: readonly Search[]) {
+function searchSection({ fill }: Context, searches: readonly Search[]) {
   const [first] = searches;
   if (first === undefined) return [];
   return [
     {
-      title: say(TEXTS.search_section),
-      text: say(TEXTS.search_text, { keyword: first.keyword }),
-      advice: say(TEXTS.search_advice, { keyword: first.keyword }),
+      title: fill(TEXTS.search_section),
+      text: fill(TEXTS.search_text, { keyword: first.keyword }),
+      advice: fill(TEXTS.search_advice, { keyword: first.keyword }),
       action_ids: [],
       citations: [...new Set(searches.flatMap(({ citations }) => citations))],
     },

@@ -1,5 +1,7 @@
 import { formatMonth, type MonthIndex } from "../time/month.js";
-import type { Say, Text } from "./report-texts.js";
+import type { Text } from "../market/format-values.js";
+import type { SourceKind } from "../market/signals/signal-table.js";
+import type { Fill } from "./report-texts.js";
 
 /** Whose word a source is: the maker's own site, someone else's, or a sample of the market. */
 type Publisher = "maker" | "third_party" | "sample";
@@ -12,23 +14,22 @@ interface Place {
   title: Text;
 }
 
-/** The places where actions, traffic and searches are seen. */
-const PLACES = {
+/** The places where actions, traffic and searches are observed. */
+const PLACES: Readonly<Record<SourceKind, Place>> = {
   site: place("maker", true, "", ["{name}: official site", "{name}：官方网站"]),
-  // An ads library names the advertiser. A list, a link or an article does not say who arranged it.
+  // An ads library names the advertiser. A list, a link or an article does not fill who arranged it.
   ads: place("third_party", true, "ads-library.example/", ["{name}: ads library", "{name}：广告库记录"]),
   web: place("third_party", false, "web-index.example/", ["{name}: other websites", "{name}：其他网站"]),
   traffic: place("sample", false, "traffic-panel.example/", ["{name}: monthly traffic sample", "{name}：月度流量样本"]),
   searches: place("sample", false, "search-sample.example/", ["{name}: search sample", "{name}：搜索关键词样本"]),
-} as const satisfies Record<string, Place>;
-export type SourceKind = keyof typeof PLACES;
+};
 
 function place(publisher: Publisher, namesActor: boolean, site: string, title: Text): Place {
   return { publisher, namesActor, url: (address) => `https://${site}${address}`, title };
 }
 
 /** Whether the place where an action was seen says who acted. */
-export const namesActor = (seenAt: SourceKind): boolean => PLACES[seenAt].namesActor;
+export const namesActor = (source: SourceKind): boolean => PLACES[source].namesActor;
 
 /** What a source is about: a product, or a category as a whole. */
 export interface CitedSubject {
@@ -51,7 +52,7 @@ type Source = {
 };
 
 /** The sources of a report. Citing one adds it to the list, once. */
-export function createSources(say: Say) {
+export function createSources(fill: Fill) {
   const byUrl = new Map<string, Source>();
   return {
     list: (): Source[] => [...byUrl.values()],
@@ -66,7 +67,7 @@ export function createSources(say: Say) {
       }
       const id = `source_${byUrl.size + 1}`;
       const { publisher, title } = PLACES[kind];
-      byUrl.set(url, { id, kind, publisher, product_id: tool_id, url, title: say(title, { name }), last_seen });
+      byUrl.set(url, { id, kind, publisher, product_id: tool_id, url, title: fill(title, { name }), last_seen });
       return id;
     },
   };

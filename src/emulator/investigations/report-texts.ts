@@ -1,16 +1,14 @@
 import type { ServiceLocale } from "../../api/locale.js";
-import { fillText, type TextValues } from "../market/format-values.js";
+import { fillText, type Text, type TextValues } from "../market/format-values.js";
+import type { StrategyKind } from "../market/signals/signal-table.js";
 
-/** A text of a report in both languages, with placeholders. */
-export type Text = readonly [en: string, zh: string];
+/** Fills a text in the report's language. */
+export type Fill = (text: Text, values?: TextValues) => string;
 
-/** Says a text in the report's language. */
-export type Say = (text: Text, values?: TextValues) => string;
-
-export const sayIn =
-  (locale: ServiceLocale): Say =>
-  ([english, chinese], values = {}) =>
-    locale === "en" ? fillText("en", english, values) : fillText("zh", chinese, values);
+export const fillIn =
+  (locale: ServiceLocale): Fill =>
+  (text, values = {}) =>
+    fillText(locale, text, values);
 
 export const CHANNEL_NAMES = {
   organic: ["Organic search", "自然搜索"],
@@ -19,15 +17,14 @@ export const CHANNEL_NAMES = {
   direct: ["Direct visits", "直接访问"],
 } as const satisfies Record<string, Text>;
 
-/** What actions are summed up as. */
-export const STRATEGY_TITLES = {
+/** The title that the actions of a strategy share. */
+export const STRATEGY_TITLES: Readonly<Record<StrategyKind, Text>> = {
   product: ["Product news", "产品发布"],
   pricing: ["Plans and prices", "套餐与价格"],
   advertising: ["Advertising", "广告投放"],
   attention: ["Press, directories, links and assistants", "报道、导航站、外链与AI助手"],
   website: ["Website and positioning", "网站与定位"],
-} as const satisfies Record<string, Text>;
-export type StrategyKind = keyof typeof STRATEGY_TITLES;
+};
 
 /** The other texts of a report. */
 export const TEXTS = {

@@ -2,9 +2,8 @@ import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, type MonthIndex } from "../time/month.js";
 import type { DueWork } from "../time/scheduler.js";
 import { generateMarket, growMonth, observedAt } from "./generator/generate-market.js";
-import { createDueSignals } from "./signals/due-signals.js";
+import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
 import { deriveSignals } from "./signals/derive-signals.js";
-import type { SignalDraft } from "./signals/signal-draft.js";
 import type { MarketGenerator } from "./generator/market-generator.js";
 
 /** Called for each signal when it is published, within the transaction that takes it from the queue. */

@@ -1,3 +1,4 @@
+import type { ServiceLocale } from "../../api/locale.js";
 import type { MonthIndex } from "../time/month.js";
 
 const MONTHS = [
@@ -21,7 +22,7 @@ export function count(value: number): string {
   return value < 0 ? `-${digits}` : digits;
 }
 
-/** `14.8%` for 0.148; no decimals when there is nothing behind the point. */
+/** `14.8%` for 0.148, `15%` for 0.15. */
 export function percent(ratio: number): string {
   return `${Math.round(ratio * 1000) / 10}%`;
 }
@@ -37,23 +38,27 @@ export function monthNames(month: MonthIndex): { en: string; zh: string } {
   return { en: MONTHS[place] ?? "", zh: `${place + 1}月` };
 }
 
-/** Chinese with a blank where it meets Latin letters: `Larkvoice 10月的 API`. Quoted text stays as it is. */
+/** Adds a blank between Chinese and Latin letters: `Larkvoice 10月的 API`. Quoted text is not changed. */
 function spacedChinese(text: string): string {
   const seams = /“[^”]*”|(?<=\p{Script=Han})(?=[A-Za-z])|(?<=[A-Za-z])(?=\p{Script=Han}|\d+月)/gu;
   return text.replaceAll(seams, (found) => (found === "" ? " " : found));
 }
 
-/** The values of a text's placeholders. A value `item_zh` beside `item_en` is the placeholder `{item}` of either language. */
+/** A text in both languages, with placeholders. */
+export type Text = readonly [en: string, zh: string];
+
+/** The values of a text's placeholders. The values `item_en` and `item_zh` are for `{item}` in the two languages. */
 export type TextValues = Readonly<Record<string, string | number | null>>;
 
 /**
- * A text with its placeholders filled: `{item}` from `values`, and `{added?page|pages}`, the first where `added` is 1. Numbers
- * get their separators, Chinese gets its blanks.
+ * Fills the placeholders of a text: `{item}` with its value, and `{added?page|pages}` with the first word if `added` is 1,
+ * otherwise with the second.
  *
- * @throws RangeError a placeholder that has no value
+ * @throws RangeError a placeholder has no value
  */
-export function fillText(language: "en" | "zh", text: string, values: TextValues): string {
-  const filled = text.replaceAll(
+export function fillText(locale: ServiceLocale, [en, zh]: Text, values: TextValues): string {
+  const language = locale === "en" ? "en" : "zh";
+  const filled = (locale === "en" ? en : zh).replaceAll(
     /\{(\w+)(?:\?([^{}|]+)\|([^{}]+))?\}/g,
     (_, name: string, one?: string, many?: string) => {
       const value = values[`${name}_${language}`] ?? values[name];
@@ -62,5 +67,5 @@ export function fillText(language: "en" | "zh", text: string, values: TextValues
       return typeof value === "number" ? count(value) : value;
     },
   );
-  return language === "zh" ? spacedChinese(filled) : filled;
+  return locale === "en" ? filled : spacedChinese(filled);
 }

@@ -1,5 +1,8 @@
 import { DUE_SIGNAL_SCHEMA } from "./signals/due-signals.js";
 
+/** All visits of a row of `product_month` or `product_country_month`, over its channels. */
+export const visits = (row: string): string => `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
+
 /**
  * The tables of what the service has observed. Months are a `MonthIndex`, traffic is in visits of that month. Names of the
  * document are used where it has one. The generator makes all of it from a seed (`generate-market.ts`), month after month. Columns refer
@@ -90,7 +93,7 @@ CREATE TABLE product_change (
   PRIMARY KEY (month, tool_id, kind)
 ) STRICT, WITHOUT ROWID;
 
--- visits = organic + paid + ai_referral + direct. No row: no observation of this product in this month.
+-- No row: no observation of this product in this month.
 CREATE TABLE product_month (
   month INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,

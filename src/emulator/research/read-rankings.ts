@@ -10,6 +10,7 @@ import type { Database } from "../database/database.js";
 import type { Assumptions } from "../instance/assumptions.js";
 import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
+import { visits } from "../market/market-schema.js";
 import { formatMonth, type MonthIndex } from "../time/month.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
 import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
@@ -108,9 +109,6 @@ function rankingsSelection(
     values,
   };
 }
-
-/** All visits of a row, over its channels. */
-const visits = (row: string): string => `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
 
 /** Observed in both months, with visits in the earlier one: without them there is no growth rate. */
 function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale: ServiceLocale): string {

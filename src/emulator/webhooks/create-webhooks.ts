@@ -9,7 +9,7 @@ import { createRegistrations } from "./registrations/create-registrations.js";
 import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
-import type { SignalDraft } from "../market/signals/signal-draft.js";
+import type { SignalDraft } from "../market/signals/due-signals.js";
 import { createPublishSignal, type PublishedSignal } from "./deliveries/publish-signal.js";
 import type { ResolveName } from "./transport/resolve-name.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";

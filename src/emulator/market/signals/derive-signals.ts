@@ -3,12 +3,11 @@ import type { SignalData } from "../../../events/envelope.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../events/signal-types.js";
 import type { Database } from "../../database/database.js";
 import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/month.js";
-import type { TextValues } from "../format-values.js";
-import type { SignalDraft } from "./signal-draft.js";
+import { count, dollars, fillText, monthNames, percent, type TextValues } from "../format-values.js";
+import type { SignalDraft } from "./due-signals.js";
 import { SIGNALS, type SignalRow, type SignalTexts } from "./signal-table.js";
-import { fillTexts } from "./signal-texts.js";
 
-/** What a caller who publishes by hand may set; the texts are then the same in both languages. */
+/** The fields that a caller can set when publishing by hand. A text is then the same in both languages. */
 export interface SignalOverrides {
   title?: string | undefined;
   summary?: string | undefined;
@@ -32,14 +31,14 @@ type Found = TextValues & {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The figures of a type for all products, with what its texts say of a product. */
-const figuresSql = ({ figures, when }: SignalRow): string =>
+/** Reads the figures of a type for all products, with the columns of `product` and `sector` that texts use. */
+const figuresSql = ({ figures, when = "1" }: SignalRow): string =>
   `SELECT f.*, p.name, p.domain, s.name_en AS sector_en, s.name_zh AS sector_zh, (${when}) AS is_signal FROM (${figures}) f
    JOIN product p ON p.tool_id = f.tool_id JOIN sector s ON s.sector_id = p.sector_id`;
 
 /**
- * The signals that a month's data gives (service document, Signal types), in the document's order of types. A product has at
- * most one of each type. A month that was not observed has none.
+ * Finds the signals in a month's data (service document, Signal types), in the document's order of types. A product has at most
+ * one signal of each type. A month that was not observed has no signals.
  */
 export function deriveSignals(database: Database, month: MonthIndex): SignalDraft[] {
   const observed = database
@@ -49,7 +48,7 @@ export function deriveSignals(database: Database, month: MonthIndex): SignalDraf
   return SIGNAL_TYPES.flatMap((type) => prepareSignals(database, type)(observed));
 }
 
-/** The signals of these types about these products, in all observed months but the first; the oldest first. */
+/** Finds the signals of these types about these products in all observed months except the first. The oldest come first. */
 export function signalsAbout(
   database: Database,
   toolIds: readonly number[],
@@ -58,7 +57,7 @@ export function signalsAbout(
   const months = database
     .prepare<[], ObservedMonth>("SELECT month, captured_at FROM observed_month ORDER BY month LIMIT -1 OFFSET 1")
     .all();
-  // Read by the product's id, a signal takes 0.02 ms; those of all products take 3 ms.
+  // A query by the product's id takes 0.02 ms; a query for all products takes 3 ms.
   const readers = types.map((type) => prepareSignals(database, type, "AND f.tool_id = @toolId"));
   return months.flatMap((month) => toolIds.flatMap((toolId) => readers.flatMap((read) => read(month, toolId))));
 }
@@ -66,7 +65,7 @@ export function signalsAbout(
 function prepareSignals(database: Database, signal_type: KnownSignalType, condition = "") {
   const row = SIGNALS[signal_type];
   const statement = database.prepare<[object], Found>(
-    `${figuresSql(row)} WHERE (${row.when}) ${condition} ORDER BY f.tool_id`,
+    `${figuresSql(row)} WHERE is_signal ${condition} ORDER BY f.tool_id`,
   );
   return (observed: ObservedMonth, toolId?: number): SignalDraft[] =>
     statement.all({ ...momentOf(observed.month), toolId }).map((found) => {
@@ -76,19 +75,22 @@ function prepareSignals(database: Database, signal_type: KnownSignalType, condit
     });
 }
 
-/** The texts of a signal that is published by hand and that the data does not show. They are true of any figures. */
+/** The texts of a signal that is published by hand and that is not in the data. They are true of any figures. */
 const BY_HAND: SignalTexts = {
-  evidence: {
-    en: "None: the data of {month} shows no such signal, or the figures were set by hand.",
-    zh: "无：{month}的数据中没有这一信号，或数值为手动设定。",
-  },
-  en: ["{name}: {type}", "Published by hand. The figure of {name} ({unit}) was {before} before and is {after} now."],
-  zh: ["{name}：手动发布的信号（{type}）", "手动发布。{name}的数值（{unit}）此前为{before}，现为{after}。"],
+  title: ["{name}: {type}", "{name}：手动发布的信号（{type}）"],
+  summary: [
+    "Published by hand. The figure of {name} ({unit}) was {before} before and is {after} now.",
+    "手动发布。{name}的数值（{unit}）此前为{before}，现为{after}。",
+  ],
+  evidence: [
+    "None: the data of {month} has no such signal, or the figures were set by hand.",
+    "无：{month}的数据中没有这一信号，或数值为手动设定。",
+  ],
 };
 
 /**
- * A signal of one type about one product, published by hand. Its figures are those of the month that was observed last. Where
- * that month has the signal, it is the same one.
+ * Makes a signal of one type about one product, to be published by hand, with the figures of the last observed month. If that
+ * month has such a signal, this is the same signal.
  */
 export function draftSignal(
   database: Database,
@@ -127,7 +129,7 @@ export function draftSignal(
   };
 }
 
-/** The month that had been observed last at a time. Before any was, the month before that time. */
+/** The last month that was observed at a time; before the first observation, the month before that time. */
 function lastObserved(database: Database, atMs: number): ObservedMonth {
   const row = database
     .prepare<[number], ObservedMonth>(
@@ -144,7 +146,7 @@ function timesOf({ month, captured_at }: ObservedMonth): Pick<SignalDraft, "obse
   return { observed_at: captured_at, period: { start: `${formatMonth(month)}-01`, end: lastDay } };
 }
 
-/** `change` as the fixtures have it: see fixtures/README.md. */
+/** Makes `change` by the rules of fixtures/README.md. */
 function changeOf(
   { unit, direction }: SignalRow,
   { before_value, after_value }: Pick<Found, "before_value" | "after_value">,
@@ -160,4 +162,45 @@ function changeOf(
     before: { value: before, unit: unitBefore },
     after: { value: after, unit: unitAfter },
   };
+}
+
+/**
+ * Fills the placeholders of a signal's texts:
+ *
+ * - `{name}`, `{sector}` and other columns of the figures;
+ * - `{before}` and `{after}`, `{added}` (the difference, without its sign) and `{rate}` (the difference relative to the value before);
+ * - `{month}` and `{lastMonth}`, the names of the signal's month and the month before.
+ */
+function fillTexts(
+  { title, summary, evidence }: SignalTexts,
+  { before, after }: SignalDraft["change"],
+  month: MonthIndex,
+  figures: TextValues,
+): SignalDraft["text"] {
+  const difference = Math.abs(after.value - before.value);
+  const [now, last] = [monthNames(month), monthNames(month - 1)];
+  const values = {
+    ...figures,
+    before: amount(before),
+    after: amount(after),
+    added: amount({ value: difference, unit: after.unit }),
+    rate: percent(difference / before.value),
+    month_en: now.en,
+    month_zh: now.zh,
+    lastMonth_en: last.en,
+    lastMonth_zh: last.zh,
+  };
+  const fill = (locale: ServiceLocale): SignalDraft["text"]["en"] => ({
+    title: fillText(locale, title, values),
+    summary: fillText(locale, summary, values),
+    evidence_summary: fillText(locale, evidence, values),
+  });
+  return { en: fill("en"), "zh-CN": fill("zh-CN") };
+}
+
+/** Formats a value by its unit. */
+function amount({ value, unit }: SignalDraft["change"]["before"]): string {
+  if (unit.endsWith("share")) return percent(value);
+  if (unit.startsWith("usd_")) return dollars(value);
+  return Number.isInteger(value) ? count(value) : String(value);
 }

@@ -1,7 +1,21 @@
+import type { ServiceLocale } from "../../../api/locale.js";
+import type { SignalData } from "../../../events/envelope.js";
+import type { KnownSignalType } from "../../../events/signal-types.js";
 import type { Database } from "../../database/database.js";
-import type { SignalDraft } from "./signal-draft.js";
 
-/** Signals that are not published yet. A restart continues with them. */
+/** A signal before it is published, in both languages. Publishing gives it its ids and times. */
+export interface SignalDraft {
+  signal_type: KnownSignalType;
+  tool_id: number;
+  /** Milliseconds since 1970. */
+  observed_at: number;
+  /** Both `YYYY-MM-DD`. */
+  period: { start: string; end: string };
+  change: SignalData["change"];
+  text: Record<ServiceLocale, { title: string; summary: string; evidence_summary: string }>;
+}
+
+/** Signals that are not published yet. After a restart they are published from here. */
 export const DUE_SIGNAL_SCHEMA = `
 CREATE TABLE due_signal (
   due_signal_id INTEGER PRIMARY KEY,
@@ -23,7 +37,7 @@ export function createDueSignals(database: Database) {
   const remove = database.prepare<[number]>("DELETE FROM due_signal WHERE due_at = ?");
   const nextDueAt = (): number | null => first.get()?.due_at ?? null;
   return {
-    /** Signals of one type are due together, those of the next type some minutes later. */
+    /** Signals of one type are due together, and signals of the next type some minutes later. */
     add(drafts: readonly SignalDraft[], fromMs: number, minutesBetweenTypes: number): void {
       const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
       for (const draft of drafts) {
@@ -33,7 +47,7 @@ export function createDueSignals(database: Database) {
     },
     /** In milliseconds since 1970; null when the queue is empty. */
     nextDueAt,
-    /** Takes the signals that are due first, all of one time. */
+    /** Takes the signals with the earliest due time. */
     takeFirst(): { draft: SignalDraft; dueAt: number }[] {
       const dueAt = nextDueAt();
       if (dueAt === null) return [];

@@ -4,7 +4,7 @@ import type { SignalEvent } from "../../../events/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
-import type { SignalDraft } from "../../market/signals/signal-draft.js";
+import type { SignalDraft } from "../../market/signals/due-signals.js";
 
 /** What publishing a signal came to. */
 export interface PublishedSignal {

@@ -5,7 +5,7 @@ import type { EmulatorCore } from "../../../../src/emulator/instance/core.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
-import type { SignalDraft } from "../../../../src/emulator/market/signals/signal-draft.js";
+import type { SignalDraft } from "../../../../src/emulator/market/signals/due-signals.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
 import { defaultAssumptions } from "../research/default-assumptions.js";
 import { countOf, digestOf, digestsOf, emptyMarket, LAST, madeMarket } from "./made-market.js";

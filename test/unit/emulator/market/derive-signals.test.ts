@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { growMonth } from "../../../../src/emulator/market/generator/generate-market.js";
 import { deriveSignals, draftSignal } from "../../../../src/emulator/market/signals/derive-signals.js";
-import type { SignalDraft } from "../../../../src/emulator/market/signals/signal-draft.js";
+import type { SignalDraft } from "../../../../src/emulator/market/signals/due-signals.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
 import { signalDataSchema } from "../../../../src/events/envelope.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../../src/events/signal-types.js";

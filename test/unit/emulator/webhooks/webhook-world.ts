@@ -11,7 +11,7 @@ import {
   type Webhooks,
   type WebhooksOptions,
 } from "../../../../src/emulator/webhooks/create-webhooks.js";
-import type { SignalDraft } from "../../../../src/emulator/market/signals/signal-draft.js";
+import type { SignalDraft } from "../../../../src/emulator/market/signals/due-signals.js";
 import { WEBHOOK_SCHEMA } from "../../../../src/emulator/webhooks/webhook-schema.js";
 import { createManualClock, type ManualClock } from "../../../../src/testing/manual-clock.js";
 import { listen, serveRecorder, type RecordedRequest } from "../../../cli/serve-requests.js";
