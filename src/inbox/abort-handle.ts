@@ -1,9 +1,9 @@
-/** An abort signal that is made when the callback reads it: most callbacks never do. */
+/** Its abort signal is made on first use, because most callbacks do not use it. */
 export interface LazyAbort {
   readonly signal: AbortSignal;
 }
 
-/** A class, since one is made for every attempt: an object literal with a getter costs several times as much. */
+/** Each attempt makes one. It is a class, because an object literal with a getter takes several times as long to make. */
 export class AbortHandle implements LazyAbort {
   #controller: AbortController | null = null;
   #aborted: Error | null = null;
@@ -22,7 +22,7 @@ export class AbortHandle implements LazyAbort {
   }
 }
 
-/** An error with the name that Node gives to its kind. */
+/** Makes an error with a name that Node uses for aborts. */
 export function namedError(name: "TimeoutError" | "AbortError", message: string): Error {
   const error = new Error(message);
   error.name = name;

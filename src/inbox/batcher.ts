@@ -14,7 +14,7 @@ import type {
   Settlement,
 } from "./store.js";
 
-/** New events before their commit: how many there are, or may be. */
+/** A number of new events before their commit: the current number, or the most that are allowed. */
 export interface BatcherLimits {
   events: number;
   /** Bytes of their bodies. */
@@ -25,31 +25,31 @@ export interface BatcherConfig {
   store: InboxStore;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Called with the error of every commit that failed, and with null for the first that worked again. */
+  /** Called with the error of each failed commit, and with null when commits work again. */
   onHealth: (failure: unknown) => void;
   /**
-   * Runs before the first commit after one that failed. The failed one may have been applied: then its events are in the
-   * store, born leased, and no dispatcher has them. At that moment no other commit is in flight.
+   * Runs before each commit while the store fails; no other commit is in flight then. A failed commit may have been applied:
+   * its events may be in the store as `leased`, but no dispatcher has them.
    */
   recover: () => Promise<void>;
 }
 
-/** How long to wait between two tries to write settlements while the store is down. */
+/** Delay between two attempts to write settlements while the store is down. */
 const SETTLE_RETRY_MS = 1000;
 
 /**
- * A full disk refuses new events and takes settlements. So a commit without new events makes health green only this long
- * after new events were refused.
+ * A full disk refuses new events but accepts settlements. So after new events were refused, a commit without new events
+ * makes health green only after this time.
  */
 const RED_FOR_MS = 10_000;
 
 /**
- * So many new events do not wait for the turn to end: the disk syncs them while the rest of the turn's requests are read.
- * Otherwise a sender with a few dozen connections has all of them wait for one sync, and the loop with them.
+ * This many new events are committed before the turn ends, so that the disk syncs them while the turn's other requests are
+ * read. Otherwise the requests of a sender with a few dozen connections all wait for one sync.
  */
 const EARLY_ACCEPTS = 32;
 
-/** New events of one commit, and bytes of their bodies: about 3 ms of work. */
+/** At most this many new events, and bytes of their bodies, go into one commit: about 3 ms of work. */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
 
@@ -59,37 +59,37 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** A callback and no promise, which would cost each event. */
+/** It has a callback, because a promise for each event would take longer. */
 interface WaitingSettlement {
   item: Settlement;
   settled: (applied: boolean | null) => void;
 }
 
 /**
- * Stands between receiver, dispatcher and store: what arrives while a commit is in flight is the next batch. There is no
- * timer: the first event of an idle inbox is committed at the end of the event loop's turn that brought it, together with
- * the others of that turn; past a few dozen, at once.
+ * Collects the writes of receiver and dispatcher into batches for the store. Writes that arrive while a commit is in flight
+ * become the next batch. There is no timer: while no commit is in flight, writes are committed at the end of the event
+ * loop's turn, or as soon as there are {@link EARLY_ACCEPTS} new events.
  */
 export interface Batcher {
-  /** Whether another body of this size fits; ask before reading one. */
+  /** Whether there is room for another body of this size. */
   hasRoom(bytes: number): boolean;
-  /** Resolves once the event is durable. Rejects when that is not known. */
+  /** Resolves once the event is durable. Rejects when it might not be. */
   accept(event: NewEvent): Promise<AcceptResult>;
   /**
-   * Writes it, however long the store is down.
+   * Writes the settlement; while the store is down, it is tried again and again.
    *
-   * @param settled called once it is durable, with whether its token was current; with null when the batcher closed before,
-   * or the store refuses it
+   * @param settled called with whether the token was current, once the settlement is durable; with null when the store
+   * refused it, or was still down when the batcher closed
    */
   settle(settlement: Settlement, settled: (applied: boolean | null) => void): void;
   claim(request: ClaimRequest): Promise<ClaimResult>;
-  /** How long commits take, from the first row to the last sync. */
+  /** The durations of commits, from the first row to the last sync. */
   commits(): DurationStats;
-  /** Nothing waits and nothing is in flight. */
+  /** True when nothing waits and no commit is in flight. */
   isIdle(): boolean;
   /** Events and bytes that wait for their commit. */
   queued(): BatcherLimits;
-  /** Writes what waits, if the store takes it, and leaves no timer behind. */
+  /** Writes what waits, unless the store is down, and leaves no timer behind. */
   close(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
-  /** Settlements of a failed commit, which may have applied them. */
+  /** Settlements of failed commits. A failed commit may have been applied. */
   const maybeApplied = new WeakSet<WaitingSettlement>();
   const durations = createDurations();
   let queuedEvents = 0;
@@ -122,7 +122,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     return accepts.length > 0 || settlements.length > 0 || claim !== null;
   }
 
-  /** As many as one commit takes: its rows are written on the event loop, which must not wait long. */
+  /** Limits the size of a commit, since it writes rows on the event loop, which must not wait long. */
   function takeAccepts(): Waiting<NewEvent, AcceptResult>[] {
     let bytes = 0;
     const tooMany = accepts.findIndex(({ item }, index) => {
@@ -135,7 +135,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     return all;
   }
 
-  /** One batch with what waits. Never rejects. */
+  /** Commits what waits as one batch. Never rejects. */
   function run(): Promise<void> {
     const batch = { accepts: takeAccepts(), settlements, claim };
     settlements = [];
@@ -170,7 +170,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     }
     release(waiting.accepts);
     waiting.settlements.forEach((entry, index) => {
-      // `false` does not mean that the lease was lost when a failed commit may have applied the settlement already.
+      // After a failed commit, `false` can also mean that this settlement was already applied by that commit.
       entry.settled(result.settlements[index] === true || maybeApplied.has(entry));
     });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
@@ -192,15 +192,15 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       for (const { settled } of waiting.settlements) settled(null);
       return;
     }
-    // No sender repeats a settlement: it is kept, and written when the store works again.
+    // Nobody sends a settlement again, so it is kept and written when the store works.
     for (const entry of waiting.settlements) maybeApplied.add(entry);
     if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
-      // A full disk takes no new event, but it takes a settlement, which only overwrites.
+      // A full disk refuses new events but accepts settlements, which only overwrite.
       await commit({ accepts: [], settlements: waiting.settlements, claim: null });
       return;
     }
     settlements = [...waiting.settlements, ...settlements];
-    // `close` runs what is left by itself.
+    // After a close, the loop in `close` commits the rest.
     if (settlements.length > 0 && retry === null && !closed) {
       retry = clock.setTimeout(() => {
         retry = null;
@@ -241,7 +241,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     async close() {
       closed = true;
       retry?.cancel();
-      // Each round writes what waits or, on a failing store, drops it.
+      // Each round writes what waits or, if the store fails, drops it.
       while (inFlight !== null || isWaiting()) await (inFlight ?? run());
     },
   };
@@ -265,7 +265,7 @@ function isRowError(error: unknown): boolean {
   return isSignalboxError(error) && error.code === "store_row_refused";
 }
 
-/** Two batches that together are this one; null when it cannot be divided. */
+/** Divides a batch into two; null when it cannot be divided. */
 function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
   const rows = accepts.length + settlements.length;
   if (rows === 0 || (rows === 1 && claim === null)) return null;

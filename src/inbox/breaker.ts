@@ -1,35 +1,34 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
 
-/** Failures in a row, over any events, that open the breaker. */
+/** The breaker opens after this many failures in a row, of any events. */
 export const BREAKER_THRESHOLD = 10;
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 60_000;
 
 /**
- * Stops hand-offs while the user's system is down, so that an hour of downtime costs a few probes one attempt each, and
- * not every waiting event.
+ * Stops hand-offs while the user's system is down, so that only the few events that are used as probes lose attempts.
  *
  *     closed ──10 failures in a row──▶ open ──probe is due──▶ probing
  *        ▲                              ▲                        │
  *        └───────── success ────────────┼────────────────────────┤
  *                                       └──── failure (delay ×2) ┘
  *
- * A probe is an ordinary attempt of the event that is due first. It counts as one, and its event waits its backoff: so the
- * next probe takes another event, and an event that can never succeed still uses up its attempts.
+ * A probe is an ordinary attempt of the event that is due first. If it fails, its event waits for its back-off, so the next
+ * probe uses another event.
  */
 export interface Breaker {
-  /** `closed`: all may run. `open`: nothing starts. `probing`: one may run. */
+  /** `closed`: all events can run. `open`: no event starts. `probing`: one event can run. */
   state(): "closed" | "open" | "probing";
   succeeded(): void;
   failed(): void;
-  /** A probe found nothing to try. */
+  /** To be called when no event was due for a probe. */
   probeUnused(): void;
   close(): void;
 }
 
 export function createBreaker(
   clock: Clock,
-  /** Called for the change from closed to open and back, and when a probe may run. */
+  /** `onOpen` and `onClose` are called once for each change between closed and open; `onProbe` when a probe can run. */
   listener: { onOpen: () => void; onProbe: () => void; onClose: () => void },
 ): Breaker {
   let state: "closed" | "open" | "probing" = "closed";

@@ -17,31 +17,30 @@ export interface DispatcherConfig {
   timeoutMs: number;
   maxAttempts: number;
   backoff: Backoff;
-  /** Another process takes a lease over when its time is up. */
+  /** Whether other processes take over a lease that has expired. */
   leasesExpire: boolean;
-  /** Calls the user. `abort` fires when the attempt's time or the receiver's grace is over. */
+  /** Calls the user's callback. `abort` is aborted when the attempt times out or the receiver closes. */
   handOff: (queued: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
-  /** Writes log lines and calls listeners. What it throws is dropped. */
+  /** Writes log lines and calls listeners. Its errors are dropped. */
   observe: DispatcherObserver;
 }
 
-/** Gets every step of the dispatcher's work. */
 export interface DispatcherObserver {
   /** The callback resolved, and that is durable. */
   handedOff(event: ClaimedEvent, attempt: number): void;
   handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
-  /** The event was given up, and that is durable. */
+  /** The event is dead, and that is durable. */
   dead(event: CrashedEvent, attempt: number, reason: string): void;
-  /** The settlement came too late: another process had taken the lease over. */
+  /** The settlement was too late, because another process had taken over the lease. */
   leaseLost(event: ClaimedEvent): void;
-  /** `open`: hand-offs pause. `closed`: they go on. */
+  /** `open`: hand-offs pause. `closed`: hand-offs continue. */
   breaker(state: "closed" | "open"): void;
 }
 
 export interface HandoffFailure {
   kind: Judgement["kind"] | "shutdown";
   error: unknown;
-  /** Milliseconds since 1970 of the next attempt; null when there is none. */
+  /** Time of the next attempt, in milliseconds since 1970; null when there is none. */
   nextAttemptAt: number | null;
 }
 
@@ -49,12 +48,12 @@ export interface HandoffFailure {
 export interface QueuedEvent {
   event: ClaimedEvent;
   leaseUntil: number;
-  /** Its parsed form, when this process parsed it a moment ago. */
+  /** Its parsed form; `undefined` when it was claimed from the store. */
   parsed: unknown;
 }
 
 /**
- * Leases due events and hands each to the callback, a bounded number at once.
+ * Leases due events and hands each to the callback, at most `concurrency` at the same time.
  *
  *                              a slot is free           resolved ──────▶ done
  *     take (born leased) ─┐          │                 ╱
@@ -63,48 +62,48 @@ export interface QueuedEvent {
  *                                │                      closing ──▶ ready, possibly repeated
  *                                └─ given back ──▶ ready, as if it was never claimed
  *
- * An event is in hand from its lease to the commit of its settlement. Waiting events are given back when the breaker
- * opens, when the receiver closes, when their lease gets too old to begin with, and when a suspect was claimed.
+ * An event is held from its lease to the commit of its settlement. Waiting events are given back when the breaker opens,
+ * the receiver closes, a suspect was claimed, or too little of their lease is left to start them.
  *
- * A suspect was in flight at two crashes or more. It runs when nothing else is in hand, so that the next crash counts
- * against this one event only. Until it ended, nothing new is leased. The claim after it prefers the others, so that
- * suspects that hang do not stop them.
+ * A suspect is an event that was held at two crashes or more. It runs alone, so that another crash counts only against this
+ * event, and nothing new is leased until it ends. If the next claim brings suspects and other events, the other events run
+ * first, so that suspects that hang do not block them.
  */
 export interface Dispatcher {
-  /** True: a slot is reserved, and the event may be born leased. Give the slot back with `take` or `unreserve`. */
+  /** Reserves a slot for an event that will be born leased. Free it with `take` or `unreserve`. @returns false if none is free */
   reserve(): boolean;
   unreserve(): void;
   /** Hands off an event that was born leased in a reserved slot. */
   take(queued: QueuedEvent): void;
   /** Reports events that crashes made dead. */
   reportCrashed(events: readonly CrashedEvent[]): void;
-  /** Something may be due in the store. */
+  /** To be called when events may have become due in the store. */
   nudge(): void;
   start(): void;
-  /** When a lease that begins now runs out. */
+  /** When a lease that begins now expires. */
   leaseUntil(): number;
-  /** Tokens by seq of the events in hand: their leases are alive. */
+  /** The tokens of the held events, by seq. */
   held(): ReadonlyMap<number, number>;
   breakerState(): "closed" | "open" | "probing";
   running(): number;
   /**
-   * Stops claiming, gives back the waiting events, waits `graceMs` for running callbacks, then aborts them and gives
-   * their events back too. No attempt is used up.
+   * Stops claiming, gives back the waiting events, waits `graceMs` for running callbacks, then aborts them and gives back
+   * their events too. No attempt is used up.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** Events in hand beyond those that run. Born leased, they need no claim, which costs a commit. */
+/** This many events can be held in addition to those that run. Events that are born leased save a claim, and so a commit. */
 const PREFETCH = 256;
-/** Events that one claim brings at most. */
+/** Most events of one claim. */
 const CLAIM_LIMIT = 64;
-/** Callbacks that compute keep the event loop: past this time the rest begin in later turns, with answers in between. */
+/** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
 const TURN_MS = 10;
-/** How often the store is asked for events that came by another way: the command line, another process. */
+/** How often the store is asked for events that the command line or another process made ready. */
 const POLL_MS = 1000;
-/** A lease outlives the callback's time by this much: the event waits for a slot, and its settlement for a commit. */
+/** A lease is longer than the callback's timeout by this, because the event waits for a slot and its settlement for a commit. */
 const LEASE_MARGIN_MS = 30_000;
-/** The part of it that must be left for the settlement when the callback begins. */
+/** The part of this margin that must be left for the settlement when the callback starts. */
 const SETTLE_MARGIN_MS = 10_000;
 /** Crashes (not attempts) after which an event is a suspect. */
 export const SUSPECT_CRASHES = 2;
@@ -121,17 +120,17 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const observe = guardedObserver(config.observe);
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
-  /** By attempt, not by event: what another process took over may come back while its old callback still runs. */
+  /** Attempts, not events: an event that another process took over can return while its old callback still runs. */
   const running = new Set<Running>();
 
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
   let mayBeDue = true;
-  /** In hand until its settlement is durable. While it waits, no other event does. */
+  /** Held until its settlement is durable. No other event waits in the meantime. */
   let suspect: ClaimedEvent | null = null;
   let lastTurnWasSuspects = false;
 
-  /** Once per turn: all acknowledgements of a batch go out before its first callback. */
+  /** At the end of the turn, so that all acknowledgements of a batch are sent before its first callback starts. */
   const schedulePump = oncePerTurn(pump);
   const breaker = createBreaker(clock, {
     onOpen() {
@@ -156,7 +155,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     schedulePump();
   }
 
-  /** The one place that begins anything: callbacks as far as there are slots, then a claim. */
+  /** Starts callbacks while there are slots, then a claim. Nothing else starts them. */
   function pump(): void {
     if (state !== "started") return;
     giveBackOld();
@@ -193,7 +192,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function claimLimit(): number {
     if (breaker.state() === "probing") return slots.isEmpty() ? 1 : 0;
-    // A claim costs a commit, so it should bring many: none is made before the last one is almost used up.
+    // Each claim is a commit, so it is made only when few events wait.
     return mayLease() && waiting.length < concurrency ? Math.max(0, Math.min(CLAIM_LIMIT, slots.free())) : 0;
   }
 
@@ -210,12 +209,12 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       for (const event of events) slots.hold(event);
       for (const event of keepWhatMayRun(events)) waiting.push({ event, leaseUntil: lease, parsed: undefined });
     } catch {
-      // The batcher reported the failure; the next poll tries again.
+      // The batcher has reported the failure, and the next poll tries again.
       if (isProbe) breaker.probeUnused();
     }
   }
 
-  /** One suspect, or all others; the rest is given back. */
+  /** Keeps one suspect or all other events, and gives back the rest. */
   function keepWhatMayRun(events: readonly ClaimedEvent[]): readonly ClaimedEvent[] {
     const suspects = events.filter(({ crashes }) => crashes >= SUSPECT_CRASHES);
     const [first] = suspects;
@@ -239,7 +238,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
   }
 
-  // --- giving back what did not begin
+  // --- giving back events that did not start
 
   function giveBack(event: ClaimedEvent, possiblyRepeated: boolean): void {
     mayBeDue = true;
@@ -251,8 +250,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   /**
-   * A lease must not end under its callback or before its settlement, or another process would begin with the event too
-   * and count a crash. The poll calls this each second, also while no slot is free.
+   * If a lease expired before its callback and settlement end, another process would hand off the event too and count a
+   * crash. So events with too little time left are given back. The poll calls this each second, even if no slot is free.
    */
   function giveBackOld(): void {
     if (!config.leasesExpire) return;
@@ -262,7 +261,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     }
   }
 
-  // --- one attempt. `end` takes it out of `running` first: of its callback, its time and the receiver's close, the first counts.
+  // --- one attempt: callback, timeout or close, whichever is first, ends it and removes it from `running`
 
   function run(queued: QueuedEvent): void {
     const { event } = queued;
@@ -320,7 +319,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       slots.release(event);
       if (suspect === event) suspect = null;
       if (waiting.length > 0 || mayBeDue) schedulePump();
-      // Closed while the store was down: the event stays leased, and the next start takes it over.
+      // Not written: the event stays leased, and the next start takes it over.
       if (applied === null) return;
       if (applied) whenDurable?.();
       else observe.leaseLost(event);

@@ -1,13 +1,10 @@
-/**
- * The same function, and what it throws is dropped. For loggers and listeners: an error of theirs would otherwise stop the
- * commit or the hand-off that called them, and no logger is left to report it to.
- */
+/** Drops the function's errors. An error of a logger or listener must not stop the commit or hand-off that calls it. */
 export function guarded<Args extends unknown[]>(notify: (...args: Args) => void): (...args: Args) => void {
   return (...args) => {
     try {
       notify(...args);
     } catch {
-      // Dropped, see above.
+      // Nothing is left to report it to.
     }
   };
 }

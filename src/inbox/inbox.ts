@@ -16,19 +16,19 @@ import type {
   StoreStats,
 } from "./store.js";
 
-/** What is known at once. */
+/** Figures that are known without a query that takes long. */
 export interface InboxVitals {
-  /** How long the event that waits longest has been due, in milliseconds; 0 when none waits, null when that is not known. */
+  /** For how many milliseconds the oldest `ready` event has been due; 0 when there is none, null when that is not known. */
   oldestReadyAgeMs: number | null;
   /** Events and bytes that wait for their commit. */
   queued: BatcherLimits;
-  /** Callbacks that run. */
+  /** Number of running callbacks. */
   running: number;
-  /** Whether hand-offs pause because the callback keeps failing. */
+  /** `open` and `probing`: hand-offs are paused because the callback keeps failing. */
   breaker: "closed" | "open" | "probing";
-  /** How long commits take, from the first row to the last sync. */
+  /** The durations of commits, from the first row to the last sync. */
   commits: DurationStats;
-  /** The store's own figures; null when it has none, is not open, or fails to give them. */
+  /** The figures of the store; null when it has none, is not open, or fails. */
   medium: StoreDiagnostics | null;
 }
 
@@ -37,21 +37,19 @@ export interface InboxStats extends StoreStats, InboxVitals {
   oldestReadyAgeMs: number;
 }
 
-/** What a person or a program does with the inbox of a started receiver. Everything concerns its own endpoint only. */
+/** The events of a started receiver's endpoint. */
 export interface Inbox {
   /** Oldest first. @throws SignalboxError `store_failed` */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
   /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
   get(eventId: string): Promise<StoredEvent | undefined>;
-  /**
-   * Hands events off again: `dead`, `done` and `quarantined` ones whose payload is still there.
-   */
+  /** Hands off a `dead`, `done` or `quarantined` event again. Its payload must still be kept. */
   replay(eventId: string): Promise<ReplayOutcome>;
-  /** The same for several: one outcome for each, in order. */
+  /** Replays several events. @returns one outcome for each, in order */
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
-  /** Gives up `dead` or `quarantined` events: the payload is dropped, the id stays known. */
+  /** Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays known. */
   discard(eventId: string): Promise<MoveOutcome>;
-  /** The same for several: one outcome for each, in order. */
+  /** Discards several events. @returns one outcome for each, in order */
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
   /** Counts the events in each state. @throws SignalboxError `store_failed` */
   stats(): Promise<InboxStats>;
@@ -61,7 +59,7 @@ export interface Inbox {
 export interface AcceptedInput {
   eventId: string;
   type: string;
-  /** `handOff`: to the callback. `keep`: done as soon as stored. `quarantine`: kept for a person, for this reason. */
+  /** `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`, with this reason. */
   fate: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
   received: ReceivedDelivery;
   body: Uint8Array;
@@ -77,13 +75,13 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
   onRetentionError: (error: unknown) => void;
 }
 
-/** The inbox at work: batcher, dispatcher and retention around one store. */
+/** A store with its batcher, dispatcher and retention. */
 export interface RunningInbox extends Inbox {
   /** Opens the store and takes over the leases of a process that died. */
   open(): Promise<{ takenOver: number }>;
   close(graceMs: number): Promise<void>;
   hasRoom(bytes: number): boolean;
-  /** Resolves once the event is durable. Rejects when that is not known. */
+  /** Resolves once the event is durable. Rejects when it might not be. */
   accept(input: AcceptedInput): Promise<Acceptance>;
   vitals(): InboxVitals;
 }
@@ -97,7 +95,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     onHealth: config.onHealth,
     recover: async () => {
       const { freed } = await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
-      // Not otherwise: a claim is a commit too, and this runs before each commit as long as the store is down.
+      // Only then: `nudge` causes a claim, which is a commit, and while the store is down this runs before each commit.
       if (freed > 0) dispatcher.nudge();
     },
   });
@@ -109,7 +107,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     const bodyHash = sha256(body);
     const now = clock.now();
     const leaseUntil = dispatcher.leaseUntil();
-    // From here on nothing may throw before the slot is given back.
+    // Nothing must throw from here until the slot is given back.
     const leased = fate.kind === "handOff" && dispatcher.reserve();
     const accepted = batcher.accept({
       endpoint,
@@ -152,7 +150,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     );
   }
 
-  /** Ids in portions: each is one transaction, and the event loop waits for it. */
+  /** Moves a portion of the ids in each transaction, because the event loop waits for a transaction. */
   async function move<Outcome>(
     ids: string | readonly string[],
     moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
@@ -202,7 +200,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       }
     },
     async close(graceMs) {
-      // Another receiver may have the same endpoint of this store open: it stays open.
+      // If `open` failed, another receiver may have this endpoint of the store open, and keeps it.
       if (!isOpen) return;
       isOpen = false;
       stopRetention?.();
@@ -231,12 +229,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
   };
 }
 
-/** As text first: a hash that is asked for bytes allocates them in native memory, which costs more than the hashing. */
+/** Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing. */
 function sha256(body: Uint8Array): Buffer {
   return Buffer.from(hash("sha256", body, "hex"), "hex");
 }
 
-/** A store that fails must not take the host's health route down with it. */
+/** An error of the store must not break the application's health route. */
 function orUndefined<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -245,7 +243,7 @@ function orUndefined<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Events that one transaction of `replay` or `discard` moves. */
+/** Most events in one transaction of `replay` or `discard`. */
 const MOVED_AT_ONCE = 500;
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

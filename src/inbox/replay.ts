@@ -1,12 +1,12 @@
 import { parseEvent } from "../events/parse-event.js";
 import type { InboxStore, MoveOutcome, ReplayMove, StoredEvent } from "./store.js";
 
-/** What became of one event of a replay. */
+/** The result of a replay for one event. */
 export type ReplayOutcome = MoveOutcome | "still_unusable";
 
 /**
- * Puts events back to `ready`, in one transaction: `dead` and `done` ones as they are, `quarantined` ones only if this
- * release can read them. Works on a live inbox: its receiver hands them off within a second.
+ * Makes `dead` and `done` events `ready` in one transaction, and `quarantined` events if this release can read them. If a
+ * receiver runs on the inbox, it hands them off within a second.
  */
 export async function replayEvents(
   store: InboxStore,

@@ -2,15 +2,14 @@ import type { Clock } from "../time/clock.js";
 import type { Batcher } from "./batcher.js";
 import type { InboxStore } from "./store.js";
 
-/** How long done events are remembered. All others never expire. */
+/** How long done events are kept. Events in other states never expire. */
 export interface RetentionOptions {
   /**
-   * Days for which the id of a done event is remembered. At least 2: when a sender repeats a delivery after that time, it is
-   * accepted a second time.
+   * Days until a done event is deleted. If its sender repeats the delivery later, it is accepted a second time. At least 2.
    * @default 30
    */
   keyDays?: number | undefined;
-  /** Days for which the payload of a done event is kept. At most `keyDays`. @default 7 */
+  /** Days until the payload of a done event is deleted. At most `keyDays`. @default 7 */
   payloadDays?: number | undefined;
 }
 
@@ -23,15 +22,15 @@ export interface RetentionConfig {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
-/** Between two portions of one round: deliveries in between find the store free. */
+/** The delay between two portions, so that deliveries can be stored in between. */
 const PORTION_EVERY_MS = 100;
-/** Under a load that never pauses it prunes all the same after a while, or the file would grow without end. */
+/** After this number of postponements it prunes under load too, or the file would grow without end. */
 const MOST_POSTPONEMENTS = 20;
 
 /**
- * Forgets done events when they are old: a small portion at a time, and preferably when nothing waits to be stored.
+ * Prunes old done events in small portions, if possible when nothing waits to be stored.
  *
- * @returns how to stop it
+ * @returns a function that stops it
  */
 export function startRetention(config: {
   store: InboxStore;

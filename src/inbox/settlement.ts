@@ -2,26 +2,26 @@ import { isSignalboxError, type RetryLater } from "../errors.js";
 import type { Backoff } from "./backoff.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
 
-// How a lease ends, as values: nothing is done here. Each settlement names every property, in one order, and spreads no
-// other object: V8 gives each object that was spread a hidden class of its own, and reading those is slow.
+// Each settlement names every property in one order, and none is made by object spread: V8 gives each spread object a
+// separate hidden class, and reading those is slow.
 
-/** The user's system owns it now. */
+/** The callback resolved. */
 export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number, now: number): Settlement {
   return { seq, token, state: "done", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
 }
 
-/** Back to `ready`, with no attempt used up. */
+/** The event becomes `ready` again without using up an attempt. */
 export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean, now: number): Settlement {
   const { seq, token, attempts } = event;
   const possiblyRepeated = event.possiblyRepeated || mayHaveBegun;
   return { seq, token, state: "ready", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
 }
 
-/** What follows from a hand-off that failed. */
+/** The consequences of a failed hand-off. */
 export interface Judgement {
   kind: "rejected" | "timeout" | "permanent" | "later";
   settlement: Settlement;
-  /** Why the event is dead now; null when it is handed off again. */
+  /** Why the event is dead; null when it will be handed off again. */
   deadReason: "permanent_failure" | "attempts_exhausted" | null;
   /** Whether the user's system may be down. */
   countsForBreaker: boolean;
@@ -39,41 +39,28 @@ export function judgeFailure(input: {
   const { event, attempt, error, timedOut, now, maxAttempts } = input;
   const lastError = describeError(error);
   const code = isSignalboxError(error) ? error.code : null;
-  if (code === "retry_later") {
-    return {
-      kind: "later",
-      settlement: {
-        seq: event.seq,
-        token: event.token,
-        state: "ready",
-        dueAt: now + wholeDelay((error as Partial<RetryLater>).delayMs),
-        settledAt: now,
-        attempts: event.attempts,
-        possiblyRepeated: event.possiblyRepeated,
-        lastError,
-      },
-      deadReason: null,
-      countsForBreaker: false,
-    };
-  }
+  const isLater = code === "retry_later";
   const isPermanent = code === "permanent_failure";
-  const deadReason = isPermanent ? "permanent_failure" : attempt >= maxAttempts ? "attempts_exhausted" : null;
+  const isLast = !isLater && attempt >= maxAttempts;
+  const deadReason = isPermanent ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
+  const delayMs = (): number | undefined =>
+    isLater ? (error as Partial<RetryLater>).delayMs : delayBy(input.backoff, attempt);
   return {
-    kind: isPermanent ? "permanent" : timedOut ? "timeout" : "rejected",
+    kind: isLater ? "later" : isPermanent ? "permanent" : timedOut ? "timeout" : "rejected",
     settlement: {
       seq: event.seq,
       token: event.token,
       state: deadReason === null ? "ready" : "dead",
-      dueAt: deadReason === null ? now + wholeDelay(delayBy(input.backoff, attempt)) : now,
+      dueAt: deadReason === null ? now + wholeDelay(delayMs()) : now,
       settledAt: now,
-      attempts: attempt,
-      // A callback that ran out of time may still succeed.
+      attempts: isLater ? event.attempts : attempt,
+      // A callback that timed out may still succeed.
       possiblyRepeated: event.possiblyRepeated || timedOut,
       lastError,
     },
     deadReason,
-    // One event that can never work says nothing about the system behind the callback.
-    countsForBreaker: !isPermanent,
+    // These two errors do not mean that the user's system is down.
+    countsForBreaker: !isLater && !isPermanent,
   };
 }
 
@@ -84,21 +71,21 @@ function delayBy(backoff: Backoff, attempt: number): number {
   try {
     return backoff(attempt);
   } catch {
-    // The user's function is at fault, not the event.
+    // The error is in the user's function, so the event is retried.
     return FALLBACK_DELAY_MS;
   }
 }
 
-/** A delay from the user as a number that any store can keep. */
+/** Makes a delay from the user a number that any store can keep. */
 function wholeDelay(delayMs: number | undefined): number {
   if (typeof delayMs !== "number" || Number.isNaN(delayMs)) return FALLBACK_DELAY_MS;
   return Math.round(Math.min(LONGEST_DELAY_MS, Math.max(0, delayMs)));
 }
 
-/** Longest text of an error that is kept with an event. */
+/** Longest error text that is stored with an event. */
 const MAX_ERROR_LENGTH = 1000;
 
-/** Name and message of whatever was thrown. The inbox keeps it. No log line has it: it may quote the payload. */
+/** Name and message of an error. It is stored, but not logged, because it may quote the payload. */
 function describeError(error: unknown): string {
   let text: string;
   try {

@@ -1,22 +1,22 @@
 import type { ClaimedEvent } from "./store.js";
 
-/** Past this many bytes in hand, new events are born `ready`, and their bodies are not kept in memory. */
+/** Above this number of held bytes, new events are born `ready`, and their bodies are not kept in memory. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** Which events a dispatcher has in hand, and how many more it may have. */
+/** Which events a dispatcher holds, and how many more it can hold. */
 export interface Slots {
-  /** Reserves slots for events on their way here; false, and none reserved, when there is no room. */
+  /** Reserves slots for events that will be held. @returns false, with no slot reserved, when not enough are free */
   reserve(count: number): boolean;
   unreserve(count: number): void;
   hold(event: ClaimedEvent): void;
   release(event: ClaimedEvent): void;
-  /** Tokens by seq of what is in hand: waiting, running, or with a settlement that is not durable yet. */
+  /** Tokens by seq of the events that wait, run, or have a settlement that is not durable yet. */
   held(): ReadonlyMap<number, number>;
   free(): number;
   isEmpty(): boolean;
-  /** One event is in hand, and none is on its way. */
+  /** True when one event is held and no slot is reserved. */
   hasOne(): boolean;
-  /** Resolves when nothing is in hand. */
+  /** Resolves when no event is held. */
   whenEmpty(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createSlots(capacity: number): Slots {
       heldBytes += body.byteLength;
     },
     release({ seq, token, body }) {
-      // One commit can carry the end of a lease and the claim that begins the next one, which goes on.
+      // The commit that ended this lease may also have claimed the event again. The new lease stays.
       if (held.get(seq) === token) held.delete(seq);
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();

@@ -1,28 +1,28 @@
 import type { DurationStats } from "../time/durations.js";
 
-/** A store's figures of its medium, known at once. */
+/** Figures of a store's medium, which are known without a query. */
 export interface StoreDiagnostics {
-  /** What stands behind an acknowledgement. `wal-fdatasync`: the write-ahead log, synced before. `none`: the process. */
+  /** What is done before an acknowledgement. `wal-fdatasync`: the write-ahead log is synced. `none`: nothing. */
   durability: "wal-fdatasync" | "none" | (string & {});
   /** Size of the database file. */
   fileBytes: number;
-  /** Size of the write-ahead log as it lies on the disk. */
+  /** Size of the write-ahead log on the disk. */
   walBytes: number;
-  /** The syncs of the write-ahead log. */
+  /** Durations of the syncs of the write-ahead log. */
   sync: DurationStats;
   checkpoints: CheckpointCounts;
-  /** How often the thread that does them died; until it runs again, the main thread does them. */
+  /** How often the checkpoint thread died. Until it runs again, the main thread makes the checkpoints. */
   threadDeaths: number;
 }
 
 /** Copies of the write-ahead log into the file. */
 export interface CheckpointCounts {
-  /** After each the log began anew. */
+  /** Complete copies, after which the log starts again from its beginning. */
   done: number;
-  /** A reader was in the way: the log grows until that reader is done. */
+  /** Copies that a reader blocked. The log grows until that reader ends. */
   blocked: number;
-  /** Tried again after some more commits. */
+  /** Copies that failed. They are tried again after some more commits. */
   failed: number;
-  /** The disk failed: the log is kept, and grows, until the next start writes all of it into the file. */
+  /** True when the disk has failed: the log grows until the next start copies all of it into the file. */
   stopped: boolean;
 }

@@ -2,38 +2,38 @@ import { SignalboxError } from "../errors.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
 
 /**
- * Where an accepted event stands.
+ * The state of an accepted event.
  *
  * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`,
- * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay that finds it usable).
+ * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay, if the event is usable now).
  */
 export type EventState = "ready" | "leased" | "done" | "dead" | "quarantined";
 
 export const EVENT_STATES: readonly EventState[] = ["ready", "leased", "done", "dead", "quarantined"];
 
 /**
- * What is kept of a delivery beside its body. The adapter fills it, the row keeps it, and `inbox.get` gives it back, all in
- * this one shape: a new field is added here, where the adapter knows it, and where it is shown.
+ * What is stored of a delivery in addition to its body. The pipeline fills it, stores keep it whole, and `inbox.get` returns
+ * it.
  */
 export interface ReceivedDelivery {
-  /** When the last byte of its body came, in milliseconds since 1970. */
+  /** When the last byte of its body was received, in milliseconds since 1970. */
   at: number;
-  /** The headers worth keeping, by their names in lower case. */
+  /** Some of its headers, by their names in lower case. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** An event on its way into the inbox. */
+/** An event that is to be stored. */
 export interface NewEvent {
   endpoint: string;
   /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
   eventId: string;
   /** The envelope's type; empty for bytes without one. */
   type: string;
-  /** `leased`: born in the hands of this process's dispatcher, with token 1. */
+  /** `leased`: this process's dispatcher holds it from the start, with token 1. */
   state: "ready" | "leased" | "done" | "quarantined";
-  /** Milliseconds. What it is for depends on the state: see {@link InboxEntry.dueAt}. */
+  /** In milliseconds. Its meaning depends on the state: see {@link InboxEntry.dueAt}. */
   dueAt: number;
-  /** A store may keep it as JSON; `at` stays readable once the payload is dropped. */
+  /** Can be stored as JSON. `at` must stay readable after the payload is deleted. */
   received: ReceivedDelivery;
   /** SHA-256 of the body. */
   bodyHash: Uint8Array;
@@ -42,28 +42,28 @@ export interface NewEvent {
   reason: string | null;
 }
 
-/** What became of one new event of a batch. */
+/** The result for one new event of a batch. */
 export type AcceptResult =
   | { status: "accepted"; seq: number }
   | {
       status: "duplicate";
       seq: number;
-      /** False: the same id came with another body. The first body stays. */
+      /** False when the stored event has another body, which is kept. */
       sameBody: boolean;
     };
 
-/** The end of one hand-off. All values are absolute; the store computes nothing. */
+/** The end of one lease. All values are absolute, so the store computes nothing. */
 export interface Settlement {
   seq: number;
-  /** The token under which the event was leased. A token that is not current changes nothing. */
+  /** The token of the lease. If it is not current, nothing is changed. */
   token: number;
   state: "ready" | "done" | "dead";
   dueAt: number;
-  /** Now, by the clock that `dueAt` is reckoned by. */
+  /** The time now, of the clock that `dueAt` was computed with. */
   settledAt: number;
   attempts: number;
   possiblyRepeated: boolean;
-  /** Null keeps the one before. */
+  /** Null keeps the previous error. */
   lastError: string | null;
 }
 
@@ -71,23 +71,23 @@ export interface Settlement {
 export interface ClaimRequest {
   endpoint: string;
   now: number;
-  /** When the lease runs out. Only a store with `shared: true` ever takes a lease over by time. */
+  /** When the lease expires. Only a store with `shared: true` takes over expired leases. */
   leaseUntil: number;
   limit: number;
   /**
-   * What the claimer has in hand: with `shared: true` it never takes that over from itself, whatever the clock says.
+   * The events that the claimer holds. With `shared: true` it must not take these over from itself, even if they expired.
    * @default nothing
    */
   held?: Pick<ReadonlySet<number>, "has" | "size"> | undefined;
 }
 
-/** An event that a dispatcher has claimed, with what its callback needs. */
+/** An event that a dispatcher has claimed. */
 export interface ClaimedEvent {
   seq: number;
   eventId: string;
   type: string;
   token: number;
-  /** Attempts used up before this one. */
+  /** Attempts that were used up before this lease. */
   attempts: number;
   crashes: number;
   received: ReceivedDelivery;
@@ -96,7 +96,7 @@ export interface ClaimedEvent {
   body: Uint8Array;
 }
 
-/** An event that its fifth crash made dead. */
+/** An event that a crash made dead. */
 export interface CrashedEvent {
   seq: number;
   eventId: string;
@@ -104,7 +104,7 @@ export interface CrashedEvent {
   attempts: number;
 }
 
-/** Whose leases are to be freed: all but those that are held. */
+/** Asks to free all leases of an endpoint except the held ones. */
 export interface TakeOverRequest {
   endpoint: string;
   now: number;
@@ -112,30 +112,30 @@ export interface TakeOverRequest {
   crashed: boolean;
 }
 
-/** What a take-over found. */
+/** The result of a take-over. */
 export interface TakeOverResult {
-  /** How many leases it freed, those of the events that are dead now among them. */
+  /** The number of freed leases, including those of events that became dead. */
   freed: number;
   dead: CrashedEvent[];
 }
 
-/** What a claim got, and what else is to be done. */
+/** The result of a claim. */
 export interface ClaimResult {
   events: ClaimedEvent[];
-  /** Events whose lease had run out once too often. */
+  /** Events that became dead, because their lease expired for the fifth time. */
   dead: CrashedEvent[];
-  /** When the next event that is `ready` now becomes due, or null when there is none. */
+  /** When the next `ready` event becomes due; null when there is none. */
   nextDueAt: number | null;
 }
 
-/** What one commit carries, in the order in which it is applied: settlements, then accepts, then the claim. */
+/** The content of one commit. It is applied in this order. */
 export interface Batch {
   settlements: readonly Settlement[];
   accepts: readonly NewEvent[];
   claim: ClaimRequest | null;
 }
 
-/** What became of each part of a {@link Batch}, in its order. */
+/** The results of a {@link Batch}, in its order. */
 export interface BatchResult {
   /** For each settlement, whether its token was current. */
   settlements: boolean[];
@@ -143,14 +143,14 @@ export interface BatchResult {
   claim: ClaimResult | null;
 }
 
-/** One row as `list` shows it. Times are in milliseconds since 1970. */
+/** A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970. */
 export interface InboxEntry {
   seq: number;
   endpoint: string;
   eventId: string;
   type: string;
   state: EventState;
-  /** `ready`: when it is due. `leased`: when the lease runs out. Otherwise: since when it is in this state. */
+  /** `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this state. */
   dueAt: number;
   attempts: number;
   crashes: number;
@@ -160,159 +160,162 @@ export interface InboxEntry {
   lastError: string | null;
 }
 
-/** An entry with what was received. */
+/** A stored event with its payload. */
 export interface StoredEvent extends InboxEntry {
-  /** Without headers once the payload is gone. */
+  /** Has no headers once the payload is deleted. */
   received: ReceivedDelivery;
   bodyHash: Uint8Array;
-  /** Byte for byte as received; null once retention dropped it or a person discarded it. */
+  /** Byte for byte as received; null once retention or a discard has deleted it. */
   rawBody: Uint8Array | null;
 }
 
-/** Which entries `list` gives; what is left out excludes none. */
+/** Selects the entries that `list` returns. */
 export interface ListQuery {
   /** @default all endpoints */
   endpoint?: string;
   state?: EventState;
   type?: string;
-  /** Entries with a larger `seq` only: the last one of the page before. */
+  /** Only entries with a larger `seq`. For the next page, pass the last `seq` of this page. */
   afterSeq?: number;
   /** @default 100 */
   limit?: number;
 }
 
-/** How many events are in each state. */
+/** The number of events in each state. */
 export type StateCounts = Record<EventState, number>;
 
-/** Counts per state, of one endpoint. */
+/** The number of events of one endpoint. */
 export interface StoreStats extends StateCounts {
   total: number;
-  /** When the event that waits longest in `ready` became due; null when none waits. */
+  /** The earliest `dueAt` of its `ready` events; null when there is none. */
   oldestReadyAt: number | null;
 }
 
-/** What is old enough to be forgotten. */
+/** Asks to delete old done events. */
 export interface PruneRequest {
   endpoint: string;
-  /** Done events whose state is older than this lose their payload. Milliseconds. */
+  /** Events that became done before this time lose their payload. Milliseconds since 1970. */
   payloadsBefore: number;
-  /** Done events without payload whose state is older than this are forgotten. Milliseconds. */
+  /** Events without payload that became done before this time are deleted. Milliseconds since 1970. */
   keysBefore: number;
-  /** At most this many rows of each kind. */
+  /** At most this many payloads and this many events. */
   limit: number;
 }
 
 /**
- * What became of one event of `replay` or `discard`. `duplicate`: a quarantined event turned out to have the id
- * of one that was accepted; it is `done`.
+ * The result of a `replay` or `discard` for one event. `duplicate`: the quarantined event has the id of another stored
+ * event, so it is `done`.
  */
 export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
 
-/** A move to `ready`. */
+/** Asks to make an event `ready`. */
 export interface ReplayMove {
   endpoint: string;
   eventId: string;
-  /** For a quarantined event that turned out usable: the id and type that it really has. */
+  /** For a quarantined event that is usable now: its real id and type. */
   readAs?: { eventId: string; type: string };
 }
 
-/** How a store opens. */
+/** The argument of `open`. */
 export type StoreContext = { endpoint: string };
 
-/** Crashes after which an event is `dead` with reason `crash_loop`. */
+/** After this number of crashes an event is `dead` with the reason `crash_loop`. */
 export const MAX_CRASHES = 5;
 
-/** `ready` since a time further ahead than this: the clock was set back. Less is normal skew between processes. */
+/** If an event became ready more than this in the future, the clock was set back. Less is normal skew between processes. */
 export const CLOCK_SLACK_MS = 5000;
 
 /** The `lastError` of an event that {@link MAX_CRASHES} made dead. */
 export const CRASH_LOOP = "crash_loop";
 
-/** What a store throws when it is used before `open` or after `close` (G11). */
+/** @returns what is left of `received` once the payload is deleted */
+export function withoutPayload(at: number): ReceivedDelivery {
+  return { at, headers: {} };
+}
+
+/** @returns the error of a store that is used before `open` or after `close` (G11) */
 export function closedStoreError(): SignalboxError {
   return new SignalboxError("store_failed", "The store is not open.", "Call receiver.start() first.");
 }
 
-/** What `open` rejects with when the store object has the endpoint open already. @param inbox named in the message */
+/** @returns the error of `open` when the store object has already opened the endpoint. @param inbox named in the message */
 export function endpointInUseError(endpoint: string, inbox: string): SignalboxError {
-  const message = `This process has endpoint "${endpoint}" of ${inbox} open already.`;
-  return new SignalboxError("store_in_use", message, "Give each receiver an endpoint of its own.");
+  const message = `This process has already opened endpoint "${endpoint}" of ${inbox}.`;
+  return new SignalboxError("store_in_use", message, "Give each receiver a different endpoint.");
 }
 
 /**
  * A backend of the inbox.
  *
- * What it guarantees, each held by a case of `storeContract` (`signalbox/testing`):
+ * Its guarantees, which `storeContract` (`signalbox/testing`) checks:
  *
- * - **G1** When `commit` resolves, everything in the batch is on stable storage (`durable: false`: as safe as
- *   the process).
+ * - **G1** When `commit` resolves, everything in the batch is on stable storage (with `durable: false`, in the process's
+ *   memory).
  * - **G2** At most one accept per (endpoint, event id) is `accepted`, under any concurrency and, for
- *   `shared: true`, over any number of processes. All others are `duplicate`.
- * - **G3** A `duplicate` is answered only once its original is as durable as G1 says.
- * - **G4** A batch is applied whole or not at all. A rejected `commit` leaves it unknown which.
- * - **G5** A settlement whose token is not current changes nothing and is answered `false`.
- * - **G6** Bodies come back byte for byte, whatever the bytes.
- * - **G7** A claim hands out an event that is due and `ready` to one claimer, with a token larger than any
- *   before, earliest due first. What became `ready` at a time that is more
- *   than 5 seconds ahead of the claim's `now` waits no longer than it was to wait then: the clock
- *   was set back.
- * - **G8** `takeOver` makes every lease of a dead predecessor `ready` at once, counts a crash for each and marks
- *   it possibly repeated; the fifth makes it `dead`, for the reason `crash_loop`. With `shared: true` an expired lease gets
- *   the same in `claim`, unless the claimer holds it itself, and `takeOver` does nothing.
- * - **G9** `prune` never touches an event that is not `done`, and the `seq` of a forgotten event is not used again.
- * - **G10** `replay` takes `done`, `dead` and `quarantined` events that have their payload and nothing else;
- *   `discard` drops the payload of a `dead` or `quarantined` event and keeps its key.
- * - **G11** A closed store rejects every call; opening it again finds everything.
+ *   `shared: true`, any number of processes. All others are `duplicate`.
+ * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
+ * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
+ * - **G5** A settlement whose token is not current changes nothing, and its result is `false`.
+ * - **G6** Bodies are returned byte for byte, whatever the bytes.
+ * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
+ *   first. If an event became `ready` more than 5 seconds after the claim's `now`, the clock was set back: then the event
+ *   keeps its delay, counted from `now`.
+ * - **G8** `takeOver` makes the leased events of a dead process `ready`, counts a crash for each and marks it possibly
+ *   repeated; after the fifth crash the event is `dead` with the reason `crash_loop`. With `shared: true`, `claim` does this
+ *   to expired leases that the claimer does not hold, and `takeOver` does nothing.
+ * - **G9** `prune` changes only `done` events, and the `seq` of a deleted event is not used again.
+ * - **G10** `replay` moves only `done`, `dead` and `quarantined` events that have their payload; `discard` deletes the
+ *   payload of a `dead` or `quarantined` event but keeps its id.
+ * - **G11** A closed store rejects every call. When it is opened again, it has all its events.
  *
- * What it does not guarantee: the order of hand-off, that `list` and `stats` are of one moment, and that a
- * rejected `commit` left nothing behind.
+ * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
  *
- * `commit` is called by one batcher at a time per endpoint. An error with code `store_row_refused` blames
- * something in the batch (the batcher halves it to find what); any other blames the medium.
+ * One batcher for each endpoint calls `commit`, one call at a time. An error with the code `store_row_refused` means that
+ * something in the batch cannot be stored, and the batcher then halves the batch. Any other error means that the medium
+ * failed.
  */
 export interface InboxStore {
   /** For logs and health. */
   readonly name: string;
-  /** Whether it outlives the process. */
+  /** Whether its events survive the end of the process. */
   readonly durable: boolean;
-  /** Whether several processes may have it open at once. */
+  /** Whether several processes can have it open at the same time. */
   readonly shared: boolean;
 
   /**
-   * Opens it for one endpoint; other endpoints of the same process may share the store object.
+   * Opens it for one endpoint. Other endpoints of this process can share the store object.
    *
    * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`
    */
   open(context: StoreContext): Promise<void>;
-  /** Ends what `open` began for this endpoint. Idempotent. */
+  /** Closes it for one endpoint. Idempotent. */
   close(endpoint: string): Promise<void>;
 
   /** Applies a batch; see G1 to G5 and G7. */
   commit(batch: Batch): Promise<BatchResult>;
   /**
-   * Frees the leases of dead processes; see G8. `held` are the events that this process has in hand
-   * and keeps. `crashed: false` frees without counting a crash, since the hand-off never began; it follows a
-   * failed commit, and so it writes something in any case and rejects while the medium still fails.
+   * Frees the leases of dead processes, but not those of the `held` events; see G8. `crashed: false` is used after a failed
+   * commit. It counts no crash, because no hand-off began, and it always writes something, so that it rejects while the
+   * medium fails.
    */
   takeOver(request: TakeOverRequest): Promise<TakeOverResult>;
 
-  /** Entries without what was received, by `seq`. */
+  /** Lists events in the order of `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;
-  /** One event with what was received. */
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
   /**
-   * When the event that waits longest in `ready` became due; null when none waits. `health()` shows its age. Leave it out,
-   * or throw, where that is not known at once.
+   * Returns the earliest `dueAt` of the `ready` events, for `health()`; null when there is none. Omit it, or throw, if that
+   * takes a long query.
    */
   oldestReadyAt?(endpoint: string): number | null;
-  /** For `health()` and `stats()`; null while it is not open. A store without figures of its own leaves it out. */
+  /** Figures for `health()` and `stats()`; null while it is not open. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
-  /** Puts events back to `ready`; see G10. One outcome for each, in order. */
+  /** Makes events `ready`; see G10. @returns one outcome for each, in order */
   replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;
-  /** Gives events up; see G10. One outcome for each, in order. */
+  /** Makes events `done` without handing them off; see G10. @returns one outcome for each, in order */
   discard(events: readonly { endpoint: string; eventId: string }[], now: number): Promise<MoveOutcome[]>;
-  /** Forgets old done events; see G9. Gives how many lost their payload and how many their key. */
+  /** Deletes old done events; see G9. @returns how many payloads and how many events (keys) it deleted */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
 }

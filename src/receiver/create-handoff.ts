@@ -4,14 +4,14 @@ import type { Handoff } from "../inbox/handoff.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 
-/** What the getters of a hand-off need. A symbol and not a private field, so that proxies and derived objects have it too. */
+/** Where the getters find their data. Proxies and derived objects have a symbol's property too, but not a private field. */
 const LAZY = Symbol("signalbox.handoff");
 
 interface LazyHandoff extends Handoff {
   [LAZY]: { abort: LazyAbort; parent: Logger; logger: Logger | null };
 }
 
-// One getter function for all hand-offs: an object literal with getters of its own costs several times as much.
+// All hand-offs share these getters: making getters for each object takes several times as long.
 const ABORT_SIGNAL: PropertyDescriptor & ThisType<LazyHandoff> = {
   enumerable: true,
   get() {
@@ -26,7 +26,7 @@ const LOGGER: PropertyDescriptor & ThisType<LazyHandoff> = {
   },
 };
 
-/** The second argument of `onSignal`. Most callbacks use no abort signal and no logger, so both are made on first use. */
+/** Makes the second argument of `onSignal`. Few callbacks use the abort signal or the logger: both are made on first use. */
 export function createHandoff(
   event: ClaimedEvent,
   attempt: number,

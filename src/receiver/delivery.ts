@@ -18,8 +18,9 @@ export interface HeadersLike {
 }
 
 /**
- * A header by its name in lower case; the request may have it in any case. The values of a header that was sent twice are
- * joined, so that they do not pass for one.
+ * Finds a header in any case. If it was sent twice, the values are joined, so that the result does not look like one value.
+ *
+ * @param name in lower case
  */
 export function headerValue(headers: DeliveryRequest["headers"], name: string): string | undefined {
   if (isHeaders(headers)) return headers.get(name) ?? undefined;
@@ -40,8 +41,8 @@ function isHeaders(headers: DeliveryRequest["headers"]): headers is HeadersLike 
 }
 
 /**
- * Reads a request's body once, within these limits. Never rejects. Nothing may change the bytes afterwards: they are stored
- * as they are.
+ * Reads a request's body once, within these limits. It must not reject. The bytes are stored without a copy, so nothing may
+ * change them afterwards.
  */
 export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
 
@@ -53,29 +54,29 @@ export interface BodyLimits {
   timeoutMs: number;
   /** Calls back after `timeoutMs`, by the receiver's clock, unless the timer is cancelled. */
   startTimeout(onTimeout: () => void): ClockTimer;
-  /** False when the answer will be a refusal: count the bytes and keep none. */
+  /** False when the delivery will be refused: then count the bytes, but do not keep them. */
   keep: boolean;
   /**
-   * Ask this before you keep a piece of the body. All bodies in memory share one bound, and each piece counts with its
-   * bytes and what it takes beside them. At the bound, the body that has been arriving longest is evicted.
+   * Call this before you keep a piece of the body. All bodies in memory share one limit of bytes. When it is reached, the
+   * body that has been arriving longest is evicted.
    *
    * @param pieceBytes length of the piece
-   * @param evict called when this body is the one: drop all its pieces and return `overloaded`
+   * @param evict called when this body is evicted later: drop all its pieces and return `overloaded`
    * @returns false when there is no room: drop all pieces and return `overloaded`
    */
   holdPiece(pieceBytes: number, evict: () => void): boolean;
 }
 
-/** The bytes of a body, or why there are none. */
+/** The bytes of a body, or why they could not be read. */
 export type BodyReading =
   | { ok: true; bytes: Uint8Array }
   | {
       ok: false;
-      /** `client_gone`: the client cannot be answered any more. */
+      /** `client_gone`: the connection is closed, so no answer is sent. */
       reason: "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded" | "client_gone";
     };
 
-/** The answer. `headers` are complete, with a byte-exact `Content-Length`. */
+/** The complete answer: its headers include a byte-exact `Content-Length`. */
 export interface DeliveryResponse {
   status: number;
   headers: Record<string, string>;
@@ -83,19 +84,18 @@ export interface DeliveryResponse {
   body: string;
 }
 
-/** A 2xx answer. */
 export function acknowledge(body: Readonly<Record<string, unknown>>): DeliveryResponse {
   return respond(200, JSON.stringify(body));
 }
 
+/** The most frequent answer, so its text is made only once. */
 const RECEIVED = JSON.stringify({ received: true });
 
-/** The answer to a new event, made once: it is sent most. */
 export function acknowledgeNew(): DeliveryResponse {
   return respond(200, RECEIVED);
 }
 
-/** A refusal in the service's own error envelope (service document, Error envelope). */
+/** Makes a refusal in the service's error envelope (service document, Error envelope). */
 export function reject(code: RejectionCode): DeliveryResponse & { requestId: string } {
   const { status, message, headers } = REJECTIONS[code];
   const requestId = `req_${randomUUID()}`;

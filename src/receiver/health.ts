@@ -2,9 +2,9 @@ import type { InboxVitals } from "../inbox/inbox.js";
 import type { Clock } from "../time/clock.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 
-/** What `receiver.health()` returns. Counts begin when the receiver is made. */
+/** The result of `receiver.health()`. Counts begin when the receiver is made. */
 export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
-  /** Deliveries are taken: the receiver is started and the last commit worked. Fit for a readiness route. */
+  /** True while deliveries are accepted: the receiver runs and the last commit worked. Use it for a readiness route. */
   ok: boolean;
   state: ReceiverState;
   endpoint: string;
@@ -12,42 +12,42 @@ export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
     name: string;
     durable: boolean;
     shared: boolean;
-    /** The code of the error that the last commit failed with; null when it worked. */
+    /** The error code of the last commit; null when it worked. */
     failure: string | null;
   };
   deliveries: DeliveryCounts;
 }
 
-/** Where a receiver is in its life; deliveries are taken while it is `running`. */
+/** A receiver accepts deliveries while it is `running`. */
 export type ReceiverState = "idle" | "starting" | "running" | "closing" | "closed";
 
-/** Whether the service, or `signalbox doctor`, has seen that this receiver has the secret. */
+/** Whether this receiver has shown to the service, or to `signalbox doctor`, that it has the secret. */
 export interface ReceiverVerification {
-  /** The challenge of a `webhook.verification` was answered since the receiver was made. */
+  /** True once it has answered the challenge of a `webhook.verification`. */
   verified: boolean;
   /** When the last challenge was answered; null before the first. */
   verifiedAt: Date | null;
 }
 
-/** How many deliveries ended in which way since the receiver was made. */
+/** The number of deliveries with each result, since the receiver was made. */
 export interface DeliveryCounts {
-  /** New events, stored. */
+  /** New events that were stored. */
   accepted: number;
-  /** Known ids, sent again. */
+  /** Known ids with the same body. */
   duplicate: number;
   /** Known ids with another body. */
   conflict: number;
-  /** Authentic but unusable bodies, kept. */
+  /** New authentic events that were stored but cannot be used. */
   quarantined: number;
-  /** Challenges of `webhook.verification` events, answered: one for each registration, and those of `signalbox doctor`. */
+  /** Answered challenges of `webhook.verification` events, from the service and from `signalbox doctor`. */
   verified: number;
-  /** Refused, for any reason. */
+  /** Refused deliveries, for any reason. */
   rejected: number;
-  /** Those of the refused with code `overloaded`: more deliveries came than could be stored. */
+  /** Refused deliveries with the code `overloaded`; `rejected` includes them. */
   shed: number;
 }
 
-/** Counts deliveries from now on; the returned function gives the counts. */
+/** Starts to count deliveries. @returns a function that returns the counts */
 export function watchDeliveries(
   { count, on }: ReceiverEvents,
   clock: Clock,

@@ -1,41 +1,40 @@
 /**
- * The bodies in memory that the inbox does not have yet: they still arrive, or wait for their secret. They share one bound
- * of bytes with the events that wait for their commit.
+ * The bodies in memory that the inbox does not have yet, because they are still arriving or wait for their secret. They share
+ * one limit of bytes with the events that wait for their commit.
  *
- * When the bound is reached, the body that was here first is evicted. A body is here for milliseconds unless its sender is
- * slow on purpose. If the newest body were refused instead, or announced lengths were counted, a few slow senders could
- * keep all others out.
+ * When the limit is reached, the oldest body is evicted. Most bodies are held for milliseconds, so the oldest one probably
+ * has a slow sender. If new bodies were refused instead, a few slow senders could keep all others out.
  *
- * Queued events are never evicted. If the queue alone leaves no room for a body, that body is refused.
+ * Queued events are never evicted. If they alone leave no room for a body, that body is refused.
  */
 export interface HeldBodies {
   /**
-   * Counts more bytes for this delivery, before they are kept. Other bodies may be evicted for them.
+   * Adds bytes to those of this delivery, before they are kept. Other bodies may be evicted to make room.
    *
-   * @param evict called once when this delivery is evicted: its bytes must be dropped at once
-   * @returns false when there is no room: the delivery is not held any more, and `evict` is not called
+   * @param evict called if this delivery is evicted later: its bytes must be dropped at once
+   * @returns false when there is no room: then the delivery is not held, and `evict` is not called
    */
   hold(delivery: object, moreBytes: number, evict: () => void): boolean;
-  /** The delivery's bytes were dropped, or belong to the inbox now. */
+  /** To be called when the delivery's bytes are dropped or given to the inbox. */
   release(delivery: object): void;
-  /** Whether the inbox can take a body of this size now. Held bodies are evicted for it. */
+  /** Whether the inbox has room for a body of this size. Held bodies are evicted to make room. */
   makeRoom(bytes: number): boolean;
 }
 
 export interface HeldBodiesConfig {
-  /** Whether so many bytes fit beside the events that wait for their commit. */
+  /** Whether these bytes fit in memory, with the events that wait for their commit. */
   hasRoom: (bytes: number) => boolean;
   maxBodies: number;
 }
 
 /**
- * Memory that a piece of a body takes beside its bytes. Measured on Node 20 with pieces of one byte: 200 bytes of heap, 450
- * to 500 of the process.
+ * Memory that a piece of a body needs in addition to its bytes. Measured on Node 20 with pieces of one byte: the process
+ * grows by 450 to 500 bytes for each.
  */
 export const PIECE_OVERHEAD_BYTES = 512;
 
 export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig): HeldBodies {
-  /** The oldest first: a Map keeps the order of insertion. */
+  /** The oldest is first, because a Map keeps the order of insertion. */
   const held = new Map<object, HeldBody>();
   let heldBytes = 0;
 
@@ -60,7 +59,7 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig): Held
       held.set(delivery, body);
       heldBytes += moreBytes;
       body.bytes += moreBytes;
-      // If this delivery itself is evicted now, the caller learns it from the result.
+      // If this delivery itself is evicted now, the result says so, and `evict` must not be called.
       body.evict = ignore;
       if (hasRoom(body.bytes)) evictOldestUntilFits(0);
       else release(delivery);

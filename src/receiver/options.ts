@@ -15,44 +15,44 @@ import { createSecrets, type Secrets, type SecretsOption } from "./secrets.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
-  /** The signing secrets, or where to get them; see {@link SecretsOption}. The service shows one when a webhook is registered. */
+  /** The signing secrets, or where to get them. The service shows a secret when a webhook is registered. */
   secrets: SecretsOption;
-  /** Where accepted events are kept: `sqliteStore("signals.db")`. */
+  /** Where accepted events are kept, such as `sqliteStore("signals.db")`. */
   store: InboxStore;
   /**
-   * Called with each signal, at least once. Resolve when your system owns it; reject to get it again.
-   * Throw `PermanentFailure` to give it up, `RetryLater` to wait without using up an attempt.
+   * Called with each signal, at least once. Resolve once your system has saved the signal; reject to get it again.
+   * Throw `PermanentFailure` to make the event dead, or `RetryLater` to get it later without using up an attempt.
    */
   onSignal: HandoffCallback<Signal>;
-  /** Called with each `webhook.test` event. @default none: they are only stored */
+  /** Called with each `webhook.test` event. @default none: test events are only stored */
   onTest?: HandoffCallback<TestEvent> | undefined;
   /** The name of this receiver in its store. Event ids are remembered for each endpoint. @default "default" */
   endpoint?: string | undefined;
-  /** Accepted distance between the signature's time and now, in seconds, in both directions. @default 300 */
+  /** How far a signature's timestamp may be in the past or in the future, in seconds. @default 300 */
   toleranceSeconds?: number | undefined;
-  /** Largest body, in bytes as received; a larger one is refused with `body_too_large`. @default 262144 */
+  /** Largest body, in bytes as received; a larger body is refused with `body_too_large`. @default 262144 */
   bodyLimitBytes?: number | undefined;
-  /** Milliseconds for a body to arrive; a slower one is refused with `body_timeout`. @default 10000 */
+  /** Milliseconds for a body to arrive; a slower body is refused with `body_timeout`. @default 10000 */
   bodyTimeoutMs?: number | undefined;
-  /** Milliseconds from the body's last byte to the answer; after them `ack_timeout`, and the sender tries again. @default 3000 */
+  /** Milliseconds from a body's last byte to the answer; a later answer is `ack_timeout`. @default 3000 */
   ackTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that a delivery waits for its secret, while none is known yet or another one is about to be stored. The
-   * service posts a verification right after it shows the secret, before a user can store it. Less than `ackTimeoutMs`; with
-   * 0 nothing waits. @default 2000, or two thirds of `ackTimeoutMs`
+   * Milliseconds that a delivery waits for its secret if no secret is known yet or a new one is about to be stored: the
+   * service posts a verification right after it shows the secret, before a user can store it. Must be less than
+   * `ackTimeoutMs`; with 0 no delivery waits. @default 2000, or two thirds of `ackTimeoutMs`
    */
   secretWaitMs?: number | undefined;
   /**
-   * Bounds of the events that wait for their commit; past them `overloaded`. Bodies that still arrive share the bytes, and
-   * each piece of a body counts 512 bytes more than it has. When the bytes are used up, the body that has been arriving
-   * longest is refused. @default 4096 events, 33554432 bytes (32 MiB)
+   * Limits of the events that wait for their commit; above them deliveries are refused with `overloaded`. Bodies that are
+   * still arriving share the bytes; when these are used up, the body that has been arriving longest is refused.
+   * @default 4096 events, 33554432 bytes (32 MiB)
    */
   maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
-  /** Concurrency, time and attempts of hand-offs. */
+  /** Concurrency, timeout and retries of hand-offs. */
   handoff?: HandoffOptions | undefined;
   /** How long done events are kept. */
   retention?: RetentionOptions | undefined;
-  /** A pino logger, or `false` for silence. @default pino at level info, to stdout */
+  /** A pino logger, or `false` to log nothing. @default pino at level info, to stdout */
   logger?: Logger | false | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
@@ -81,9 +81,9 @@ const FACTORY = "createReceiver";
 
 const count = z.int().min(1);
 
-// `prefault`: an absent group is filled from the defaults of its members.
+// `prefault({})` fills an absent group with the defaults of its members.
 const optionsSchema = z.strictObject({
-  // `createSecrets` checks them: its error has a code of its own.
+  // Checked by `createSecrets`, whose error has a separate code.
   secrets: z.unknown().optional(),
   store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
   onSignal: functionOption<HandoffCallback<Signal>>(),
@@ -119,7 +119,7 @@ const optionsSchema = z.strictObject({
     .strictObject({
       keyDays: z
         .number()
-        .min(2, "expected at least 2 days: a sender that retries longer would be taken twice")
+        .min(2, "expected at least 2 days, or an event that the sender retries for longer is accepted twice")
         .default(30),
       payloadDays: z.number().min(0).default(7),
     })
@@ -134,14 +134,14 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
   const { secrets, onTest, handoff, logger, ...config } = parsed.data;
   const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
-  // The last third is for the store.
+  // The last third of the time is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
   if (retention.payloadDays > retention.keyDays) {
-    const problem = "expected at most keyDays: a forgotten event has no payload to keep";
+    const problem = "expected at most keyDays, after which the whole event is deleted";
     throw invalidOption(FACTORY, "retention.payloadDays", problem);
   }
   if (maxQueued.bytes < bodyLimitBytes) {
-    const problem = "expected at least bodyLimitBytes, or the largest body would never fit";
+    const problem = "expected at least bodyLimitBytes, or the largest body never fits";
     throw invalidOption(FACTORY, "maxQueued.bytes", problem);
   }
   if (secretWaitMs >= ackTimeoutMs) {

@@ -27,22 +27,22 @@ const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
 export interface PipelineConfig extends ReceiverConfig {
   inbox: RunningInbox;
   events: ReceiverEvents;
-  /** Why no delivery is taken now, or null. */
+  /** Why deliveries are refused now; null when they are accepted. */
   unavailable: () => "closing" | "store_unavailable" | null;
-  /** Called for a refusal that the user can fix, with its cause; null when there is none. */
+  /** Called for a refusal whose reason the user can remove; `cause` is null when no error caused it. */
   onTrouble: (code: RejectionCode, cause: unknown) => void;
 }
 
 export interface Pipeline {
   /** @returns null when the client is gone and cannot be answered. Never rejects. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
-  /** Ends what waits for its secret. */
+  /** Ends the waits of deliveries for their secret. */
   close(): void;
 }
 
 /**
- * The path of one delivery: bytes → verify → parse → challenge or inbox → answer. Bytes stay bytes until the signature is
- * checked, and a 2xx answer leaves only after its event is durable.
+ * The path of one delivery: bytes → verify → parse → challenge or inbox → answer. Bytes are decoded only after the signature
+ * was checked, and a 2xx answer is sent only after its event is durable.
  */
 export function createPipeline(config: PipelineConfig): Pipeline {
   const { inbox, events, clock, secrets } = config;
@@ -54,7 +54,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const early = refuseWithoutBody(request);
       if (early !== null) return answer(early);
 
-      // Without a header that could be a signature the answer will be 401: no byte is kept, and no secret is looked up.
+      // Without a well-formed signature header the answer is 401, so no byte is kept and no secret is looked up.
       const signature = parseSignatureHeader(headerValue(request.headers, SIGNATURE));
       const reading = await readBody(request, signature.ok);
       bodies.release(request);
@@ -77,7 +77,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     const length = Number(headerValue(headers, "content-length") ?? 0);
-    // The reader refuses a body over its limit: `body_too_large` tells the sender that a retry is no use.
+    // A body that is too large is refused by the reader instead, since `body_too_large` stops the sender's retries.
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
   }
 
@@ -90,7 +90,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
       return body({ maxBytes, timeoutMs, keep, startTimeout, holdPiece });
     }
-    // A caller without types may pass text or parsed JSON, which is not what was signed.
+    // A caller without types may pass text or parsed JSON, whose bytes are not those that were signed.
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
     if (body.byteLength > maxBytes) return { ok: false, reason: "body_too_large" };
     // A copy: the caller may use its buffer again before these bytes are stored.
@@ -125,14 +125,14 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return whileHeld(delivery, wait.verification, wait.giveUp);
   }
 
-  /** The age of a signature is its age at arrival: a slow lookup makes none stale. */
+  /** The age of a signature is measured at arrival, so that a slow lookup does not make it stale. */
   function verify({ received, body }: ReadDelivery, known: readonly string[]): Verification {
     const { toleranceSeconds } = config;
     const header = received.headers[SIGNATURE];
     return verifySignature({ header, body, secrets: known, toleranceSeconds, now: received.at });
   }
 
-  /** Counts the body among the held ones until the value is there. The result is null when it was evicted before. */
+  /** Holds the delivery's body until the value is known. Resolves with null if the body is evicted before. */
   function whileHeld<Value>(
     delivery: ReadDelivery,
     value: Promise<Value>,
@@ -140,7 +140,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   ): Promise<Value | null> {
     return new Promise((resolve, fail) => {
       const evict = (): void => {
-        // The value may never come, and its promise keeps the delivery.
+        // The value may stay pending, and its promise keeps the delivery in memory, so the bytes are released here.
         delivery.body = NO_BYTES;
         onEvict?.();
         resolve(null);
@@ -188,7 +188,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const { reason, path } = parsed;
       return { kind: "quarantine", reason: path === undefined ? reason : `${reason}: ${path}` };
     }
-    // Kept until a release knows its type.
+    // Stored until a later release knows its type.
     if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
     const hasCallback = parsed.event.type === "signal.published" || config.onTest !== null;
     return hasCallback ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
@@ -208,7 +208,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
 
 type Outcome = DeliveryResponse | Refusal;
 
-/** A refusal that will be answered. With a cause, the user can fix something. */
+/** A refusal. It has a cause when the user can remove it. */
 interface Refusal {
   code: RejectionCode;
   cause?: unknown;
@@ -216,7 +216,7 @@ interface Refusal {
 
 const OVERLOADED: Refusal = { code: "overloaded" };
 
-/** The delivery's work goes on after this answer. Its event may be accepted, and a retry is then a duplicate. */
+/** The work continues after this answer. The event may still be accepted, and a retry is then a duplicate. */
 const LATE: Refusal = { code: "ack_timeout" };
 
 /** A delivery whose body was read. */
@@ -227,7 +227,7 @@ interface ReadDelivery {
 
 const NO_BYTES = new Uint8Array();
 
-/** The key of bytes without a usable id: their hash. With the id that they claim, they would keep out a valid event. */
+/** Unusable bytes get their hash as id. Stored under the id that they contain, they would make a valid event a duplicate. */
 function anonymous(body: Uint8Array): { id: string; type: string } {
   return { id: `sha256:${hash("sha256", body, "hex")}`, type: "" };
 }

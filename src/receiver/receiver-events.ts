@@ -1,6 +1,6 @@
 import type { RejectionCode } from "./rejection.js";
 
-/** What each event about a received event has. */
+/** Names the delivered event that an event of `receiver.on` is about. */
 export interface EventReference {
   /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
   eventId: string;
@@ -22,11 +22,11 @@ export function deliveryKeyOf(endpoint: string, eventId: string): string {
 export interface ReceiverEventMap {
   /** A new event is durable and about to be acknowledged. */
   accepted: EventReference;
-  /** A known event was delivered again. */
+  /** A known event was delivered again, with the same body. */
   duplicate: EventReference;
   /** A known id was delivered with another body. The first body stays. */
   conflict: EventReference;
-  /** An authentic body was kept because it cannot be used, or its type is not known. */
+  /** An authentic event was stored in quarantine: it cannot be used, or its type is not known. */
   quarantined: EventReference & { reason: string };
   /** A delivery was refused. `requestId` is the `request_id` of the answer. */
   rejected: { code: RejectionCode; status: number; requestId: string };
@@ -34,9 +34,9 @@ export interface ReceiverEventMap {
   verified: EventReference;
   /** The callback resolved, and that is durable. */
   handedOff: EventReference & { attempt: number };
-  /** `willRetry: false`: the event is dead. */
+  /** The callback failed. With `willRetry: false` the event is dead. */
   handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
-  /** An event was given up. It waits for replay or discard. */
+  /** An event became dead. It is kept until a user replays or discards it. */
   dead: EventReference & { attempt: number; reason: string };
 }
 
@@ -48,12 +48,12 @@ export type ReceiverEventListener<Name extends ReceiverEventName> = (event: Rece
 export interface ReceiverEvents {
   on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
   emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void;
-  /** How often each was emitted. */
+  /** How often this event was emitted. */
   count(name: ReceiverEventName): number;
 }
 
 /**
- * Listeners run before the answer goes out. One that throws or rejects changes nothing else.
+ * Listeners run before the answer is sent. An error of a listener has no effect on the delivery or on other listeners.
  *
  * @param onListenerError must not throw
  */

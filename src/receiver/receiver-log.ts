@@ -6,20 +6,20 @@ import type { RejectionCode } from "./rejection.js";
 
 type Level = "debug" | "info" | "warn" | "error";
 
-/** The lines of the receiver in the user's logger. Writing one never throws. */
+/** Writes the receiver's lines to the user's logger. Never throws. */
 export type ReceiverLog = Readonly<Record<Level, (fields: object, text: string) => void>>;
 
-/** What a logger must have: `child` is for `handoff.logger`. */
+/** The methods that a logger must have. `handoff.logger` needs `child`. */
 export const LOGGER_METHODS = ["debug", "info", "warn", "error", "child"] as const;
 
-/** A logger that throws or rejects must not end a hand-off before its settlement, or the process. */
+/** Errors of the logger are dropped: they must not end the process, or a hand-off before its settlement. */
 export function createReceiverLog(logger: Logger): ReceiverLog {
   const lineOf = (level: Level) => (fields: object, text: string) => {
     try {
       const written: unknown = logger[level](fields, text);
       if (written instanceof Promise) written.catch(ignore);
     } catch {
-      // There is no other place to report it.
+      // Dropped, because nothing is left to report it to.
     }
   };
   return { debug: lineOf("debug"), info: lineOf("info"), warn: lineOf("warn"), error: lineOf("error") };
@@ -29,13 +29,13 @@ export function createReceiverLog(logger: Logger): ReceiverLog {
 export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: LogThrottle): void {
   events.on("accepted", (event) => log.debug(event, "accepted an event"));
   events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
-  events.on("conflict", (event) => log.warn(event, "a known event id came with another body; the first body stays"));
-  events.on("quarantined", (event) => log.warn(event, "kept an authentic but unusable event in quarantine"));
+  events.on("conflict", (event) => log.warn(event, "a known event id came with another body; the first body is kept"));
+  events.on("quarantined", (event) => log.warn(event, "stored an authentic but unusable event in quarantine"));
   events.on("verified", (event) => log.info(event, "answered the verification challenge"));
   events.on("handedOff", (event) => log.debug(event, "handed an event off"));
-  events.on("dead", (event) => log.error(event, "gave an event up; it waits for replay or discard"));
+  events.on("dead", (event) => log.error(event, "an event is dead; replay or discard it"));
   events.on("rejected", ({ code, status, requestId }) => {
-    // `logTrouble` has a line for them.
+    // `logTrouble` logs these.
     if (status === 500 || status === 503) return;
     const suppressed = throttle(code);
     if (suppressed !== null) log.warn({ code, status, requestId, suppressed }, "refused a delivery");
@@ -52,12 +52,12 @@ const TROUBLE = new Map<RejectionCode, string>([
   ["store_unavailable", "the event could not be stored; the delivery got 503"],
 ]);
 
-/** Logs that a listener of the user failed, without the error's message: it may quote the payload. */
+/** Logs that a user's listener failed, without the error's message, which may quote the payload. */
 export function logListenerError(log: ReceiverLog, event: string, error: unknown): void {
   log.error({ event, errorName: errorName(error) }, "a listener failed");
 }
 
-/** Logs a refusal that the user can fix. */
+/** Logs a refusal whose reason the user can remove. */
 export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
   const suppressed = throttle(code);
   if (suppressed === null) return;
@@ -73,12 +73,12 @@ export function errorHelp(error: unknown): string | undefined {
   return isSignalboxError(error) ? error.message : undefined;
 }
 
-/** For a line that may be written: how many of its key were suppressed since the last one. Otherwise null. */
+/** @returns null when the line must be suppressed; otherwise how many lines with this key were suppressed since the last */
 export type LogThrottle = (key: string) => number | null;
 
 const WINDOW_MS = 1000;
 
-/** Lets one line a second pass for each key: a flood of forged deliveries must not become a flood of log lines. */
+/** Allows one line a second for each key, so that a flood of forged deliveries does not become a flood of log lines. */
 export function createLogThrottle(clock: Clock): LogThrottle {
   const windows = new Map<string, { endsAt: number; suppressed: number }>();
   return (key) => {

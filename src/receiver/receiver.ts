@@ -26,10 +26,10 @@ import {
   logTrouble,
 } from "./receiver-log.js";
 
-/** Takes deliveries, and hands events off. */
+/** Accepts deliveries and hands events off. */
 export interface Receiver {
   /**
-   * Opens the store, takes over the leases of a dead predecessor, and begins to hand off. Idempotent. Until it resolves,
+   * Opens the store, takes over the leases of a process that died, and begins to hand off. Idempotent. Until it resolves,
    * every delivery gets 503.
    *
    * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`,
@@ -37,8 +37,8 @@ export interface Receiver {
    */
   start(): Promise<void>;
   /**
-   * Answers 503 from now on, waits `graceMs` for callbacks that run, aborts the rest, and closes the store. Events that were
-   * not handed off are still there at the next start. Idempotent; leaves no timer and no handle behind.
+   * Answers 503 from now on, waits `graceMs` for running callbacks, aborts the rest, and closes the store. Events that were
+   * not handed off are handed off after the next start. Idempotent; leaves no timer and no handle behind.
    *
    * @param options `graceMs`: @default 10000
    */
@@ -46,19 +46,17 @@ export interface Receiver {
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
-   * One delivery in, one answer out, for any framework.
+   * Answers one delivery, for any framework. Never rejects. Bytes are copied, so the caller can use its buffer again at once.
    *
-   * A body that is bytes is copied: the caller may use its buffer again at once. Never rejects.
-   *
-   * @returns null when the client is gone and cannot be answered
+   * @returns null when the client has closed the connection
    */
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
   /** The same for a body that must be read first. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
-  /** How it is, at once. With `sqliteStore` it runs one query over an index and reads the sizes of two files. */
+  /** The current state. With `sqliteStore` this runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;
   /**
-   * Calls the listener for each event of this name, before the answer is sent: keep it short.
+   * Calls the listener for each event of this name. The answer waits for it, so keep it short.
    *
    * @returns a function that removes the listener
    */
@@ -70,7 +68,7 @@ export interface Receiver {
 const DEFAULT_GRACE_MS = 10_000;
 
 /**
- * Makes a receiver of signed deliveries. It opens nothing and starts nothing before `start()`.
+ * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`
  * @example
@@ -107,7 +105,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onHealth(failure) {
       const code = failure === null ? null : errorCode(failure);
       if (code !== null && storeFailure === null) {
-        log.error({ code, help: errorHelp(failure) }, "the inbox cannot be written: deliveries get 503");
+        log.error({ code, help: errorHelp(failure) }, "the inbox cannot be written; deliveries get 503");
       }
       if (code === null) log.info({}, "the inbox can be written again");
       storeFailure = code;
@@ -142,13 +140,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           attempt,
           nextAttemptAt: at === null ? null : new Date(at),
         };
-        // The error's message may quote the payload: it is in the inbox and not in the log.
+        // The error's message may quote the payload, so it is kept in the inbox and not logged.
         const line = { ...failure, kind, errorName: errorName(error) };
-        log.warn(line, "a hand-off failed; `signalbox inbox show` tells why");
+        log.warn(line, "a hand-off failed; `signalbox inbox show` prints the error");
         events.emit("handoffFailed", { ...failure, error, willRetry: at !== null });
       },
       dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),
-      leaseLost: (event) => log.warn(referenceTo(endpoint, event), "a lease ran out before its callback came back"),
+      leaseLost: (event) => log.warn(referenceTo(endpoint, event), "a lease expired before its callback ended"),
       breaker: (breaker) => log.warn({ breaker }, BREAKER_LINES[breaker]),
     };
   }
@@ -157,7 +155,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     state = "starting";
     try {
       const { takenOver } = await inbox.open();
-      if (!store.durable) log.warn({ store: store.name }, "this store does not outlive the process");
+      if (!store.durable) log.warn({ store: store.name }, "this store loses its events when the process ends");
       log.info({ endpoint, store: store.name, takenOver }, "receiver started");
       state = "running";
     } catch (error) {
@@ -169,7 +167,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
-    // Our own timers do not keep the process alive, but it must live until the callbacks have come back.
+    // The other timers do not keep the process alive, but it must live until the callbacks have ended.
     const keepAlive = setInterval(() => undefined, 2 ** 30);
     try {
       await starting?.catch(() => undefined);
@@ -218,11 +216,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 }
 
 const BREAKER_LINES = {
-  open: "the callback keeps failing: hand-offs are paused, events are kept",
-  closed: "the callback works again: hand-offs go on",
+  open: "the callback keeps failing; hand-offs are paused, events are kept",
+  closed: "the callback works again; hand-offs continue",
 } as const;
 
-/** A stored event whose parsed form is not in memory any more. */
+/** Parses an event that was read from the store. */
 function parseAgain({ body }: ClaimedEvent): unknown {
   const parsed = parseEvent(body);
   if (parsed.kind === "known") return parsed.event;

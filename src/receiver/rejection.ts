@@ -29,7 +29,7 @@ export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
   method_not_allowed: { status: 405, message: "Deliveries are sent with POST.", headers: { Allow: "POST" } },
   encoding_unsupported: { status: 415, message: "The body must be sent without a content encoding." },
   body_timeout: { status: 408, message: "The body took too long to arrive.", headers: CLOSE },
-  body_too_large: { status: 413, message: "The body is larger than this endpoint takes.", headers: CLOSE },
+  body_too_large: { status: 413, message: "The body is larger than this endpoint accepts.", headers: CLOSE },
   body_unavailable: { status: 500, message: "The endpoint is set up wrongly: it cannot see the original body." },
   signature_missing: { status: 401, message: "The signature header is missing." },
   signature_malformed: { status: 401, message: "The signature header is not of the form t=<unix seconds>,v1=<hex>." },

@@ -10,29 +10,29 @@ export interface SecretFile extends SecretSource {
   readonly place: string;
 }
 
-/** The writer of a file of secrets makes this file beside it, writes into it, and renames it over the other. */
+/** A writer of the secret file makes this file, writes the new secrets into it, and renames it to the secret file. */
 export function secretLockOf(path: string): string {
   return `${path}.lock`;
 }
 
-/** Two changes within the resolution of a file's times (FAT: 2 s) look like one. */
+/** Two changes within the resolution of file times (FAT: 2 s) cannot be told apart, so a new file is read each time. */
 const TIME_RESOLUTION_MS = 2500;
-/** Longer than any registration takes: an older lock was left behind by a process that died. */
+/** A lock file that is older was left behind by a process that died: no registration takes this long. */
 const LOCK_LIFE_MS = 60_000;
 export const MAX_SECRET_FILE_BYTES = 65_536;
 const NONE: readonly string[] = [];
 
 /**
- * The secrets of a file, one on each line, as `signalbox register` writes it and `--secret-file` reads it. A change counts
- * from the next delivery on: that costs each delivery a `stat`, about 2 µs. The file may be made later. Without it, or
- * while it is empty, no secret is known, and deliveries wait up to `secretWaitMs` for one. If the file is deleted, its
- * secrets are not valid any more. If it cannot be read, deliveries get 503 until it can.
+ * Reads the secrets from a file with one on each line, as `signalbox register` writes it and `--secret-file` reads it. A
+ * change is used from the next delivery on; to find it, each delivery calls `stat`, which takes about 2 µs. While the file
+ * is missing or empty, deliveries wait up to `secretWaitMs` for a secret. Secrets that are no longer in the file are not
+ * valid. While the file cannot be read, deliveries get 503.
  *
- * To change the file, write another one and rename it: a receiver may read a half-written file. If other users of this
- * machine can read it, there is a process warning (`SIGNALBOX_SECRET_FILE_OPEN`).
+ * To change the file, write a new file and rename it; otherwise a receiver may read a half-written file. If other users of
+ * this machine can read it, Node prints the process warning `SIGNALBOX_SECRET_FILE_OPEN`.
  *
- * @param path of a regular file of at most 64 KiB; relative to the folder that is current now
- * @throws SignalboxError `option_invalid` for a path that is no text
+ * @param path of a regular file of at most 64 KiB, relative to the current folder
+ * @throws SignalboxError `option_invalid` for a path that is not a text
  * @example
  * const receiver = createReceiver({ secrets: secretFile("signals.secret"), store: sqliteStore("signals.db"), onSignal });
  */
@@ -42,20 +42,20 @@ export function secretFile(path: string): SecretFile {
   }
   const file = resolve(path);
   let known = NONE;
-  /** The state of the file when it was read; null when there was none. */
+  /** The file's `stat` when it was read; null when there was no file. */
   let readState: Stats | null = null;
   let lock = secretLockOf(file);
   let hasWarned = false;
 
   function read(): void {
-    // A pipe without a writer would block without O_NONBLOCK.
+    // Without O_NONBLOCK, opening a pipe that has no writer would block.
     const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stat = fstatSync(descriptor);
       if (!stat.isFile()) throw new Error("not a regular file");
       if (stat.size > MAX_SECRET_FILE_BYTES) throw new Error(`more than ${MAX_SECRET_FILE_BYTES} bytes`);
       const secrets = secretLines(readFileSync(descriptor, "utf8"));
-      // The same array for the same secrets makes it cheap to see that nothing changed.
+      // Unchanged secrets stay the same array, which callers can compare fast.
       if (!isSame(secrets, known)) known = secrets;
       readState = stat;
     } finally {
@@ -68,7 +68,7 @@ export function secretFile(path: string): SecretFile {
     }
   }
 
-  function forget(): void {
+  function clear(): void {
     known = NONE;
     readState = null;
   }
@@ -78,10 +78,10 @@ export function secretFile(path: string): SecretFile {
     lookUp() {
       try {
         const stat = statSync(file, { throwIfNoEntry: false });
-        if (stat === undefined) forget();
+        if (stat === undefined) clear();
         else if (readState === null || !isSameFile(stat, readState) || !isSettled(stat)) read();
       } catch (error) {
-        forget();
+        clear();
         const { code, message } = error as NodeJS.ErrnoException;
         if (code !== "ENOENT") throw unreadable(file, code ?? message, error);
       }
@@ -95,8 +95,8 @@ export function secretFile(path: string): SecretFile {
 }
 
 /**
- * The secrets in a file's text, one on each line; blank lines are skipped. There are no comments, and lines are not trimmed:
- * blanks and `#` may belong to a secret. A byte order mark at the start is dropped.
+ * Splits a file's text into secrets, one on each line; blank lines are skipped. Lines are not trimmed and have no comments,
+ * because a secret can contain blanks and `#`. A byte order mark at the start is dropped.
  */
 export function secretLines(text: string): string[] {
   return text
@@ -109,7 +109,7 @@ function isSameFile(a: Stats, b: Stats): boolean {
   return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs;
 }
 
-/** By the machine's clock, as the times of files are. */
+/** Uses the machine's clock, since file times do. */
 function isSettled({ mtimeMs, ctimeMs }: Stats): boolean {
   return Date.now() - Math.max(mtimeMs, ctimeMs) > TIME_RESOLUTION_MS;
 }
@@ -118,7 +118,7 @@ function isOpenToOthers({ mode }: Stats): boolean {
   return process.platform !== "win32" && (mode & 0o007) !== 0;
 }
 
-// ssh refuses such a key. Here the receiver would be down, and Docker and Kubernetes mount secrets so by default.
+// A warning, not an error: Docker and Kubernetes mount secrets with this mode by default.
 function warnOpenToOthers(file: string): void {
   process.emitWarning(`Other users of this machine can use the secret file ${file}: run \`chmod o= ${file}\`.`, {
     code: "SIGNALBOX_SECRET_FILE_OPEN",
@@ -126,6 +126,6 @@ function warnOpenToOthers(file: string): void {
 }
 
 function unreadable(file: string, reason: string, cause: unknown): SignalboxError {
-  const help = "Make it a regular file that the receiver's user may read.";
+  const help = "Make it a regular file that the receiver's user is allowed to read.";
   return new SignalboxError("secret_invalid", `The secret file ${file} cannot be read (${reason}).`, help, { cause });
 }

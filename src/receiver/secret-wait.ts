@@ -2,7 +2,6 @@ import type { Verification } from "../signature/verify.js";
 import type { Clock, ClockTimer } from "../time/clock.js";
 import { isSame, type Secrets } from "./secrets.js";
 
-/** A verification, or why there is none. */
 export type LateVerification = Verification | { ok: false; reason: "secret_unavailable" | "closing" };
 
 /** A delivery that waits for its secret. */
@@ -14,13 +13,13 @@ export interface Wait {
 }
 
 /**
- * Deliveries whose secret is not known yet. The service posts its verification as soon as it has shown the secret, and
- * the user has to store the secret first. All waiting deliveries share one lookup every few milliseconds.
+ * Lets deliveries wait for a secret that is not known yet: the service posts its verification right after it shows the
+ * secret, before the user can store it. All waiting deliveries share one lookup every {@link LOOKUP_EVERY_MS}.
  */
 export interface SecretWait {
   /**
-   * Whether a wait can help a delivery that none of these secrets signed: none is known at all, or the source announces
-   * new ones. A receiver with fixed secrets makes no forgery wait: forgeries could fill it with held bodies.
+   * Whether a delivery that none of these secrets signed should wait: no secret is known, or the source announces new
+   * secrets. With fixed secrets no delivery waits, or forgeries could fill the memory with held bodies.
    */
   canHelp(tried: readonly string[]): boolean;
   /**
@@ -34,12 +33,12 @@ export interface SecretWait {
 
 interface SecretWaitConfig {
   secrets: Secrets;
-  /** The longest wait of a delivery; with 0 nothing waits. */
+  /** The longest wait of a delivery; with 0 no delivery waits. */
   waitMs: number;
   clock: Clock;
 }
 
-/** A lookup costs a few microseconds, and 20 ms more do not matter to a person who registers a webhook. */
+/** A lookup takes a few microseconds, and a user who registers a webhook does not notice 20 ms. */
 export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH = { ok: false, reason: "signature_mismatch" } as const;
@@ -53,14 +52,14 @@ interface Found {
 
 export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitConfig): SecretWait {
   const { lookUp, expectsMore } = source;
-  /** What ends each wait that is under way. */
+  /** The functions that end the current waits. */
   const waits = new Set<() => void>();
   let nextLookup: Promise<Found> | null = null;
   let timer: ClockTimer | null = null;
   let isClosed = false;
 
   async function lookUpNow(): Promise<Found> {
-    // Check for an announcement before the lookup: the writer of a secret removes it after saving.
+    // Asked before the lookup: the writer of a secret removes its announcement after saving the secret.
     const isMoreComing = expectsMore?.() ?? false;
     return { isMoreComing, secrets: await lookUp() };
   }
@@ -68,7 +67,7 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
   function lookUpSoon(): Promise<Found> {
     nextLookup ??= new Promise((resolve) => {
       timer = clock.setTimeout(() => {
-        // The source may answer slowly. A delivery that arrives meanwhile gets a later lookup: its secret may be newer.
+        // A delivery that arrives while the source answers needs a later lookup, because its secret may be newer.
         nextLookup = null;
         resolve(lookUpNow());
       }, LOOKUP_EVERY_MS);
@@ -89,7 +88,7 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
     if (isClosed) return CLOSING;
     if (waitMs === 0) return unverified(alreadyTried);
     let tried = alreadyTried;
-    // The secret may have been stored just after the source was asked.
+    // Look up at once if there are other secrets: this one may have been stored just after the source was asked.
     let lookup = tried.length === 0 ? lookUpSoon() : lookUpNow();
     for (;;) {
       const found = await Promise.race([lookup, ended]);
@@ -97,7 +96,7 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
       if (found === null) return unverified(tried);
 
       const { secrets, isMoreComing } = found;
-      // Secrets that did not change are not tried again: a digest for each delivery at each lookup would be too much.
+      // Unchanged secrets are not tried again, since each try computes a digest.
       if (!isSame(secrets, tried)) {
         tried = secrets;
         const verification = secrets.length === 0 ? MISMATCH : verify(secrets);

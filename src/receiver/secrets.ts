@@ -1,44 +1,45 @@
 import { SignalboxError } from "../errors.js";
 import { assertSecret, isUsableSecret } from "../signature/secret.js";
 
-/** What a source finds: one secret, several, or none yet (`undefined`, `[]`, blank text). */
+/** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, blank text). */
 export type SecretLookup = string | readonly string[] | undefined;
 
 /**
- * Where the receiver gets its signing secrets from. `secretFile(path)` is one; write another for a vault.
+ * Where the receiver gets its signing secrets from. `secretFile(path)` is a source; for a vault, write your own.
  *
- * A source that finds no secret does not fail: the delivery waits up to `secretWaitMs` for one, and gets 503 if none comes.
+ * While a source has no secret, a delivery waits up to `secretWaitMs` for one, then gets 503.
  */
 export interface SecretSource {
   /**
-   * Called for every delivery: cache what is slow to get, and return without a promise where you can. When it throws, the
-   * delivery gets 503 at once.
+   * Called for each delivery, and every 20 ms while a delivery waits for its secret. There is no `start`, so a source that
+   * polls a slow vault returns what it has cached and refreshes that here. Return a promise only if you must. When it
+   * throws, the delivery gets 503 at once.
    */
   lookUp(): SecretLookup | Promise<SecretLookup>;
   /**
-   * Whether another secret is about to be stored. Then a delivery that no known secret signed waits for it.
+   * Whether a new secret is about to be stored. Then a delivery that no known secret signed waits for the new one.
    *
    * @default never
    */
   expectsMore?(): boolean;
-  /** Where the secrets are, for the log line that none was found: "the file signals.secret". */
+  /** Where the secrets are, such as "the file signals.secret". Logged when there is no secret. */
   readonly place?: string | undefined;
   /** Called when the receiver closes. */
   close?(): void | Promise<void>;
 }
 
 /**
- * The signing secrets: one, several (rotation, or several registrations on one URL), or where to get them: a
- * {@link SecretSource}, or a function that does what its `lookUp` does.
+ * One signing secret, several (rotation, or several registrations on one URL), or where to get them: a
+ * {@link SecretSource} or its `lookUp` alone.
  *
- * `undefined`, as an environment variable that is not set, is refused at construction like an empty secret.
+ * `undefined`, the value of an environment variable that is not set, is refused at construction like an empty secret.
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
-/** The secrets as the receiver asks for them. */
+/** The secrets, whatever the user's option is. */
 export interface Secrets {
   /**
-   * The secrets that are known now; none if the source has none yet.
+   * The secrets that are known now; empty if the source has none yet.
    *
    * @throws SignalboxError `secret_invalid`, and what the source throws
    */
@@ -52,13 +53,13 @@ export interface Secrets {
 
 const NONE: readonly string[] = [];
 
-/** @throws SignalboxError `secret_invalid` for secrets, or the lack of them, that no later lookup could fix */
+/** @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable */
 export function createSecrets(option: SecretsOption): Secrets {
   const source = sourceOf(option);
   return {
     lookUp() {
       const found = source.lookUp();
-      // No `await` for a source that answers at once: it would cost every delivery a turn.
+      // No `await` when the source answers at once: it would delay each delivery by a turn.
       return isThenable(found) ? Promise.resolve(found).then(checked) : checked(found);
     },
     expectsMore: source.expectsMore === undefined ? null : () => source.expectsMore?.() === true,
@@ -100,7 +101,7 @@ function checked(found: SecretLookup | null): readonly string[] {
   if (Array.isArray(found) && found.every(isUsableSecret)) return found;
   throw new SignalboxError(
     "secret_invalid",
-    "The secret source gave a secret that is empty or no string.",
+    "The secret source returned a secret that is empty or not a string.",
     "Return the secrets that the service showed when the webhooks were registered.",
   );
 }

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and what is missing above it. Not by `mkdirSync` with `recursive`: in a folder of `/proc`, which refuses
- * with ENOENT, Node 20 then tries for ever.
+ * Makes a folder and its missing parents. `mkdirSync` with `recursive` is not used: in a folder of `/proc`, which refuses with
+ * ENOENT, Node 20 retries for ever.
  *
- * @param onMade called with each that was made, the topmost first
+ * @param onMade called with each new folder, the topmost first
  */
 export function makeFolders(folder: string, onMade: (path: string) => void = () => undefined): void {
   if (existsSync(folder)) return;
@@ -13,7 +13,7 @@ export function makeFolders(folder: string, onMade: (path: string) => void = () 
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made it.
     if (existsSync(folder)) return;
     throw error;
   }

@@ -4,13 +4,12 @@ import { SignalboxError } from "../errors.js";
 
 const require = createRequire(import.meta.url);
 
-/** The first SQLite with the fix of the WAL-reset race: two connections at a checkpoint could lose a commit. */
+/** The first SQLite in which two connections at a checkpoint cannot lose a commit (the WAL-reset race). */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
- * better-sqlite3, once it is known not to crash the process. Major 13 does so at load on a Node below 22. Majors up to 12 do
- * so on Node 24 and later: their objects take a hook off when they are collected, and Node aborts where it finds no
- * environment then.
+ * Loads better-sqlite3, unless it would crash the process. Major 13 crashes when it is loaded by a Node below 22. Majors up to
+ * 12 crash Node 24 and later: their objects remove a hook when they are collected, and Node then finds no environment.
  *
  * @throws SignalboxError `store_unsupported`
  */
@@ -36,8 +35,8 @@ function crashes({ driver, node }: { driver: string; node: string }, help: strin
 }
 
 /**
- * @returns an error for a person where `cause` says that the driver is there and its compiled part is not, or is another
- *   Node's; the `bindings` package gives no code
+ * @returns an error if `cause` means that the driver's compiled part is missing or for another Node. The `bindings` package
+ *   gives no code, so its message is compared.
  */
 export function missingBinaryError(cause: unknown): SignalboxError | undefined {
   if (!(cause instanceof Error)) return undefined;

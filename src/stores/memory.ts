@@ -4,6 +4,7 @@ import {
   MAX_CRASHES,
   closedStoreError,
   endpointInUseError,
+  withoutPayload,
   type AcceptResult,
   type ClaimRequest,
   type ClaimResult,
@@ -26,8 +27,8 @@ interface Row extends InboxEntry {
 }
 
 /**
- * An inbox in memory, for tests and trials. Declared not durable: a 2xx is worth as much as the process.
- * It outlives `close`, so a receiver started again on the same store object finds everything.
+ * An inbox in memory, for tests and trials. Its events are lost when the process ends, but not at `close`: a receiver that is
+ * started again with the same store object finds them.
  */
 export function memoryStore(): InboxStore {
   const rows = new Map<number, Row>();
@@ -72,7 +73,7 @@ export function memoryStore(): InboxStore {
       crashes: 0,
       possiblyRepeated: false,
       replayed: false,
-      // Copies, since the caller may use its buffers again.
+      // Copies, because the caller may use its buffers again.
       bodyHash: Uint8Array.from(event.bodyHash),
       body: Uint8Array.from(event.body),
     };
@@ -84,7 +85,7 @@ export function memoryStore(): InboxStore {
   function claim({ endpoint, now, leaseUntil, limit }: ClaimRequest): ClaimResult {
     const due: Row[] = [];
     let nextDueAt: number | null = null;
-    // One pass over the rows: a backlog of many thousand is claimed a few at a time.
+    // One pass over the rows, because a large backlog is claimed in many small portions.
     for (const row of rows.values()) {
       if (row.state !== "ready" || row.endpoint !== endpoint) continue;
       if (row.readySince > now + CLOCK_SLACK_MS) {
@@ -130,11 +131,12 @@ export function memoryStore(): InboxStore {
     return "moved";
   }
 
-  function drop(endpoint: string, eventId: string, now: number): MoveOutcome {
+  function discard(endpoint: string, eventId: string, now: number): MoveOutcome {
     const row = byKey.get(keyOf(endpoint, eventId));
     if (row === undefined) return "not_found";
     if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
-    Object.assign(row, { state: "done", dueAt: now, body: null });
+    Object.assign(row, { state: "done", dueAt: now });
+    dropPayload(row);
     return "moved";
   }
 
@@ -221,13 +223,13 @@ export function memoryStore(): InboxStore {
     },
     async discard(events, now) {
       assertOpen();
-      return events.map(({ endpoint, eventId }) => drop(endpoint, eventId, now));
+      return events.map(({ endpoint, eventId }) => discard(endpoint, eventId, now));
     },
     async prune({ endpoint, payloadsBefore, keysBefore, limit }) {
       assertOpen();
       const done = [...rows.values()].filter((row) => row.state === "done" && row.endpoint === endpoint);
       const payloads = done.filter((row) => row.body !== null && row.dueAt < payloadsBefore).slice(0, limit);
-      for (const row of payloads) row.body = null;
+      payloads.forEach(dropPayload);
       const keys = done.filter((row) => row.body === null && row.dueAt < keysBefore).slice(0, limit);
       for (const row of keys) {
         rows.delete(row.seq);
@@ -238,15 +240,12 @@ export function memoryStore(): InboxStore {
   };
 }
 
-function entryOf(row: Row): InboxEntry {
-  const {
-    token: _token,
-    readySince: _readySince,
-    received: _received,
-    bodyHash: _bodyHash,
-    body: _body,
-    ...entry
-  } = row;
+function dropPayload(row: Row): void {
+  row.received = withoutPayload(row.receivedAt);
+  row.body = null;
+}
+
+function entryOf({ token: _, readySince: _1, received: _2, bodyHash: _3, body: _4, ...entry }: Row): InboxEntry {
   return entry;
 }
 

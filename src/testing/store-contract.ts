@@ -3,22 +3,21 @@ import { ACCEPT_CASES } from "./store-contract/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./store-contract/administration-cases.js";
 import { CRASH_CASES } from "./store-contract/crash-cases.js";
 import { LEASE_CASES } from "./store-contract/lease-cases.js";
-import { ENDPOINT, type ContractMedium } from "./store-contract/stage.js";
+import { ENDPOINT, type ContractMedium } from "./store-contract/store-case.js";
 
-export type { ContractMedium } from "./store-contract/stage.js";
+export type { ContractMedium } from "./store-contract/store-case.js";
 
-/** One promise of {@link InboxStore}, ready to be run by any test runner. */
+/** A test of one guarantee of {@link InboxStore}, for any test runner. */
 export interface ContractCase {
-  /** The guarantee that it holds: `G1` to `G11`. */
+  /** The tested guarantee: `G1` to `G11`. */
   guarantee: string;
-  /** A plain sentence. */
   name: string;
-  /** Rejects when the store breaks the promise. */
+  /** Rejects when the store breaks the guarantee. */
   run(): Promise<void>;
 }
 
 /**
- * The contract of a store, for any test runner.
+ * Makes the tests of a store's guarantees.
  *
  * @example
  * for (const each of storeContract(() => ({ createStore: () => myStore(), destroy: async () => {} }))) {

@@ -12,7 +12,7 @@ const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate
 export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "looks whether an id is there, waits, and inserts",
-    caught: "of many simultaneous accepts of one id exactly one is new",
+    caught: "only one of many simultaneous accepts of one id is new",
     bend: checkThenInsert,
   },
   {
@@ -22,17 +22,17 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     mistake: "settles neighbours together",
-    caught: "of neighbours that end alike in one batch, each is judged by its own token",
+    caught: "equal settlements in one batch are each checked by their own token",
     bend: settleTogether,
   },
   {
     mistake: "keeps bodies as text",
-    caught: "a body comes back byte for byte, whatever the bytes",
+    caught: "a body is returned byte for byte, whatever the bytes",
     bend: keepText,
   },
   {
     mistake: "prunes by age alone",
-    caught: "prune forgets old done events, payload first, and touches no other",
+    caught: "prune deletes old done events, payload first, and no others",
     bend: pruneByAge,
   },
   {
@@ -42,17 +42,17 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     mistake: "acknowledges a duplicate before its original",
-    caught: "a duplicate is answered only once its original is on the medium",
+    caught: "a duplicate waits until its original is on the medium",
     waits: ({ accepts }) => accepts.length === 0 || !accepts.every(isDuplicate),
   },
   {
     mistake: "claims before it settles",
-    caught: "settlements, accepts and claim of one batch are applied together, in this order",
+    caught: "settlements, accepts and claim of one batch are applied in this order",
     bend: claimFirst,
   },
   {
     mistake: "counts a lease that never began as a crash",
-    caught: "a lease whose hand-off never began is freed without a crash, and its token is spent",
+    caught: "a lease whose hand-off never began is freed without a crash",
     bend: (store) => ({ ...store, takeOver: (request) => store.takeOver({ ...request, crashed: true }) }),
   },
   {
@@ -62,18 +62,23 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     mistake: "prunes every endpoint at once",
-    caught: "prune forgets nothing of another endpoint",
+    caught: "prune deletes nothing of another endpoint",
     bend: pruneAll,
   },
   {
     mistake: "forgets the limit of a prune",
-    caught: "prune takes no more rows at once than its limit",
+    caught: "a prune deletes at most its limit",
     bend: (store) => ({ ...store, prune: (request) => store.prune({ ...request, limit: 1e9 }) }),
   },
   {
     mistake: "numbers anew after a prune",
-    caught: "the number of a forgotten event is not used again",
+    caught: "the seq of a deleted event is not used again",
     bend: numberAnew,
+  },
+  {
+    mistake: "keeps the headers of a pruned event",
+    caught: "prune and discard delete the headers with the payload",
+    bend: keepHeaders,
   },
 ];
 
@@ -157,6 +162,16 @@ function claimFirst(store: InboxStore): InboxStore {
       const claimed = await store.commit({ settlements: [], accepts: [], claim });
       const rest = await store.commit({ settlements, accepts, claim: null });
       return { ...rest, claim: claimed.claim };
+    },
+  };
+}
+
+function keepHeaders(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async get(endpoint, eventId) {
+      const event = await store.get(endpoint, eventId);
+      return event && { ...event, received: { ...event.received, headers: { "content-type": "application/json" } } };
     },
   };
 }

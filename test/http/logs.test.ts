@@ -77,7 +77,7 @@ test.for(STACKS)(
       "quarantine",
       "challenge",
       "hand-off failed",
-      "gave an event up",
+      "an event is dead",
       "listener failed",
     ]) {
       expect(log).toContain(said);

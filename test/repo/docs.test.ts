@@ -124,7 +124,7 @@ test("the README's defaults are the code's", () => {
 
 test("the README lists the options that sqliteStore knows", () => {
   const { help } = errorOf(() => sqliteStore({ path: "signals.db", xxxxxxxx: 1 } as never));
-  const known = (/^It takes (.*)\.$/.exec(help)?.[1] ?? "").split(", ");
+  const known = (/^Known are (.*)\.$/.exec(help)?.[1] ?? "").split(", ");
   expect(sorted(namesUnder("Options", 1))).toEqual(sorted(known));
   expect(tableUnder("Options", 1).map(([, value]) => value)).toEqual(["required", "`false`", "`false`"]);
   expect(sqliteStore("signals.db").shared).toBe(false);

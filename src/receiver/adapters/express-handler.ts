@@ -2,9 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { nodeHandler } from "./node-handler.js";
 import type { Receiver } from "../receiver.js";
 
-/**
- * Fits `express.RequestHandler` of Express 4 and 5. It uses the types of neither, so that neither has to be installed.
- */
+/** Fits `express.RequestHandler` of Express 4 and 5, without needing the types of either. */
 export type ExpressHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -12,8 +10,7 @@ export type ExpressHandler = (
 ) => void;
 
 /**
- * Mounts a receiver in an Express app (4.18 or later, or 5). Every request on the mount is answered here and `next` is
- * never called; requests elsewhere are not touched.
+ * Mounts a receiver in an Express app (4.18 or later, or 5). It answers every request on its mount and never calls `next`.
  *
  * Mount it before `express.json()`. Where you cannot, let the parser keep the bytes with `captureRawBody` of `signalbox`.
  *

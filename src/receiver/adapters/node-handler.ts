@@ -5,17 +5,17 @@ import type { Receiver } from "../receiver.js";
 import { isClosing, sendResponse } from "./send-response.js";
 
 /**
- * A listener for `node:http` that gives every request to the receiver. Answers exactly once, and never throws.
+ * Makes a listener for `node:http` that answers every request exactly once and never throws.
  *
  * @example
  * http.createServer(nodeHandler(receiver)).listen(3000);
  */
 export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
-  // Express changes the prototypes of both objects. After that V8 reads their properties slowly, so few are read here.
+  // Express changes the prototypes of both objects, which makes V8 read their properties slowly. So few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
     const { method = "", headers } = request;
-    // A hook of the host on the response may throw. Then no answer can be sent, and the sender tries again.
+    // The application's hooks on the response may throw. Then no answer can be sent, and the sender retries.
     const giveUp = (): void => void response.destroy();
     receiver
       .handle({ method, headers: new NodeHeaders(headers), body: readRequestBody(request, headers) })
@@ -29,7 +29,7 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
   };
 }
 
-/** Node has the names in lower case and joins what was sent twice, so each header is found without a search. */
+/** Finds a header without a search: Node has the names in lower case and joins a header that was sent twice. */
 class NodeHeaders implements HeadersLike {
   readonly #headers: IncomingHttpHeaders;
 

@@ -4,7 +4,7 @@ import getRawBody from "raw-body";
 import type { BodyLimits, BodyReading, ReadBody } from "../delivery.js";
 import { capturedRawBody } from "./capture-raw-body.js";
 
-/** How the receiver reads the body of a request of `node:http`, and so of Express. */
+/** Reads the body of a request of `node:http` or Express. */
 export function readRequestBody(request: IncomingMessage, headers: IncomingHttpHeaders): ReadBody {
   return (limits) => {
     const captured = capturedRawBody(request);
@@ -21,7 +21,7 @@ function readCaptured(
   { maxBytes }: BodyLimits,
 ): BodyReading {
   if (request.readableAborted) return { ok: false, reason: "client_gone" };
-  // Another parser took bytes out of the stream and did not keep them.
+  // Another parser read the stream and did not keep the bytes.
   if (captured === undefined) return { ok: false, reason: "body_unavailable" };
   return captured.byteLength > maxBytes ? { ok: false, reason: "body_too_large" } : { ok: true, bytes: captured };
 }
@@ -32,7 +32,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
   if (announced !== null && announced > maxBytes) return Promise.resolve({ ok: false, reason: "body_too_large" });
 
   return new Promise((resolve) => {
-    // Most bodies arrive in one piece, and need no collecting: that would take 3 µs of some 75 for a delivery.
+    // Most bodies arrive in one piece and are used directly. Collecting would add 3 µs to about 75 µs.
     let whole: Uint8Array | null = null;
     let pieces: Readable | null = null;
     let received = 0;
@@ -51,7 +51,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
     };
     const evict = (): void => fail("overloaded");
     const onData = (piece: Buffer | string): void => {
-      // The host called `setEncoding`: different bytes may have become the same text.
+      // The application called `setEncoding`, so different bytes may have become the same text.
       if (typeof piece === "string") return fail("body_unavailable");
       received += piece.byteLength;
       if (received > maxBytes) return fail("body_too_large");
@@ -62,8 +62,8 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
       }
       if (!holdPiece(piece.byteLength, evict)) return evict();
       if (pieces === null) {
-        // raw-body cannot be stopped before the end of its stream. So it reads a stream of ours, which gets only pieces
-        // within the limits. When that is destroyed, raw-body drops the pieces and its promise stays pending.
+        // raw-body cannot be stopped before the end of its stream. So it reads this separate stream, which gets only pieces
+        // within the limits. When the stream is destroyed, raw-body drops the pieces and its promise stays pending.
         pieces = new Readable({ read: ignore });
         void getRawBody(pieces).then((bytes) => resolve({ ok: true, bytes }));
       }
@@ -75,16 +75,15 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
       end();
       if (pieces === null) resolve({ ok: true, bytes: whole ?? NO_BYTES });
       else pieces.push(null);
-      // The listeners live as long as the request, and the bytes must not.
+      // The listeners keep this variable in memory until the request is freed, so the body is released here.
       whole = null;
     };
 
     const timeout = startTimeout(() => fail("body_timeout"));
     request.on("data", onData);
-    // The answer waits for the end of the request, though the last byte is known by the length: a host expects no answer
-    // before it.
+    // Although the length tells which byte is the last, the answer waits for `end`, because applications expect that order.
     request.on("end", onEnd);
-    // Every failure of a request ends in `close`. `on`, since `once` costs more for each delivery.
+    // Every failure of a request ends in `close`. `on` takes less time than `once`.
     request.on("close", () => fail("client_gone"));
   });
 }

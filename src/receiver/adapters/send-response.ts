@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DeliveryResponse } from "../delivery.js";
 
-/** How long, and for how many bytes, the rest of a refused body is still read from the connection. */
+/** How long, and how many bytes, of a refused body are still read before its connection closes. */
 const LINGER_MS = 1000;
 const LINGER_BYTES = 1024 * 1024;
-/** The same for a connection that stays open afterwards. */
+/** How long the rest of a refused body may take on a connection that stays open. */
 const DRAIN_MS = 10_000;
 
 const closingSockets = new WeakSet<Socket>();
-/** Most processes never close a connection: then no delivery pays for the check. */
+/** Saves the check below in the many processes that never close a connection. */
 let hasClosedAny = false;
 
 /**
@@ -20,10 +20,10 @@ export function isClosing(request: IncomingMessage): boolean {
   return hasClosedAny && closingSockets.has(request.socket);
 }
 
-/** Answers once. Does nothing when the client is gone or the host has answered already. */
+/** Answers once. Does nothing when the client has gone or the application has answered already. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
   if (response.headersSent || response.destroyed) return;
-  // A hook of the host may write after the end. Node then emits `error`, which without a listener ends the process.
+  // If the application writes after the end, Node emits `error`, which without a listener ends the process.
   response.on("error", ignore);
   response.writeHead(answer.status, answer.headers);
   if (request.complete || request.readableEnded) {
@@ -31,15 +31,15 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
   } else if (answer.headers["Connection"] === "close") {
     linger(request, response, answer.body);
   } else {
-    // Node reads and drops the rest of the body and keeps the connection open, without a limit of its own.
+    // Node reads and drops the rest of the body without a limit, and keeps the connection open.
     response.end(answer.body);
     destroyUnlessComplete(request, DRAIN_MS);
   }
 }
 
 /**
- * The whole answer is sent at once, and the connection closes a little later. Closing it while the client still sends would
- * reset it, and the client might never see the answer.
+ * Sends the whole answer at once, and closes the connection a little later. Closing it while the client still sends would
+ * reset the connection, and the client might not get the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   hasClosedAny = true;
@@ -65,19 +65,19 @@ function linger(request: IncomingMessage, response: ServerResponse, body: string
 
 function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void {
   const { socket } = request;
-  const over = (): void => {
+  const stop = (): void => {
     clearTimeout(timer);
-    request.off("close", over);
-    socket.off("close", over);
+    request.off("close", stop);
+    socket.off("close", stop);
   };
   const timer = setTimeout(() => {
-    over();
+    stop();
     if (!request.complete) request.destroy();
   }, delayMs);
   timer.unref();
-  request.once("close", over);
-  // After the answer a request gets no event when its connection ends. The timer would keep both in memory.
-  socket.once("close", over);
+  request.once("close", stop);
+  // After the answer, `request` emits nothing when its connection ends, and the timer would keep both in memory.
+  socket.once("close", stop);
 }
 
 function ignore(): void {}

@@ -1,4 +1,4 @@
-// The script of the thread behind background.ts: a connection of its own, and one task after the other.
+// The script of the thread that background.ts starts. It has a separate connection and runs one task after another.
 import { parentPort, workerData } from "node:worker_threads";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 import { MOST_WAL_BYTES } from "./limit-size.js";
@@ -13,7 +13,7 @@ export interface BackgroundRequest {
 export type BackgroundAnswer =
   { id: number; ok: true; result: unknown } | { id: number; ok: false; message: string; code: unknown };
 
-/** How long a task waits for a lock, or for a reader to end. Commits may be held back meanwhile. */
+/** How long a task waits for a lock or a reader. Commits may wait for the task. */
 const BUSY_TIMEOUT_MS = 100;
 
 const db = new (loadDriver())(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
@@ -27,7 +27,7 @@ function answer({ id, name, args }: BackgroundRequest): BackgroundAnswer {
   try {
     return { id, ok: true, result: tasks[name]?.(...args) };
   } catch (error) {
-    // An error's own properties do not cross a thread's border.
+    // `postMessage` would drop the error's `code`.
     const { message, code } = error as Error & { code?: unknown };
     return { id, ok: false, message, code };
   }

@@ -5,12 +5,12 @@ import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 
 /**
- * Runs tasks in a thread with a connection of its own, which starts with the first task. If the thread dies or cannot
- * start (a bundler left its script behind), the tasks run on the main thread for a while. That slows the event loop down,
- * but without checkpoints the WAL would grow without end.
+ * Runs tasks in a thread with a separate connection. The first task starts the thread. If the thread dies or cannot start (a
+ * bundler left out its script), the tasks run on the main thread for a while: that blocks the event loop, but without
+ * checkpoints the WAL would grow without end.
  */
 export interface Background {
-  /** Rejects with SQLite's error. If the thread dies, its tasks are done on the main thread. */
+  /** Rejects with SQLite's error. If the thread dies, the main thread runs its tasks. */
   run<Name extends keyof BackgroundTasks>(
     name: Name,
     ...args: Parameters<BackgroundTasks[Name]>
@@ -20,7 +20,7 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** After a death, how long tasks run here before another thread is tried. */
+/** How long tasks run on the main thread before a new thread is started. */
 const RESPAWN_AFTER_MS = 10_000;
 
 interface Pending extends Pick<BackgroundRequest, "name" | "args"> {
@@ -43,7 +43,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   let closed = false;
 
   function start(): Thread {
-    // Without the host's loaders: they are for its own sources.
+    // Without the application's `--import` and loaders, which are for its sources.
     const worker = new Worker(new URL("./background-thread.js", import.meta.url), { workerData: path, execArgv: [] });
     const pending = new Map<number, Pending>();
     // An idle thread must not keep the process alive; `run` calls ref() while there are tasks.
@@ -51,7 +51,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("message", (answer: BackgroundAnswer) => {
       const { resolve, reject } = pending.get(answer.id) as Pending;
       pending.delete(answer.id);
-      // Not one that is closing: `close` waits for its end.
+      // `close` has set `thread` to null, and needs `ref`.
       if (pending.size === 0 && thread?.worker === worker) worker.unref();
       if (answer.ok) resolve(answer.result as never);
       else reject(Object.assign(new Error(answer.message), { code: answer.code }));
@@ -60,7 +60,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("error", (error) => (cause = error));
     const exited = new Promise<void>((resolve) => {
       worker.on("exit", () => {
-        // `close` has set this to null before.
+        // Otherwise it was closed.
         if (thread?.worker === worker) {
           thread = null;
           died(cause);
@@ -76,10 +76,13 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   function died(cause: unknown): void {
     deaths += 1;
     diedAt = performance.now();
-    process.emitWarning(`The thread of the inbox ${path} died${because(cause)}. Its work is done on the main thread.`, {
-      code: "SIGNALBOX_THREAD_DIED",
-      type: "SignalboxWarning",
-    });
+    process.emitWarning(
+      `The background thread of the inbox ${path} died${because(cause)}. The main thread does its work.`,
+      {
+        code: "SIGNALBOX_THREAD_DIED",
+        type: "SignalboxWarning",
+      },
+    );
   }
 
   function runHere<Name extends keyof BackgroundTasks>(name: Name, args: unknown[]): Promise<never> {

@@ -7,20 +7,19 @@ import { isFailedSync } from "./store-error.js";
 /**
  * Keeps the WAL short without making the event loop wait.
  *
- * A thread copies the WAL's pages into the file while commits go on; that is the long part. Pages that were committed
- * meanwhile would keep SQLite from beginning the WAL anew. So commits then wait, as promises, until the thread has copied
- * those pages too. The event loop goes on.
+ * A thread copies the WAL's pages into the file while commits continue, which takes most of the time. SQLite restarts the WAL
+ * only when all pages are copied. So commits then wait, as promises, until the thread has copied the new pages too.
  */
 export interface Checkpointer {
-  /** Resolves when a commit may begin; null when it may begin at once. */
+  /** Resolves when a commit can begin; null when it can begin at once. */
   waitForCheckpoint(): Promise<void> | null;
   /** To be called after each commit. */
   committed(): void;
   /** To be called with the error of every task that syncs the file. */
   failed(error: unknown): void;
   /**
-   * The WAL must not begin anew in this process: pages that the disk may have lost are only there. The next start copies
-   * all of the WAL into the file again.
+   * True when this process must not restart the WAL, because it has the only copy of pages that the disk may have lost. The
+   * next start copies the whole WAL into the file again.
    */
   isStopped(): boolean;
   counts(): CheckpointCounts;
@@ -28,18 +27,18 @@ export interface Checkpointer {
 
 /** Frames after which a checkpoint begins: 8 MiB at SQLite's page size. */
 const CHECKPOINT_FRAMES = 2000;
-/** Past this commits wait for the running checkpoint: events arrive faster than the disk takes them. */
+/** Above this, events arrive faster than the disk writes them, and commits wait for the running checkpoint. */
 const MOST_FRAMES = 8 * CHECKPOINT_FRAMES;
 
 export function createCheckpointer(db: Database, background: Background): Checkpointer {
-  // NOOP copies nothing and only gives the numbers.
+  // NOOP only returns the numbers.
   const readWalState = db.prepare<[], WalState>("PRAGMA wal_checkpoint(NOOP)");
   const counts = { done: 0, blocked: 0, failed: 0 };
   let beginsAt = CHECKPOINT_FRAMES;
   let frames = 0;
   let running: Promise<void> | null = null;
   let mustCommitsWait = false;
-  /** Pages were copied and are not synced yet: SQLite syncs the file once, after the last of them. */
+  /** True when copied pages are not synced yet: SQLite syncs the file once, after the last page. */
   let isPartial = false;
   let isStopped = false;
 

@@ -18,9 +18,9 @@ import {
 import { preparePayloads } from "./payloads.js";
 
 export interface Committer {
-  /** One transaction. Throws what better-sqlite3 throws; then nothing was applied. */
+  /** Applies a batch in one transaction. If it throws better-sqlite3's error, nothing was applied. */
   commit(batch: Batch): BatchResult;
-  /** The empty result of a claim when nothing is due, found without a transaction; null when something is. */
+  /** @returns the empty result of a claim, without a transaction; null when an event may be due */
   claimNothing(request: ClaimRequest): ClaimResult | null;
   takeOver(request: TakeOverRequest): TakeOverResult;
 }
@@ -45,7 +45,7 @@ interface ClaimedRow {
   received_at: number;
 }
 
-/** After the clock was set back, one claim moves so many events: a large backlog must not block the event loop. */
+/** When the clock was set back, each claim corrects at most this many events, so that a backlog does not block the event loop. */
 const MOVED_AT_ONCE = 500;
 
 export function createCommitter(db: Database, shared: boolean): Committer {
@@ -88,7 +88,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'leased' AND due_at <= ? LIMIT ?",
     )
     .pluck();
-  // The token grows, so that a late settlement under the old lease changes nothing.
+  // The token is increased, so that a late settlement of the old lease changes nothing.
   const free = db.prepare(
     "UPDATE inbox SET state = 'ready', due_at = ?, ready_since = ?, token = token + 1 WHERE seq = ?",
   );
@@ -106,7 +106,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const inserted = insert.run(endpoint, eventId, type, state, dueAt, readySince, token, at, bodyHash, reason);
     if (inserted.changes === 0) {
       const original = findKey.get(endpoint, eventId);
-      if (original === undefined) throw new Error("an event that is there cannot be found");
+      if (original === undefined) throw new Error("an event that is in the inbox cannot be found");
       return { status: "duplicate", seq: original.seq, sameBody: original.body_hash.equals(bodyHash) };
     }
     const seq = Number(inserted.lastInsertRowid);
@@ -120,7 +120,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return settleOne.run(state, dueAt, readySince, attempts, flag, lastError, seq, token).changes === 1;
   }
 
-  /** Ends the leases of a dead process. @returns the events that are dead now */
+  /** Frees leases of a dead process. @returns the events that became dead */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const rows = seqs.map((seq) => freeCrashed.get(now, now, seq) as CrashedRow);
     return rows
@@ -164,11 +164,11 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   })).immediate;
 
   const takeOver = db.transaction(({ endpoint, now, held, crashed }: TakeOverRequest): TakeOverResult => {
-    // A shared file's leases may be those of a living process, so only time ends them.
+    // Leases in a shared file may belong to a living process, so they end only when they expire.
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
     if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
     for (const seq of orphans) free.run(now, now, seq);
-    // After a failure: a write that changes nothing shows whether the disk takes one.
+    // After a failure, this write, which changes nothing, shows whether the disk works.
     db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
     return { freed: orphans.length, dead: [] };
   }).immediate;

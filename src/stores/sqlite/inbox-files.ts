@@ -4,15 +4,15 @@ import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import type { WalSync } from "./wal-sync.js";
 
-/** The inbox, and the files that SQLite and the owner's lock find beside it by its path. */
+/** The inbox file, and the files that SQLite and the owner's lock find by its path. */
 const SUFFIXES = ["", "-wal", "-shm", "-owner"];
 
 /**
- * SQLite finds WAL and lock by the path of the file. Two processes that open one file by two paths have a WAL and a lock
- * each, and overwrite each other's pages: of 600 acknowledged events 300 were lost. So each file must have one name.
+ * SQLite finds WAL and lock by the path of the file. If two processes open a file by different paths, each has a separate WAL
+ * and lock, and they overwrite each other's pages: 300 of 600 acknowledged events were lost. So a file must have one name.
  *
  * @param path without symbolic links
- * @param mounts the text of `/proc/self/mountinfo`; null where there is none
+ * @param mounts the text of `/proc/self/mountinfo`; null on systems without it
  * @throws SignalboxError `store_unsupported`
  */
 export function refuseUnguardedFiles(path: string, mounts: string | null = readMounts()): void {
@@ -20,12 +20,11 @@ export function refuseUnguardedFiles(path: string, mounts: string | null = readM
     const name = path + suffix;
     const stats = lstatOf(name);
     if (isMountPoint(name, stats, mounts)) {
-      const help =
-        "Mount its folder instead, so that every process finds the same -wal, -shm and -owner beside the inbox.";
+      const help = "Mount its folder instead, so that all processes use the same -wal, -shm and -owner files.";
       throw new SignalboxError("store_unsupported", `${name} is mounted as a single file.`, help);
     }
     if (stats?.isSymbolicLink() === true) {
-      const help = "Remove the link, or put the file that it leads to in its place.";
+      const help = "Remove the link, or replace it with the file that it points to.";
       throw new SignalboxError("store_unsupported", `${name} is a symbolic link.`, help);
     }
     if (stats?.isFile() === true && stats.nlink > 1) {
@@ -39,19 +38,19 @@ export interface FileWatch {
   /**
    * To be called before a transaction. Transactions that share a sync share one check of the files, which takes 7 µs.
    *
-   * @returns for {@link assertWritten}: where the WAL ends, in frames
-   * @throws SignalboxError `store_failed` as long as the files are not as they were
+   * @returns the length of the WAL in frames, for {@link assertWritten}
+   * @throws SignalboxError `store_failed` while the files are not the same as when they were opened
    */
   assertUnchanged(): number;
   /**
-   * To be called before a transaction is acknowledged. If the WAL was cut while it was written, what it wrote stands
-   * behind a hole, where no start finds it.
+   * To be called before a transaction is acknowledged. If the WAL was cut in the meantime, the transaction's frames are
+   * behind a hole, and the next start does not find them.
    *
-   * @param end what {@link assertUnchanged} gave
+   * @param end the result of {@link assertUnchanged}
    * @throws SignalboxError `store_failed`
    */
   assertWritten(end: number): void;
-  /** The WAL, or the file, has lost what was committed. So the WAL must not be copied into the file. */
+  /** True when the WAL or the file has lost committed data. Then the WAL must not be copied into the file. */
   isWalCut(): boolean;
 }
 
@@ -59,22 +58,22 @@ const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * Files that are open can be deleted, replaced, linked or cut under us. Writes and syncs still succeed then, but the
- * next start does not find what they wrote.
+ * Detects that open files were deleted, replaced, linked or cut. Writes and syncs still succeed then, but the next start does
+ * not find their data.
  */
 export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch {
   const walName = `${path}-wal`;
-  // A tool's inbox has no -owner before its first receiver.
+  // An inbox has no -owner file before its first receiver, so a file can be missing.
   const watched = SUFFIXES.map((suffix) => ({ name: path + suffix, before: lstatOf(path + suffix) })).filter(
     ({ before }) => before !== undefined,
   );
   const pageBytes = db.pragma("page_size", { simple: true }) as number;
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  // NOOP only tells where the WAL ends. It reads that in -shm, so it is right also when the WAL was cut.
+  // NOOP only returns the length of the WAL. It reads it from -shm, so it is right even when the WAL was cut.
   const readEnd = db.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
   let fileBytes = lstatOf(path)?.size ?? 0;
   let wasCut = false;
-  /** The sync that was the last to begin when the files were checked. */
+  /** The number of begun syncs at the last check of the files. */
   let checkedAt = -1;
 
   const endOfWal = (): number => readEnd.get()?.log ?? 0;
@@ -85,7 +84,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
     return (wasCut ||= isShort(lstatOf(walName), endOfWal()));
   }
 
-  /** A file that another program vacuumed is shorter too, and has all its pages. */
+  /** A file that another program vacuumed is shorter too, but has all its pages. */
   function isFileCut(bytes: number): boolean {
     const hasShrunk = bytes < fileBytes;
     fileBytes = bytes;
@@ -93,7 +92,8 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
   }
 
   function cutError(name = walName): SignalboxError {
-    const help = "Restart the receiver: it goes on with what is left. Then replay what the service can send again.";
+    const help =
+      "Restart the receiver, which continues with the remaining events. Then replay what the service can send again.";
     return new SignalboxError("store_failed", `${name} was cut short while the inbox was open.`, help);
   }
 
@@ -113,7 +113,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
           wasCut = true;
           throw cutError(name);
         }
-        // Asked twice: another process may have begun the WAL anew between the two calls.
+        // Checked twice, because another process may have restarted the WAL between the two calls.
         if (name === walName && isShort(now, end) && isWalCut()) throw cutError();
       }
       checkedAt = wal.begun();
@@ -121,7 +121,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
     },
     assertWritten(end) {
       if (end === 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
-      // Not so when another process emptied the WAL and began it anew.
+      // After another process has restarted the WAL, it is shorter, and not cut.
       wasCut ||= endOfWal() > end;
       if (wasCut) throw cutError();
     },
@@ -146,9 +146,9 @@ function readMounts(): string | null {
 }
 
 function isMountPoint(name: string, stats: Stats | undefined, mounts: string | null): boolean {
-  // Only where there is no list of mounts: the layers of a container's file system may have devices of their own.
+  // Devices are compared only on systems without a list of mounts: layers of a container's file system can have other devices.
   if (mounts === null) return stats !== undefined && stats.dev !== lstatOf(dirname(name))?.dev;
-  // The fifth field, where a blank is \040.
+  // The fifth field is the mount point, in which a blank is written as \040.
   const escaped = name.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`);
   return mounts.split("\n").some((line) => line.split(" ", 5)[4] === escaped);
 }

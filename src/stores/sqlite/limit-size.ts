@@ -1,13 +1,13 @@
 import { statfsSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
-/** Left free on the disk for pruning, which writes before it frees. */
+/** Kept free on the disk, because pruning writes before it frees space. */
 export const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** A WAL that grew longer is cut to this size when it begins anew. */
+/** A longer WAL is cut to this size when it restarts. */
 export const MOST_WAL_BYTES = 64 * 1024 * 1024;
 
-/** Keeps the file from filling its disk: at the limit commits fail with SQLITE_FULL. */
+/** Prevents the file from filling its disk: at the limit commits fail with SQLITE_FULL. */
 export function limitSize(db: Database, folder: string): void {
   const pageSize = db.pragma("page_size", { simple: true }) as number;
   const pages = db.pragma("page_count", { simple: true }) as number;

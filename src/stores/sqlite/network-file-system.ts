@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { SignalboxError } from "../../errors.js";
 
-// statfs(2) magic numbers. File locks or shared memory of WAL do not work, or only seem to work, on these.
+// Magic numbers of statfs(2). File locks and the WAL's shared memory do not work reliably on these.
 const NETWORK_FILE_SYSTEMS = new Map<number, string>([
   [0x6969, "NFS"],
   [0xff534d42, "CIFS"],
@@ -24,7 +24,7 @@ export function refuseNetworkFileSystem(folder: string, type = typeOf(folder)): 
   );
 }
 
-/** The numbers are Linux's; other systems number their file systems differently. */
+/** @returns undefined on other systems than Linux, whose numbers differ */
 function typeOf(folder: string): number | undefined {
   return process.platform === "linux" ? statfsSync(folder).type >>> 0 : undefined;
 }

@@ -11,20 +11,20 @@ import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
 import { syncFolderOf, syncFoldersFrom } from "./wal-sync.js";
 
-/** `operator`: a tool beside a receiver, which owns nothing. */
+/** `operator`: a tool that does not hand off. */
 export type SqliteRole = "owner" | "shared" | "operator";
 
 export interface OpenDatabase {
   db: Database.Database;
-  /** Without symbolic links, as SQLite names the files beside it. */
+  /** Without symbolic links. SQLite derives the names of the other files from it. */
   path: string;
-  /** False: the last process that had it open died, or still has it open. */
+  /** False when the last process that opened it died, or still has it open. */
   wasClosedCleanly: boolean;
-  /** `keepWal`: leaves the files as they are. */
+  /** `keepWal`: closes without changing the files. */
   release: (options?: { keepWal: boolean }) => void;
 }
 
-/** Another process may be migrating or recovering the file at this moment. */
+/** How long to wait while another process migrates or recovers the file. */
 const OPEN_TIMEOUT_MS = 5000;
 
 /** @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed` */
@@ -34,7 +34,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
   let db: Database.Database | undefined;
   let path = givenPath;
   try {
-    // For a tool nothing is made: a misspelt path must not give a new, empty inbox.
+    // A tool must not make a new, empty inbox when its path is misspelt.
     let firstMade: string | undefined;
     if (role !== "operator") makeFolders(dirname(path), (folder) => void (firstMade ??= folder));
     path = withoutLinks(givenPath);
@@ -43,28 +43,28 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     refuseUnguardedFiles(path);
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
-    // SQLite would delete the WAL, and begin an empty inbox.
+    // SQLite would delete the WAL and make an empty inbox.
     if (!wasClosedCleanly && sizeOf(path) === 0)
       throw damagedError(path, "it is empty or missing, and its -wal is not");
 
     db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
     checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
     if (wasClosedCleanly) refuseCutFile(db, path);
-    const mayMake = role !== "operator";
-    assertInbox(db, path, mayMake);
-    // The first write of a new file, and the switch to WAL, are synced by SQLite itself.
+    const canMake = role !== "operator";
+    assertInbox(db, path, canMake);
+    // SQLite syncs the first write of a new file, and the switch to WAL.
     db.pragma("synchronous = FULL");
     switchToWal(db);
-    if (mayMake) migrate(db);
-    // Elsewhere than on a Mac it changes nothing.
+    if (canMake) migrate(db);
+    // It has an effect only on macOS.
     db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);
-    // From here on wal-sync.ts syncs the commits. NORMAL still syncs around checkpoints: without that a power cut could
-    // damage the file.
+    // From here on wal-sync.ts syncs the commits. NORMAL still syncs before and after checkpoints; otherwise a power cut
+    // could damage the file.
     db.pragma("synchronous = NORMAL");
-    // A wait inside SQLite would stop the host's event loop, so the store waits outside of it.
+    // A wait inside SQLite would block the event loop, so the store waits with timers instead.
     db.pragma(`busy_timeout = ${role === "operator" ? OPEN_TIMEOUT_MS : 0}`);
-    // Another thread makes the checkpoints: see checkpointer.ts.
+    // checkpointer.ts makes the checkpoints.
     db.pragma("wal_autocheckpoint = 0");
     db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
     syncFolderOf(path);
@@ -88,8 +88,9 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
 }
 
 /**
- * The last connection that closes writes the WAL into the file and deletes it. A damaged file must stay as it is, or the
- * next start would take it for one that was closed cleanly. So a read-only connection, which writes nothing, closes last.
+ * Closes a damaged file without changing it. Usually the last connection that closes copies the WAL into the file and deletes
+ * it, and then the next start would treat the file as closed cleanly. So a read-only connection, which writes nothing,
+ * closes last.
  */
 function closeUntouched(driver: typeof Database, db: Database.Database, path: string): void {
   let reader: Database.Database | undefined;
@@ -97,32 +98,32 @@ function closeUntouched(driver: typeof Database, db: Database.Database, path: st
     reader = new driver(path, { readonly: true });
     reader.pragma("schema_version");
   } catch {
-    // What cannot be read cannot be written by closing either.
+    // If the file cannot be read, closing does not write to it either.
   }
   db.close();
   reader?.close();
 }
 
-/** @returns 0 for a file that is not there */
+/** @returns 0 for a missing file */
 export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** @throws SignalboxError `store_unsupported` for a link to nothing, which SQLite would refuse with other words */
+/** @throws SignalboxError `store_unsupported` for a symbolic link whose target is missing */
 function withoutLinks(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return join(realpathSync(dirname(path)), basename(path));
   if (!stats.isSymbolicLink() || existsSync(path)) return realpathSync(path);
   throw new SignalboxError(
     "store_unsupported",
-    `${path} is a link to nothing.`,
-    "Make its target, or pass the target's path.",
+    `${path} is a symbolic link whose target is missing.`,
+    "Create the target, or pass the target's path.",
   );
 }
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** Several processes may make a file at once, and here SQLite does not wait by itself. */
+/** Several processes may make a file at the same time, and for this pragma SQLite does not wait for a lock. */
 function switchToWal(db: Database.Database): void {
   const startedAt = performance.now();
   for (;;) {
@@ -136,25 +137,25 @@ function switchToWal(db: Database.Database): void {
   }
 }
 
-/** SQLite would read zeros for the missing part of the last page. */
+/** SQLite would read the missing part of the last page as zeros. */
 function refuseCutFile(db: Database.Database, path: string): void {
   const pageBytes = db.pragma("page_size", { simple: true }) as number;
   if (statSync(path).size % pageBytes !== 0) throw damagedError(path, "a part of its last page is missing");
 }
 
 /**
- * Takes the lock that says which process may hand off from an inbox: one alone, or several that are all `shared`.
+ * Locks the inbox for handing off: by one process alone, or by several that are all `shared`.
  *
- * Node has no flock, so it is SQLite's lock on a file of its own, which leaves the inbox to tools. The kernel drops it
- * when the process ends, in whatever way: a pid file would be left behind.
+ * Node has no flock, so this is SQLite's lock on a separate file; tools can still open the inbox. The kernel releases the lock
+ * when the process ends for any reason. A pid file would be left behind.
  *
- * @returns how to release it
+ * @returns a function that releases the lock
  * @throws SignalboxError `store_in_use`
  */
 function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
   const lock = new driver(`${inboxPath}-owner`, { timeout: 0 });
   try {
-    // Nothing is ever written, so no journal has to be left behind by a process that is killed.
+    // Nothing is written, and with this mode a killed process leaves no journal behind.
     lock.pragma("journal_mode = MEMORY");
     if (shared) {
       lock.exec("BEGIN");
@@ -168,7 +169,7 @@ function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean):
     throw new SignalboxError(
       "store_in_use",
       `Another receiver has the inbox ${inboxPath} open.`,
-      "Stop it, give this one a file of its own, or open both with sqliteStore({ path, shared: true }).",
+      "Stop it, give this receiver another file, or open both with sqliteStore({ path, shared: true }).",
       { cause: error },
     );
   }

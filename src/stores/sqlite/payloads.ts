@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { ReceivedDelivery } from "../../inbox/store.js";
 
-/** What was received, in a table of its own: a change of an event's state does not rewrite it. */
+/** Bodies and headers. They have a separate table, so that a change of an event's state does not rewrite them. */
 export interface Payloads {
   insert(seq: number, payload: Payload): void;
   find(seq: number): Payload | undefined;

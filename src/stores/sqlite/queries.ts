@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import {
   EVENT_STATES,
-  type EventState,
+  withoutPayload,
   type InboxEntry,
   type ListQuery,
   type MoveOutcome,
@@ -13,45 +13,35 @@ import {
 } from "../../inbox/store.js";
 import { preparePayloads } from "./payloads.js";
 
-/** What people do with an inbox, beside the path of a delivery. Synchronous; each call one transaction. */
+/** The operations on an inbox that are not on the path of a delivery. Each is synchronous and one transaction. */
 export interface Queries {
   list(query: ListQuery): InboxEntry[];
   get(endpoint: string, eventId: string): StoredEvent | undefined;
   stats(endpoint: string): StoreStats;
-  /** When the event that waits longest in `ready` became due. */
   oldestReadyAt(endpoint: string): number | null;
   replay(moves: readonly ReplayMove[], now: number): MoveOutcome[];
   discard(events: readonly { endpoint: string; eventId: string }[], now: number): MoveOutcome[];
   prune(request: PruneRequest): { payloads: number; keys: number };
 }
 
-interface EntryRow {
-  seq: number;
-  endpoint: string;
-  event_id: string;
-  type: string;
-  state: EventState;
-  due_at: number;
-  attempts: number;
-  crashes: number;
-  possibly_repeated: number;
+interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
+  possiblyRepeated: number;
   replayed: number;
-  received_at: number;
-  last_error: string | null;
-  body_hash: Buffer;
+  bodyHash: Buffer;
 }
 
-const ENTRY = `seq, endpoint, event_id, type, state, due_at, attempts, crashes, possibly_repeated, replayed,
-  received_at, last_error, body_hash`;
+const ENTRY = `seq, endpoint, event_id AS eventId, type, state, due_at AS dueAt, attempts, crashes,
+  possibly_repeated AS possiblyRepeated, replayed, received_at AS receivedAt, last_error AS lastError,
+  body_hash AS bodyHash`;
 
 export function createQueries(db: Database): Queries {
   const findOne = db.prepare<[string, string], EntryRow>(
     `SELECT ${ENTRY} FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
   const payloads = preparePayloads(db);
-  /** By their SQL: what a listing is to exclude decides which index it can use. */
+  /** The prepared statements of `list`, by their SQL. */
   const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
-  // One count for each partial index: the table itself, with its rows many times as wide, is not read.
+  // Each count reads a partial index. The table has much wider rows.
   const counts = db.prepare<{ endpoint: string }, StateCounts>(`
     SELECT
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
@@ -74,7 +64,8 @@ export function createQueries(db: Database): Queries {
   const findOldPayloads = db
     .prepare<[string, number, number], number>(`SELECT seq ${old} AND has_payload = 1 LIMIT ?`)
     .pluck();
-  // The last number stays, or SQLite would give it out again: a reader that kept it as `afterSeq` would skip an event.
+  // The row with the largest `seq` is kept. Otherwise SQLite would use that number again, and a reader that pages by
+  // `afterSeq` would skip the new event.
   const findOldKeys = db
     .prepare<[string, number, number], number>(
       `SELECT seq ${old} AND has_payload = 0 AND seq < (SELECT max(seq) FROM inbox) LIMIT ?`,
@@ -87,13 +78,13 @@ export function createQueries(db: Database): Queries {
     const wanted = ["seq > @afterSeq"];
     if (endpoint !== undefined) wanted.push("endpoint = @endpoint");
     if (type !== undefined) wanted.push("type = @type");
-    // By an index of the endpoint SQLite would read and sort all its events for one page.
+    // With an index on the endpoint SQLite would read and sort all its events for one page.
     let from = "inbox NOT INDEXED";
     if (state !== undefined) {
-      // A partial index needs the state in the SQL itself, so it must be one of ours.
+      // A partial index is used only if the SQL contains the state, so the state is checked before it is inserted.
       if (!EVENT_STATES.includes(state)) return [];
       wanted.push(`state = '${state}'`);
-      // Of done events, which are nearly all, the table itself is in the right order.
+      // Nearly all events are done, so for these the table itself is read, which is in the order of `seq`.
       if (state !== "done") from = `inbox INDEXED BY inbox_${state}`;
     }
     const sql = `SELECT ${ENTRY} FROM ${from} WHERE ${wanted.join(" AND ")} ORDER BY seq LIMIT @limit`;
@@ -149,8 +140,8 @@ export function createQueries(db: Database): Queries {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
       const payload = payloads.find(row.seq);
-      const received = payload?.received ?? { at: row.received_at, headers: {} };
-      return { ...entryOf(row), received, bodyHash: row.body_hash, rawBody: payload?.body ?? null };
+      const received = payload?.received ?? withoutPayload(row.receivedAt);
+      return { ...entryOf(row), received, bodyHash: row.bodyHash, rawBody: payload?.body ?? null };
     },
     stats(endpoint) {
       const byState = counts.get({ endpoint }) as StateCounts;
@@ -164,19 +155,6 @@ export function createQueries(db: Database): Queries {
   };
 }
 
-function entryOf(row: EntryRow): InboxEntry {
-  return {
-    seq: row.seq,
-    endpoint: row.endpoint,
-    eventId: row.event_id,
-    type: row.type,
-    state: row.state,
-    dueAt: row.due_at,
-    attempts: row.attempts,
-    crashes: row.crashes,
-    possiblyRepeated: row.possibly_repeated === 1,
-    replayed: row.replayed === 1,
-    receivedAt: row.received_at,
-    lastError: row.last_error,
-  };
+function entryOf({ bodyHash: _, ...row }: EntryRow): InboxEntry {
+  return { ...row, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
 }

@@ -1,8 +1,8 @@
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 
-// Two tables, so that a change of state rewrites no payload. One partial index per state holds exactly the rows
-// that its query wants. Not WITHOUT ROWID: it costs three times the bytes written per event.
+// With two tables a change of state does not rewrite the payload. Each state has a partial index with the rows of its
+// query. WITHOUT ROWID is not used, because it writes three times the bytes for each event.
 const INBOX = `
   CREATE TABLE inbox (
     seq               INTEGER PRIMARY KEY,
@@ -38,15 +38,15 @@ const INBOX = `
   ) STRICT;
 `;
 
-// By a `ready_since` that is still to come a row is known that waits by a clock that was set back since.
+// If `ready_since` is in the future, the clock was set back after the row became ready.
 const READY_SINCE = `
-  ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: of no account
+  ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: not used
   CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
 `;
 
-// `received` holds more than the headers from now on; payloads.ts reads what was there before, since a rewrite of all
-// payloads would double the file. What is ready needs no index of its own for suspects. What waits for a person is listed
-// by `seq`, which an index holds behind its columns.
+// `headers` becomes `received`, which holds more. Old rows are not converted, since that would double the file; payloads.ts
+// reads both forms. Suspects need no separate index. Dead and quarantined events are listed by `seq`, which SQLite appends
+// to the columns of each index.
 const LISTED_BY_SEQ = `
   ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;
@@ -58,10 +58,10 @@ const LISTED_BY_SEQ = `
   CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
 `;
 
-/** Append only: a file carries in `user_version` how many of these it has seen. */
+/** Append only: a file's `user_version` is the number of migrations that were applied to it. */
 const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ];
 
-/** "sgbx": marks a file as an inbox. */
+/** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;
 
 function versionOf(db: Database): number {
@@ -69,22 +69,22 @@ function versionOf(db: Database): number {
 }
 
 /**
- * To be called before anything is written: a database of something else must stay as it is.
+ * To be called before anything is written, because another program's database must not be changed.
  *
- * @param mayMake whether an empty or older file will be migrated
+ * @param canMake whether an empty or older file will be migrated
  * @throws SignalboxError `store_newer`, `store_unsupported`
  */
-export function assertInbox(db: Database, path: string, mayMake: boolean): void {
-  // In one transaction: another process may be making the file at this moment.
+export function assertInbox(db: Database, path: string, canMake: boolean): void {
+  // In one transaction, because another process may be making the file now.
   const [isOurs, isEmpty] = db.transaction(() => [
     db.pragma("application_id", { simple: true }) === APPLICATION_ID,
     db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0,
   ])();
-  if (!isOurs && !(isEmpty && mayMake)) {
+  if (!isOurs && !(isEmpty && canMake)) {
     throw new SignalboxError(
       "store_unsupported",
-      `${path} is no inbox of signalbox.`,
-      mayMake ? "Give the inbox a file of its own." : "Pass the path that the receiver has.",
+      `${path} is not an inbox of signalbox.`,
+      canMake ? "Pass the path of another file." : "Pass the path that the receiver uses.",
     );
   }
   const version = versionOf(db);
@@ -95,15 +95,15 @@ export function assertInbox(db: Database, path: string, mayMake: boolean): void 
       "Upgrade this installation, or restore the file from before the upgrade.",
     );
   }
-  if (version < MIGRATIONS.length && !mayMake) {
-    const help = "Start its receiver once with this release, which brings it up to date.";
+  if (version < MIGRATIONS.length && !canMake) {
+    const help = "Start its receiver once with this release, which migrates the file.";
     throw new SignalboxError("store_unsupported", `${path} was written by an older signalbox.`, help);
   }
 }
 
-/** Brings an inbox that {@link assertInbox} let pass up to date. */
+/** Applies the missing migrations to an inbox that {@link assertInbox} accepted. */
 export function migrate(db: Database): void {
-  // A file that is up to date is not written to: it may be damaged, and is checked later.
+  // A current file is not written to, because it may be damaged, which is checked later.
   if (versionOf(db) === MIGRATIONS.length) return;
   db.transaction(() => {
     for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);

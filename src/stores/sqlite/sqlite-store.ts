@@ -12,18 +12,18 @@ import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
 import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
-/** What `sqliteStore` takes. A value of `undefined` means absent. */
+/** The options of `sqliteStore`. A value of `undefined` means absent. */
 export interface SqliteStoreOptions {
-  /** The inbox's file; its folder is made when it is missing. Beside it stand `-wal`, `-shm` and `-owner`. */
+  /** The inbox's file. A missing folder is created. The files `-wal`, `-shm` and `-owner` are in the same folder. */
   path: string;
   /**
-   * Several processes may have the file open, and a dead one's leases are taken over when they run out. Otherwise
-   * one process owns it, and takes over what a dead predecessor held at once when it starts.
+   * Allows several processes to open the file; the leases of a dead process are taken over when they expire. Otherwise one
+   * process owns the file, and takes over the leases of a dead process when it starts.
    * @default false
    */
   shared?: boolean | undefined;
   /**
-   * For a tool beside a running receiver: opens an existing file without owning it and never hands off.
+   * For a tool: opens an existing file, which a running receiver may use, and never hands off.
    * @default false
    */
   operator?: boolean | undefined;
@@ -44,7 +44,7 @@ interface Connection {
 /**
  * The default inbox: one SQLite file in WAL mode.
  *
- * @throws SignalboxError `option_invalid`; the file itself is opened, and checked, by `receiver.start()`
+ * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` opens and checks the file
  * @example
  * sqliteStore("signals.db");
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
@@ -59,9 +59,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   let connection: Connection | null = null;
-  /** In flight. The WAL's descriptor must not be closed under them. */
+  /** Writes in flight. The WAL's descriptor must not be closed before they end. */
   const writes = new Set<Promise<unknown>>();
-  /** A sync failed: the commits that it covered must be written again before anything is acknowledged. */
+  /** A sync failed, so its commits must be written again before anything is acknowledged. */
   let mustRewrite = false;
   let rewriting: Promise<void> | null = null;
 
@@ -80,7 +80,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     } catch (error) {
       await background.close();
       release({ keepWal: true });
-      // A statement that cannot be prepared: a table or a column is missing.
+      // A statement could not be prepared, because a table or a column is missing.
       throw codeOf(error) === "SQLITE_ERROR"
         ? damagedError(path, (error as Error).message, error)
         : storeError(error, path);
@@ -92,16 +92,16 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     wal.close();
     const keepWal = checkpointer.isStopped() || files.isWalCut();
     await background.close();
-    // The last connection that closes writes what stands in the WAL into the file, and leaves no WAL behind.
+    // The last connection that closes copies the WAL into the file and deletes the WAL.
     release({ keepWal });
   }
 
-  /** After a crash: is the file sound, and does the disk hold what stands in the WAL? */
+  /** After a crash: checks the file, and makes sure that the disk has the content of the WAL. */
   async function recover(background: Background): Promise<void> {
     const found = await background.run("quickCheck");
     if (found !== "ok") throw damagedError(path, found);
-    // A sync may have failed before the crash. The kernel reports that once, and then calls the next sync a success for
-    // pages that never reached the disk. So SQLite copies all of the WAL into the file before anything is answered.
+    // A sync may have failed before the crash. The kernel reports that only once: the next sync succeeds, although pages were
+    // not written. So SQLite copies the whole WAL into the file before anything is acknowledged.
     mustRewrite = !(await background.run("rewrite"));
   }
 
@@ -112,7 +112,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
 
   function assertOwner(): void {
     if (!operator) return;
-    const help = "Leave out operator: true to receive with it.";
+    const help = "To receive with it, remove operator: true.";
     throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
   }
 
@@ -138,7 +138,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       });
       await sync(current);
       current.files.assertWritten(end);
-      // Not earlier: a checkpoint would copy what a cut WAL has lost as zeros into the file.
+      // Not earlier: if the WAL was cut, a checkpoint would copy zeros into the file.
       current.checkpointer.committed();
       return result;
     } catch (error) {
@@ -161,13 +161,17 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     try {
       files.assertUnchanged();
       if (checkpointer.isStopped()) {
-        const help = "Repair the disk, then restart the receiver: the start writes the inbox anew.";
+        const help = "Repair the disk, then restart the receiver, which writes the inbox again.";
         throw new SignalboxError("store_failed", `The inbox ${path} could not be synced.`, help);
       }
       if (!(await background.run("rewrite"))) {
-        throw new SignalboxError("store_failed", `The inbox ${path} is being read.`, "It goes on by itself.");
+        throw new SignalboxError(
+          "store_failed",
+          `The inbox ${path} is being read.`,
+          "Commits continue when the reader ends.",
+        );
       }
-      // Not earlier: other processes' commits follow, in the WAL, the pages that the failed sync may have lost.
+      // Not earlier: in the WAL, commits of other processes follow the pages that the failed sync may have lost.
       wal.reopen();
       mustRewrite = false;
     } catch (error) {
@@ -218,7 +222,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         const nothing = claim === null ? null : read(({ committer }) => committer.claimNothing(claim));
         if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
       }
-      // Also for a batch of only duplicates: another process may have written the original and not synced it yet.
+      // A batch of only duplicates is synced too, because another process may not have synced the originals yet.
       return write(({ committer }) => committer.commit(batch));
     },
     async takeOver(request) {
@@ -258,12 +262,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
 
 function ignore(): void {}
 
-/** How long a commit is tried again while another process writes. */
+/** How long a commit is retried while another process writes. */
 const BUSY_LIMIT_MS = 2500;
 
 /**
- * Tries again while another process writes, after growing and random delays, so that two processes do not collide again
- * and again. A wait inside SQLite would stop the event loop.
+ * Retries while another process writes. The delays are random and grow, so that two processes do not collide each time. A wait
+ * inside SQLite would block the event loop.
  */
 async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
   const startedAt = performance.now();
@@ -284,7 +288,7 @@ function assertOptions(options: SqliteStoreOptions): void {
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.has(name));
   if (unknown !== undefined) {
     const known = [...OPTION_NAMES].join(", ");
-    throw new SignalboxError("option_unknown", `sqliteStore has no option "${unknown}".`, `It takes ${known}.`);
+    throw new SignalboxError("option_unknown", `sqliteStore has no option "${unknown}".`, `Known are ${known}.`);
   }
   if (typeof options.path !== "string" || options.path.trim() === "" || /:memory:|\0/.test(options.path)) {
     const help = "Pass the path of a file; for an inbox in memory use memoryStore() of signalbox/stores/memory.";

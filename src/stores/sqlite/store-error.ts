@@ -1,13 +1,13 @@
 import { isSignalboxError, SignalboxError } from "../../errors.js";
 import { missingBinaryError } from "../../sqlite/sqlite-driver.js";
 
-/** @returns the code of an error of SQLite or the file system; empty for others */
+/** @returns the code of an error of SQLite or the file system; empty for other errors */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
 }
 
-/** Another process has the lock; trying again helps. */
+/** Another process has the lock, so a retry can succeed. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_BUSY");
 }
@@ -21,39 +21,31 @@ export function isFull(error: unknown): boolean {
 
 export function damagedError(path: string, found: string, cause?: unknown): SignalboxError {
   const help =
-    "Move the file away and restore a backup, or start with a new file and replay what the service can send again.";
+    "Move the file away. Then restore a backup, or start with a new file and replay what the service can send again.";
   return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, { cause });
 }
 
-/** A sync failed inside SQLite: the kernel may have dropped pages that it should have written. */
+/** A sync failed inside SQLite, so the kernel may have dropped pages that it did not write. */
 export function isFailedSync(error: unknown): boolean {
   return codeOf(error) === "SQLITE_IOERR_FSYNC";
 }
 
-/** Makes a SignalboxError of an error of better-sqlite3 or the file system. */
+/** Converts an error of better-sqlite3 or the file system. */
 export function storeError(error: unknown, path: string): SignalboxError {
   if (isSignalboxError(error)) return error;
   const code = codeOf(error);
-  const because = { cause: error };
   const withoutBinary = missingBinaryError(error);
   if (withoutBinary !== undefined) return withoutBinary;
-  if (
-    /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code) ||
-    error instanceof RangeError ||
-    error instanceof TypeError
-  ) {
-    return new SignalboxError(
-      "store_row_refused",
-      `The inbox ${path} refused a row (${code || "value"}).`,
-      "",
-      because,
-    );
+  const isValueError = error instanceof RangeError || error instanceof TypeError;
+  if (isValueError || /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code)) {
+    const message = `The inbox ${path} refused a row (${code || "value"}).`;
+    return new SignalboxError("store_row_refused", message, "", { cause: error });
   }
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
-    return damagedError(path, code, error);
-  }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedError(path, code, error);
   const help = isFull(error)
-    ? "Free disk space; the receiver answers 503 until then and goes on by itself."
-    : "Check the disk, the folder's permissions and that the file is not mounted read-only.";
-  return new SignalboxError("store_failed", `The inbox ${path} failed (${code || "unknown error"}).`, help, because);
+    ? "Free disk space. Until then the receiver answers 503; afterwards it continues without a restart."
+    : "Check the disk, the folder's permissions, and that the file system is not mounted read-only.";
+  return new SignalboxError("store_failed", `The inbox ${path} failed (${code || "unknown error"}).`, help, {
+    cause: error,
+  });
 }

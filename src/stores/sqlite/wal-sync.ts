@@ -3,26 +3,26 @@ import { dirname } from "node:path";
 import { createDurations, type DurationStats } from "../../time/durations.js";
 
 /**
- * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the WAL without
- * a sync, and this syncs the WAL in libuv's pool before anything is acknowledged.
+ * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the WAL without a sync, and
+ * this syncs the WAL in libuv's pool before anything is acknowledged.
  *
- * The descriptor is ours, not SQLite's; a sync is of the file, so it covers whatever any connection or process
- * wrote to it. Opening and closing the WAL drops no lock: SQLite's locks are on the database and its -shm.
+ * It has a separate descriptor. A sync covers everything that any process wrote to the file. Closing the descriptor releases
+ * none of SQLite's locks, which are on the database and its -shm.
  */
 export interface WalSync {
   /**
-   * Resolves once all that was written before the call is on the disk. One sync runs at a time; calls that come
-   * meanwhile share the next. When a sync failed, this call and all later ones reject until `reopen`.
+   * Resolves once everything that was written before the call is on the disk. One sync runs at a time; calls during a sync
+   * share the next one. After a sync failed, all calls reject until `reopen`.
    */
   sync(): Promise<void>;
-  /** How many syncs have begun. Transactions between two of them share the later one. */
+  /** The number of syncs that have begun. Transactions between two syncs share the later one. */
   begun(): number;
   /**
-   * To be called after a failed sync, once the content was written again. The kernel has dropped the pages that it could
-   * not write, and would call the next sync of the old descriptor a success.
+   * To be called after a failed sync, once the content was written again. The kernel has dropped the pages that it could not
+   * write, and a later sync of the old descriptor would succeed without them.
    */
   reopen(): void;
-  /** @returns false when the four bytes there are zeros or missing, as in a hole; a frame begins with its page's number */
+  /** @returns false when the four bytes at this position are zeros or missing: a frame begins with its page's number, a hole does not */
   hasBytesAt(position: number): boolean;
   durations(): DurationStats;
   close(): void;
@@ -63,7 +63,7 @@ export function createWalSync(inboxPath: string): WalSync {
     sync: () => (running === null ? run() : (next ??= running.then(runNext, runNext))),
     begun: () => begun,
     reopen() {
-      // Opened first: the number of a closed descriptor may soon be that of another file of the host.
+      // Opened before the old one is closed, because the number of a closed descriptor can be reused for another file.
       const old = descriptor;
       descriptor = openSync(walPath, "r+");
       failure = null;
@@ -80,7 +80,7 @@ export function createWalSync(inboxPath: string): WalSync {
   };
 }
 
-/** The names of new files are data of their folder: without this sync a power cut may lose them. */
+/** Syncs the names of new files in a folder, which a power cut could lose. */
 export function syncFolderOf(path: string): void {
   // Windows does not need this, and cannot open a folder.
   if (process.platform === "win32") return;
@@ -92,7 +92,7 @@ export function syncFolderOf(path: string): void {
   }
 }
 
-/** The name of a new folder is data of the one above it, up to the first that was there before. */
+/** Syncs the names of new folders, from this folder up to the first one that was made. */
 export function syncFoldersFrom(folder: string, firstMade: string): void {
   syncFolderOf(folder);
   if (folder !== firstMade) syncFoldersFrom(dirname(folder), firstMade);

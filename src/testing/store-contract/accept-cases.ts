@@ -1,75 +1,69 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { ENDPOINT, T0, accept, claim, commit, newEvent, storeCase, type StoreCase, idsOf } from "./stage.js";
+import { ENDPOINT, T0, accept, claim, commit, newEvent, storeCase, type StoreCase, idsOf } from "./store-case.js";
 
-/** G1 to G4 and G6: what it means that an event was accepted. */
+/** G1 to G4 and G6: accepted events. */
 export const ACCEPT_CASES: readonly StoreCase[] = [
   storeCase("G1", "an accepted event is on the medium when commit resolves", async ({ store, readBack }) => {
     await accept(store, "evt_1");
     const found = await readBack(ENDPOINT, "evt_1");
     strictEqual(found?.state, "ready", "the event was acknowledged before it was on the medium");
   }),
-  storeCase("G2", "of many simultaneous accepts of one id exactly one is new", async ({ store, sibling }) => {
+  storeCase("G2", "only one of many simultaneous accepts of one id is new", async ({ store, sibling }) => {
     const commits = Array.from({ length: 20 }, (_, index) =>
       commit(index % 2 === 0 ? store : sibling, { accepts: [newEvent("evt_1"), newEvent(`evt_other_${index}`)] }),
     );
     const statuses = (await Promise.all(commits)).map(({ accepts }) => accepts[0]?.status);
     strictEqual(statuses.filter((status) => status === "accepted").length, 1, "one id was accepted more than once");
-    strictEqual(statuses.filter((status) => status === "duplicate").length, 19);
-    strictEqual((await store.list({ endpoint: ENDPOINT })).filter(({ eventId }) => eventId === "evt_1").length, 1);
+    strictEqual(
+      statuses.filter((status) => status === "duplicate").length,
+      19,
+      "an accept was neither new nor a duplicate",
+    );
+    const stored = (await store.list({ endpoint: ENDPOINT })).filter(({ eventId }) => eventId === "evt_1");
+    strictEqual(stored.length, 1, "one id was stored more than once");
   }),
   storeCase("G2", "one id twice in one batch is one event and one duplicate", async ({ store }) => {
     const { accepts } = await commit(store, { accepts: [newEvent("evt_1"), newEvent("evt_1")] });
-    deepStrictEqual(
-      accepts.map(({ status }) => status),
-      ["accepted", "duplicate"],
-    );
-    strictEqual(accepts[0]?.seq, accepts[1]?.seq);
+    const statuses = accepts.map(({ status }) => status);
+    deepStrictEqual(statuses, ["accepted", "duplicate"], "the second accept of an id was not a duplicate");
+    strictEqual(accepts[0]?.seq, accepts[1]?.seq, "the duplicate has another seq than its original");
   }),
   storeCase("G2", "the same id at another endpoint is another event", async ({ store }) => {
     await accept(store, "evt_1");
     await accept(store, "evt_1", { endpoint: "second" });
   }),
-  storeCase("G2", "a duplicate with another body is reported as that, and the first body stays", async ({ store }) => {
+  storeCase("G2", "a duplicate with another body is reported, and the first body is kept", async ({ store }) => {
     await accept(store, "evt_1", { body: Buffer.from("first") });
     const again = await commit(store, {
       accepts: [newEvent("evt_1", { body: Buffer.from("first") }), newEvent("evt_1", { body: Buffer.from("other") })],
     });
-    deepStrictEqual(
-      again.accepts.map((each) => (each.status === "duplicate" ? each.sameBody : each.status)),
-      [true, false],
-    );
-    strictEqual(Buffer.from((await store.get(ENDPOINT, "evt_1"))?.rawBody ?? []).toString(), "first");
+    const sameBodies = again.accepts.map((each) => (each.status === "duplicate" ? each.sameBody : each.status));
+    deepStrictEqual(sameBodies, [true, false], "sameBody was wrong");
+    const kept = (await store.get(ENDPOINT, "evt_1"))?.rawBody ?? [];
+    strictEqual(Buffer.from(kept).toString(), "first", "the first body was replaced");
   }),
-  storeCase(
-    "G3",
-    "a duplicate is answered only once its original is on the medium",
-    async ({ store, sibling, readBack }) => {
-      const commits = Array.from({ length: 10 }, async (_, index) => {
-        const { accepts } = await commit(index % 2 === 0 ? store : sibling, { accepts: [newEvent("evt_1")] });
-        if (accepts[0]?.status !== "duplicate") return;
-        const original = await readBack(ENDPOINT, "evt_1");
-        ok(original !== undefined, "a duplicate was acknowledged before its original was on the medium");
-      });
-      await Promise.all(commits);
-    },
-  ),
-  storeCase(
-    "G4",
-    "settlements, accepts and claim of one batch are applied together, in this order",
-    async ({ store }) => {
-      const seq = await accept(store, "evt_1", { state: "leased", dueAt: T0 + 60_000 });
-      const settlement = { seq, token: 1, state: "ready", dueAt: T0 - 1, settledAt: T0 - 1 } as const;
-      const result = await store.commit({
-        settlements: [{ ...settlement, attempts: 1, possiblyRepeated: false, lastError: "Error: x" }],
-        accepts: [newEvent("evt_2")],
-        claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10 },
-      });
-      deepStrictEqual(result.settlements, [true]);
-      deepStrictEqual(idsOf(result.claim?.events ?? []), ["evt_1", "evt_2"]);
-      strictEqual(result.claim?.events[0]?.attempts, 1);
-    },
-  ),
-  storeCase("G6", "a body comes back byte for byte, whatever the bytes", async ({ store }) => {
+  storeCase("G3", "a duplicate waits until its original is on the medium", async ({ store, sibling, readBack }) => {
+    const commits = Array.from({ length: 10 }, async (_, index) => {
+      const { accepts } = await commit(index % 2 === 0 ? store : sibling, { accepts: [newEvent("evt_1")] });
+      if (accepts[0]?.status !== "duplicate") return;
+      const original = await readBack(ENDPOINT, "evt_1");
+      ok(original !== undefined, "a duplicate was acknowledged before its original was on the medium");
+    });
+    await Promise.all(commits);
+  }),
+  storeCase("G4", "settlements, accepts and claim of one batch are applied in this order", async ({ store }) => {
+    const seq = await accept(store, "evt_1", { state: "leased", dueAt: T0 + 60_000 });
+    const settlement = { seq, token: 1, state: "ready", dueAt: T0 - 1, settledAt: T0 - 1 } as const;
+    const result = await store.commit({
+      settlements: [{ ...settlement, attempts: 1, possiblyRepeated: false, lastError: "Error: x" }],
+      accepts: [newEvent("evt_2")],
+      claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10 },
+    });
+    deepStrictEqual(result.settlements, [true], "the settlement was not applied");
+    deepStrictEqual(idsOf(result.claim?.events ?? []), ["evt_1", "evt_2"], "the claim missed events of its batch");
+    strictEqual(result.claim?.events[0]?.attempts, 1, "the claim was applied before the settlement");
+  }),
+  storeCase("G6", "a body is returned byte for byte, whatever the bytes", async ({ store }) => {
     const bodies = [
       Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
       Buffer.from([0x00, 0xff, 0xfe, 0xc3, 0x28, 0x80, 0x0d, 0x0a]),

@@ -1,9 +1,10 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import {
   ENDPOINT,
+  HEADERS,
   T0,
   accept,
-  bring,
+  acceptAs,
   claim,
   commit,
   newEvent,
@@ -12,126 +13,134 @@ import {
   takeOver,
   storeCase,
   type StoreCase,
-} from "./stage.js";
+} from "./store-case.js";
 
-/** G9 to G11: what people and time do with an inbox. */
+/** G9 to G11: prune, replay, discard, close, list and stats. */
 export const ADMINISTRATION_CASES: readonly StoreCase[] = [
-  storeCase("G9", "prune forgets old done events, payload first, and touches no other", async ({ store }) => {
+  storeCase("G9", "prune deletes old done events, payload first, and no others", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
-      await bring(store, `evt_${state}`, state);
+      await acceptAs(store, `evt_${state}`, state);
     const prune = (payloadsBefore: number, keysBefore: number) =>
       store.prune({ endpoint: ENDPOINT, payloadsBefore, keysBefore, limit: 500 });
-    deepStrictEqual(await prune(T0, T0), { payloads: 0, keys: 0 });
-    deepStrictEqual(await prune(T0 + 1e9, T0), { payloads: 1, keys: 0 });
-    strictEqual((await store.get(ENDPOINT, "evt_done"))?.rawBody, null);
+    deepStrictEqual(await prune(T0, T0), { payloads: 0, keys: 0 }, "a new event was pruned");
+    deepStrictEqual(await prune(T0 + 1e9, T0), { payloads: 1, keys: 0 }, "not just the payload was pruned");
+    strictEqual((await store.get(ENDPOINT, "evt_done"))?.rawBody, null, "the pruned payload is still there");
     const again = await commit(store, { accepts: [newEvent("evt_done")] });
-    strictEqual(again.accepts[0]?.status, "duplicate", "the key went with the payload");
-    deepStrictEqual(await prune(T0 + 1e9, T0 + 1e9), { payloads: 0, keys: 1 });
-    strictEqual(await stateOf(store, "evt_done"), undefined);
+    strictEqual(again.accepts[0]?.status, "duplicate", "the id was deleted with the payload");
+    deepStrictEqual(await prune(T0 + 1e9, T0 + 1e9), { payloads: 0, keys: 1 }, "not just the event was pruned");
+    strictEqual(await stateOf(store, "evt_done"), undefined, "the pruned event is still there");
     for (const state of ["ready", "leased", "dead", "quarantined"]) {
       const entry = await store.get(ENDPOINT, `evt_${state}`);
       strictEqual(entry?.state, state, `prune removed a ${state} event`);
       ok(entry.rawBody !== null, `prune dropped the payload of a ${state} event`);
     }
   }),
-  storeCase("G9", "prune takes no more rows at once than its limit", async ({ store }) => {
-    for (let index = 0; index < 5; index++) await bring(store, `evt_${index}`, "done");
-    deepStrictEqual(await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
-      payloads: 3,
-      keys: 0,
-    });
-    deepStrictEqual(await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 }), {
-      payloads: 2,
-      keys: 0,
-    });
+  storeCase("G9", "prune and discard delete the headers with the payload", async ({ store }) => {
+    await acceptAs(store, "evt_done", "done");
+    await acceptAs(store, "evt_dead", "dead");
+    deepStrictEqual((await store.get(ENDPOINT, "evt_done"))?.received.headers, HEADERS, "the headers were not stored");
+    await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 500 });
+    await store.discard([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0);
+    for (const eventId of ["evt_done", "evt_dead"]) {
+      const received = (await store.get(ENDPOINT, eventId))?.received;
+      deepStrictEqual(received, { at: T0, headers: {} }, `${eventId} kept its headers`);
+    }
   }),
-  storeCase("G9", "prune forgets nothing of another endpoint", async ({ store }) => {
+  storeCase("G9", "a prune deletes at most its limit", async ({ store }) => {
+    for (let index = 0; index < 5; index++) await acceptAs(store, `evt_${index}`, "done");
+    const request = { endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 };
+    deepStrictEqual(await store.prune(request), { payloads: 3, keys: 0 }, "the limit was not used");
+    deepStrictEqual(await store.prune(request), { payloads: 2, keys: 0 }, "the rest was not pruned");
+  }),
+  storeCase("G9", "prune deletes nothing of another endpoint", async ({ store }) => {
     const seq = await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
-    strictEqual(await settle(store, { seq, token: 1 }), true);
+    await settle(store, { seq, token: 1 });
     const request = { endpoint: ENDPOINT, payloadsBefore: T0 + 1e9, keysBefore: T0 + 1e9, limit: 500 };
-    deepStrictEqual(await store.prune(request), { payloads: 0, keys: 0 });
-    strictEqual((await store.get("second", "evt_1"))?.state, "done");
+    deepStrictEqual(await store.prune(request), { payloads: 0, keys: 0 }, "another endpoint's event was pruned");
+    strictEqual((await store.get("second", "evt_1"))?.state, "done", "another endpoint's event was changed");
   }),
-  storeCase("G9", "the number of a forgotten event is not used again", async ({ store }) => {
-    const seq = await bring(store, "evt_1", "done");
+  storeCase("G9", "the seq of a deleted event is not used again", async ({ store }) => {
+    const seq = await acceptAs(store, "evt_1", "done");
     await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0 + 1, limit: 500 });
-    ok((await accept(store, "evt_2")) > seq);
+    ok((await accept(store, "evt_2")) > seq, "the seq of a deleted event was used again");
   }),
-  storeCase(
-    "G10",
-    "replay takes done, dead and quarantined events with a payload, and nothing else",
-    async ({ store }) => {
-      for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
-        await bring(store, `evt_${state}`, state);
-      const replay = async (eventId: string) => (await store.replay([{ endpoint: ENDPOINT, eventId }], T0 + 1))[0];
-      strictEqual(await replay("evt_missing"), "not_found");
-      strictEqual(await replay("evt_ready"), "wrong_state");
-      strictEqual(await replay("evt_leased"), "wrong_state");
-      for (const state of ["done", "dead", "quarantined"]) strictEqual(await replay(`evt_${state}`), "moved");
-      const { events } = await claim(store, { now: T0 + 1 });
-      const replayed = new Map(events.map((event) => [event.eventId, event]));
-      deepStrictEqual([...replayed.keys()].toSorted(), ["evt_dead", "evt_done", "evt_quarantined", "evt_ready"]);
-      strictEqual(replayed.get("evt_dead")?.replayed, true);
-      strictEqual(replayed.get("evt_dead")?.attempts, 0, "a replay begins anew");
-      strictEqual(replayed.get("evt_done")?.possiblyRepeated, true, "what was done is a repeat");
-      strictEqual(replayed.get("evt_ready")?.replayed, false);
-    },
-  ),
-  storeCase("G10", "a quarantined event gets its real id, unless that was accepted already", async ({ store }) => {
+  storeCase("G10", "replay moves only done, dead and quarantined events", async ({ store }) => {
+    for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
+      await acceptAs(store, `evt_${state}`, state);
+    const replay = async (eventId: string) => (await store.replay([{ endpoint: ENDPOINT, eventId }], T0 + 1))[0];
+    strictEqual(await replay("evt_missing"), "not_found", "an unknown event was replayed");
+    for (const state of ["ready", "leased"])
+      strictEqual(await replay(`evt_${state}`), "wrong_state", `a ${state} event was replayed`);
+    for (const state of ["done", "dead", "quarantined"])
+      strictEqual(await replay(`evt_${state}`), "moved", `a ${state} event was not replayed`);
+    const { events } = await claim(store, { now: T0 + 1 });
+    const replayed = new Map(events.map((event) => [event.eventId, event]));
+    const ids = ["evt_dead", "evt_done", "evt_quarantined", "evt_ready"];
+    deepStrictEqual([...replayed.keys()].toSorted(), ids, "the replayed events were not claimed");
+    strictEqual(replayed.get("evt_dead")?.replayed, true, "a replayed event was not marked as replayed");
+    strictEqual(replayed.get("evt_dead")?.attempts, 0, "a replayed event kept its attempts");
+    strictEqual(replayed.get("evt_done")?.possiblyRepeated, true, "a done event was not marked as a possible repeat");
+    strictEqual(replayed.get("evt_ready")?.replayed, false, "an event that was not replayed was marked as replayed");
+  }),
+  storeCase("G10", "a quarantined event gets its real id, unless that id is stored already", async ({ store }) => {
     await accept(store, "sha256:a", { state: "quarantined", reason: "data_invalid" });
     await accept(store, "sha256:b", { state: "quarantined", reason: "data_invalid" });
     const readAs = { eventId: "evt_1", type: "signal.published" };
-    deepStrictEqual(await store.replay([{ endpoint: ENDPOINT, eventId: "sha256:a", readAs }], T0), ["moved"]);
-    strictEqual(await stateOf(store, "evt_1"), "ready");
-    deepStrictEqual(await store.replay([{ endpoint: ENDPOINT, eventId: "sha256:b", readAs }], T0), ["duplicate"]);
-    strictEqual(await stateOf(store, "sha256:b"), "done");
-    strictEqual((await claim(store)).events.length, 1);
+    const replay = async (eventId: string) => (await store.replay([{ endpoint: ENDPOINT, eventId, readAs }], T0))[0];
+    strictEqual(await replay("sha256:a"), "moved", "a usable event was not replayed");
+    strictEqual(await stateOf(store, "evt_1"), "ready", "a replayed event did not get its real id");
+    strictEqual(await replay("sha256:b"), "duplicate", "an event with a stored id was replayed");
+    strictEqual(await stateOf(store, "sha256:b"), "done", "a duplicate did not become done");
+    strictEqual((await claim(store)).events.length, 1, "a duplicate was claimed");
   }),
-  storeCase("G10", "discard drops the payload of a dead event and keeps its key", async ({ store }) => {
-    for (const state of ["ready", "leased", "done", "dead"] as const) await bring(store, `evt_${state}`, state);
+  storeCase("G10", "discard deletes the payload of a dead event and keeps its id", async ({ store }) => {
+    for (const state of ["ready", "leased", "done", "dead"] as const) await acceptAs(store, `evt_${state}`, state);
     const discard = async (eventId: string) => (await store.discard([{ endpoint: ENDPOINT, eventId }], T0))[0];
-    strictEqual(await discard("evt_missing"), "not_found");
-    for (const state of ["ready", "leased", "done"]) strictEqual(await discard(`evt_${state}`), "wrong_state");
-    strictEqual(await discard("evt_dead"), "moved");
+    strictEqual(await discard("evt_missing"), "not_found", "an unknown event was discarded");
+    for (const state of ["ready", "leased", "done"])
+      strictEqual(await discard(`evt_${state}`), "wrong_state", `a ${state} event was discarded`);
+    strictEqual(await discard("evt_dead"), "moved", "a dead event was not discarded");
     const entry = await store.get(ENDPOINT, "evt_dead");
-    deepStrictEqual([entry?.state, entry?.rawBody], ["done", null]);
-    deepStrictEqual(await store.replay([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0), ["payload_gone"]);
+    deepStrictEqual([entry?.state, entry?.rawBody], ["done", null], "a discarded event kept its state or payload");
+    const replayed = await store.replay([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0);
+    deepStrictEqual(replayed, ["payload_gone"], "an event without payload was replayed");
     const again = await commit(store, { accepts: [newEvent("evt_dead")] });
-    strictEqual(again.accepts[0]?.status, "duplicate");
+    strictEqual(again.accepts[0]?.status, "duplicate", "the id was deleted with the payload");
   }),
-  storeCase(
-    "G11",
-    "a closed store rejects, and a reopened one finds everything",
-    async ({ store, medium, sibling, open }) => {
-      await accept(store, "evt_1");
-      if (sibling !== store) await sibling.close(ENDPOINT);
-      await store.close(ENDPOINT);
-      await store.close(ENDPOINT);
-      await rejects(commit(store, { accepts: [newEvent("evt_2")] }));
-      await rejects(takeOver(store, new Set()));
-      await rejects(store.list({}));
-      await rejects(store.get(ENDPOINT, "evt_1"));
-      await rejects(store.stats(ENDPOINT));
-      await rejects(store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], T0));
-      await rejects(store.discard([{ endpoint: ENDPOINT, eventId: "evt_1" }], T0));
-      await rejects(store.prune({ endpoint: ENDPOINT, payloadsBefore: T0, keysBefore: T0, limit: 1 }));
-      const reopened = await open(medium.createStore());
-      strictEqual(await stateOf(reopened, "evt_1"), "ready");
-      strictEqual(await stateOf(reopened, "evt_2"), undefined);
-    },
-  ),
-  storeCase("G11", "counts and lists tell what is there", async ({ store }) => {
+  storeCase("G11", "a closed store rejects; reopened, it has its events", async ({ store, medium, sibling, open }) => {
+    await accept(store, "evt_1");
+    if (sibling !== store) await sibling.close(ENDPOINT);
+    await store.close(ENDPOINT);
+    await store.close(ENDPOINT);
+    const events = [{ endpoint: ENDPOINT, eventId: "evt_1" }];
+    const calls: Record<string, () => Promise<unknown>> = {
+      commit: () => commit(store, { accepts: [newEvent("evt_2")] }),
+      takeOver: () => takeOver(store, new Set()),
+      list: () => store.list({}),
+      get: () => store.get(ENDPOINT, "evt_1"),
+      stats: () => store.stats(ENDPOINT),
+      replay: () => store.replay(events, T0),
+      discard: () => store.discard(events, T0),
+      prune: () => store.prune({ endpoint: ENDPOINT, payloadsBefore: T0, keysBefore: T0, limit: 1 }),
+    };
+    for (const [name, call] of Object.entries(calls)) await rejects(call, `a closed store did not reject ${name}`);
+    const reopened = await open(medium.createStore());
+    strictEqual(await stateOf(reopened, "evt_1"), "ready", "a reopened store lost an event");
+    strictEqual(await stateOf(reopened, "evt_2"), undefined, "a closed store accepted an event");
+  }),
+  storeCase("G11", "stats and list show all events", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
-      await bring(store, `evt_${state}`, state);
+      await acceptAs(store, `evt_${state}`, state);
     await accept(store, "evt_ready_2", { dueAt: T0 - 500 });
     const { oldestReadyAt, ...counts } = await store.stats(ENDPOINT);
-    deepStrictEqual(counts, { ready: 2, leased: 1, done: 1, dead: 1, quarantined: 1, total: 6 });
-    strictEqual(oldestReadyAt, T0 - 500);
+    const expected = { ready: 2, leased: 1, done: 1, dead: 1, quarantined: 1, total: 6 };
+    deepStrictEqual(counts, expected, "stats counted wrongly");
+    strictEqual(oldestReadyAt, T0 - 500, "oldestReadyAt was not the earliest due time");
     const ids = (await store.list({ endpoint: ENDPOINT, state: "ready" })).map(({ eventId }) => eventId);
-    deepStrictEqual(ids, ["evt_ready", "evt_ready_2"]);
+    deepStrictEqual(ids, ["evt_ready", "evt_ready_2"], "list ignored the state or the order of seq");
     const firstPage = await store.list({ endpoint: ENDPOINT, limit: 4 });
     const secondPage = await store.list({ endpoint: ENDPOINT, afterSeq: firstPage.at(-1)?.seq ?? 0 });
-    deepStrictEqual([firstPage.length, secondPage.length], [4, 2]);
-    deepStrictEqual(await store.list({ endpoint: "second" }), []);
+    deepStrictEqual([firstPage.length, secondPage.length], [4, 2], "list ignored limit or afterSeq");
+    deepStrictEqual(await store.list({ endpoint: "second" }), [], "list returned another endpoint's events");
   }),
 ];

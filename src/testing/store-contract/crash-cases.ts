@@ -4,7 +4,7 @@ import {
   ENDPOINT,
   T0,
   accept,
-  bring,
+  acceptAs,
   claim,
   claimOne,
   crash,
@@ -13,78 +13,71 @@ import {
   takeOver,
   storeCase,
   type StoreCase,
-} from "./stage.js";
+} from "./store-case.js";
 
-/** G8: what a dead process had in hand. */
+/** G8: events of a process that died. */
 export const CRASH_CASES: readonly StoreCase[] = [
-  storeCase(
-    "G8",
-    "leases of a dead owner are taken over, counted as crashes and marked as possible repeats",
-    async ({ store }) => {
-      await bring(store, "evt_1", "leased");
-      await bring(store, "evt_2", "leased");
-      const held = await store.get(ENDPOINT, "evt_2");
-      if (store.shared) {
-        strictEqual(await takeOver(store, new Set()), 0, "a living process's lease was taken over");
-        deepStrictEqual((await claim(store, { now: T0 + 59_999 })).events, []);
-        deepStrictEqual(
-          (await claim(store, { now: T0 + 60_000 })).events.map(({ crashes }) => crashes),
-          [1, 1],
-        );
-        return;
-      }
-      strictEqual(await takeOver(store, new Set([held?.seq ?? -1])), 1);
-      const event = await claimOne(store);
-      deepStrictEqual([event.eventId, event.crashes, event.possiblyRepeated], ["evt_1", 1, true]);
-      strictEqual(event.attempts, 0, "a crash was counted as an attempt");
-      strictEqual(await stateOf(store, "evt_2"), "leased", "a held lease was taken over");
-    },
-  ),
-  storeCase(
-    "G8",
-    "a lease whose hand-off never began is freed without a crash, and its token is spent",
-    async ({ store }) => {
-      await bring(store, "evt_1", "leased");
-      const { freed } = await store.takeOver({ endpoint: ENDPOINT, now: T0, held: new Set(), crashed: false });
-      if (store.shared) {
-        strictEqual(freed, 0, "a living process's lease was freed");
-        return;
-      }
-      strictEqual(freed, 1);
-      const { crashes, possiblyRepeated, attempts, token } = await claimOne(store);
-      deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0]);
-      ok(token > 1, "a token was given out twice");
-    },
-  ),
-  storeCase(
-    "G8",
-    "a process never takes over an event that it has in hand, however late it is",
-    async ({ store, sibling }) => {
-      const seq = await bring(store, "evt_1", "leased");
-      await accept(store, "evt_2", { dueAt: T0 + 1e9 });
-      const late = T0 + 1e9;
-      const { events } = await claim(store, { now: late, held: new Set([seq]) });
-      deepStrictEqual(idsOf(events), ["evt_2"]);
-      strictEqual(await stateOf(store, "evt_1"), "leased", "a lease in hand was taken over");
-      if (!store.shared) return;
-      const others = await claim(sibling, { now: late, limit: 1, held: new Set([events[0]?.seq ?? -1]) });
-      deepStrictEqual(idsOf(others.events), ["evt_1"]);
-    },
-  ),
+  storeCase("G8", "leases of a dead process are freed, as crashes and possible repeats", async ({ store }) => {
+    await acceptAs(store, "evt_1", "leased");
+    await acceptAs(store, "evt_2", "leased");
+    const held = await store.get(ENDPOINT, "evt_2");
+    if (store.shared) {
+      strictEqual(await takeOver(store, new Set()), 0, "a living process's lease was taken over");
+      deepStrictEqual((await claim(store, { now: T0 + 59_999 })).events, [], "a lease was taken over too early");
+      const { events } = await claim(store, { now: T0 + 60_000 });
+      const crashes = events.map((event) => event.crashes);
+      deepStrictEqual(crashes, [1, 1], "expired leases were not taken over as crashes");
+      return;
+    }
+    strictEqual(await takeOver(store, new Set([held?.seq ?? -1])), 1, "not just the lease that is not held was freed");
+    const event = await claimOne(store);
+    const { eventId, crashes, possiblyRepeated } = event;
+    deepStrictEqual(
+      [eventId, crashes, possiblyRepeated],
+      ["evt_1", 1, true],
+      "a freed lease was not marked as a crash",
+    );
+    strictEqual(event.attempts, 0, "a crash was counted as an attempt");
+    strictEqual(await stateOf(store, "evt_2"), "leased", "a held lease was taken over");
+  }),
+  storeCase("G8", "a lease whose hand-off never began is freed without a crash", async ({ store }) => {
+    await acceptAs(store, "evt_1", "leased");
+    const { freed } = await store.takeOver({ endpoint: ENDPOINT, now: T0, held: new Set(), crashed: false });
+    if (store.shared) {
+      strictEqual(freed, 0, "a living process's lease was freed");
+      return;
+    }
+    strictEqual(freed, 1, "the lease was not freed");
+    const { crashes, possiblyRepeated, attempts, token } = await claimOne(store);
+    deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0], "a crash or an attempt was counted");
+    ok(token > 1, "a token was used twice");
+  }),
+  storeCase("G8", "a process never takes over an event that it holds itself", async ({ store, sibling }) => {
+    const seq = await acceptAs(store, "evt_1", "leased");
+    await accept(store, "evt_2", { dueAt: T0 + 1e9 });
+    const late = T0 + 1e9;
+    const { events } = await claim(store, { now: late, held: new Set([seq]) });
+    deepStrictEqual(idsOf(events), ["evt_2"], "a held event was claimed");
+    strictEqual(await stateOf(store, "evt_1"), "leased", "a held lease was taken over");
+    if (!store.shared) return;
+    const others = await claim(sibling, { now: late, limit: 1, held: new Set([events[0]?.seq ?? -1]) });
+    deepStrictEqual(idsOf(others.events), ["evt_1"], "another process did not take over the expired lease");
+  }),
   storeCase("G8", "an endpoint's leases are not taken over by another", async ({ store }) => {
     await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
-    strictEqual(await takeOver(store, new Set()), 0);
-    strictEqual((await store.get("second", "evt_1"))?.state, "leased");
+    strictEqual(await takeOver(store, new Set()), 0, "another endpoint's lease was freed");
+    strictEqual((await store.get("second", "evt_1"))?.state, "leased", "another endpoint's event was changed");
   }),
-  storeCase("G8", "a claim tells how often an event crashed, and the fifth crash makes it dead", async ({ store }) => {
-    await bring(store, "evt_1", "leased");
+  storeCase("G8", "a claim reports the crashes of an event, and the fifth makes it dead", async ({ store }) => {
+    await acceptAs(store, "evt_1", "leased");
     for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
       const now = T0 + crashes * 100_000;
-      deepStrictEqual(await crash(store, now), []);
-      strictEqual((await claimOne(store, { now })).crashes, crashes);
+      deepStrictEqual(await crash(store, now), [], `an event was dead after ${crashes} crashes`);
+      strictEqual((await claimOne(store, { now })).crashes, crashes, "a claim reported the wrong number of crashes");
     }
-    deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event died of crashes and was not reported");
+    deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event that became dead was not reported");
     const entry = await store.get(ENDPOINT, "evt_1");
-    deepStrictEqual([entry?.state, entry?.lastError, entry?.crashes], ["dead", CRASH_LOOP, MAX_CRASHES]);
+    const found = [entry?.state, entry?.lastError, entry?.crashes];
+    deepStrictEqual(found, ["dead", CRASH_LOOP, MAX_CRASHES], "an event was stored wrongly after its last crash");
   }),
 ];

@@ -23,7 +23,7 @@ export function createSignalQueue(redisUrl: string, logger: Logger, name: string
     defaultJobOptions: {
       attempts: 10,
       backoff: { type: "exponential", delay: 5000 },
-      // A repeat is recognised while the job is there; signalbox tries for three days.
+      // A repeat is recognised while the job is there; signalbox tries for days.
       removeOnComplete: { age: 4 * DAY_SECONDS },
     },
   });

@@ -3,7 +3,7 @@ import { handleSignal } from "./handle-signal.js";
 
 /**
  * The receiver calls it for each signal. When it resolves the signal is done; when it rejects, the signal comes again,
- * 20 times over about three days. It may come twice after a crash.
+ * 20 times, for days. It may come twice after a crash.
  */
 export function createOnSignal(alertsUrl: string | undefined): HandoffCallback<Signal> {
   return (signal, handoff) =>

@@ -226,9 +226,9 @@ test("a link and its target are one inbox with one owner", async () => {
   expect((await rejectionOf(openStore(target))).code).toBe("store_in_use");
 });
 
-test("a link to nothing is refused as that", async () => {
+test("a symbolic link whose target is missing is refused", async () => {
   const folder = tempFolder();
   symlinkSync(join(folder, "missing.db"), join(folder, "link.db"));
   const error = await rejectionOf(openStore(join(folder, "link.db")));
-  expect([error.code, error.message.includes("link to nothing")]).toEqual(["store_unsupported", true]);
+  expect([error.code, error.message.includes("target is missing")]).toEqual(["store_unsupported", true]);
 });

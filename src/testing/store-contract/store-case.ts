@@ -14,26 +14,25 @@ import type {
   StoredEvent,
 } from "../../inbox/store.js";
 
-/** A fresh place for one case to work on. */
+/** Where the stores of one case keep their events. */
 export interface ContractMedium {
-  /** A store on this medium; called again after a close, it finds what was there. */
+  /** Makes a store on this medium. After a close, a new store finds the events of the old one. */
   createStore(): InboxStore;
   /**
-   * A second store on the same medium, as another process would have it. Leave it out where there can be none: the
-   * cases that need it then work with two calls on one store.
+   * Makes a second store on the same medium, as in another process. Omit it if that is not supported: the cases then use one
+   * store for both.
    */
   createSibling?(): InboxStore;
   /**
-   * What the medium holds at this moment, seen from outside: what would be left if the process died now. Leave it
-   * out where nothing outlives the process.
+   * Reads an event from the medium as it would be found if the process died now. Omit it for a store that is not durable.
    */
   readBack?(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
-  /** Called once the case is over and its stores are closed. */
+  /** Called after the case, when its stores are closed. */
   destroy(): Promise<void>;
 }
 
-/** What a case works on. */
-export interface Stage {
+/** The argument of a case. */
+export interface CaseContext {
   store: InboxStore;
   sibling: InboxStore;
   medium: ContractMedium;
@@ -41,11 +40,11 @@ export interface Stage {
   readBack(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
 }
 
-/** One promise of a store, and how it is tried. */
+/** A test of one guarantee. */
 export interface StoreCase {
   guarantee: string;
   name: string;
-  run(stage: Stage): Promise<void>;
+  run(context: CaseContext): Promise<void>;
 }
 
 export function storeCase(guarantee: string, name: string, run: StoreCase["run"]): StoreCase {
@@ -55,6 +54,8 @@ export function storeCase(guarantee: string, name: string, run: StoreCase["run"]
 export const T0 = Date.UTC(2026, 0, 1);
 export const ENDPOINT = "default";
 
+export const HEADERS = { "content-type": "application/json" };
+
 export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEvent {
   const body = over.body ?? Buffer.from(`{"id":"${eventId}"}`);
   return {
@@ -63,7 +64,7 @@ export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEven
     type: "signal.published",
     state: "ready",
     dueAt: T0,
-    received: { at: T0, headers: {} },
+    received: { at: T0, headers: HEADERS },
     reason: null,
     ...over,
     body,
@@ -77,7 +78,7 @@ export function commit(store: InboxStore, batch: Partial<Batch>): Promise<BatchR
 
 export async function accept(store: InboxStore, eventId: string, over: Partial<NewEvent> = {}): Promise<number> {
   const { accepts } = await commit(store, { accepts: [newEvent(eventId, over)] });
-  strictEqual(accepts[0]?.status, "accepted", `${eventId} is new`);
+  strictEqual(accepts[0]?.status, "accepted", `${eventId} was not accepted as new`);
   return accepts[0].seq;
 }
 
@@ -87,13 +88,13 @@ export async function claim(
 ): Promise<ClaimResult> {
   const request = { endpoint: ENDPOINT, now: T0, limit: 10, ...over };
   const result = await commit(store, { claim: { ...request, leaseUntil: request.now + 60_000 } });
-  if (result.claim === null) throw new Error("a claim was asked for and not answered");
+  if (result.claim === null) throw new Error("the result of a claim was null");
   return result.claim;
 }
 
 export async function claimOne(store: InboxStore, over: { now?: number } = {}): Promise<ClaimedEvent> {
   const { events } = await claim(store, { ...over, limit: 1 });
-  if (events[0] === undefined) throw new Error("nothing was claimed");
+  if (events[0] === undefined) throw new Error("a claim returned no event");
   return events[0];
 }
 
@@ -104,12 +105,13 @@ export async function settle(store: InboxStore, over: Partial<Settlement> & Pick
   return settlements[0];
 }
 
-/** Brings an event into a state by the ways there are. */
-export async function bring(store: InboxStore, eventId: string, state: EventState): Promise<number> {
+/** Accepts an event and brings it into a state. */
+export async function acceptAs(store: InboxStore, eventId: string, state: EventState): Promise<number> {
   const born = state === "quarantined" ? "quarantined" : state === "ready" ? "ready" : "leased";
   const reason = born === "quarantined" ? "not_json" : null;
   const seq = await accept(store, eventId, { state: born, dueAt: born === "leased" ? T0 + 60_000 : T0, reason });
-  if (state === "done" || state === "dead") strictEqual(await settle(store, { seq, token: 1, state }), true);
+  if (state === "done" || state === "dead")
+    strictEqual(await settle(store, { seq, token: 1, state }), true, `${eventId} was not settled`);
   return seq;
 }
 
@@ -123,26 +125,21 @@ export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now
 }
 
 /**
- * Its holder dies: at once for an owner alone, by time for one of several.
+ * Ends all leases as crashes. A shared store does this in a claim, whose own events are given back.
  *
- * @returns the ids of the events that this made dead
+ * @returns the ids of the events that became dead
  */
 export async function crash(store: InboxStore, now: number): Promise<string[]> {
   if (!store.shared) {
     return idsOf((await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true })).dead);
   }
-  // A claim that wants nothing else still takes over what ran out.
   const { events, dead } = await claim(store, { now, limit: 1 });
-  await giveBackAll(store, events, now);
+  for (const { seq, token, attempts, possiblyRepeated } of events) {
+    await settle(store, { seq, token, state: "ready", dueAt: now, attempts, possiblyRepeated });
+  }
   return idsOf(dead);
 }
 
 export function idsOf(events: readonly Pick<CrashedEvent, "eventId">[]): string[] {
   return events.map(({ eventId }) => eventId);
-}
-
-async function giveBackAll(store: InboxStore, events: readonly ClaimedEvent[], now: number): Promise<void> {
-  for (const { seq, token, attempts, possiblyRepeated } of events) {
-    await settle(store, { seq, token, state: "ready", dueAt: now, attempts, possiblyRepeated });
-  }
 }
