@@ -245,7 +245,8 @@ function dropPayload(row: Row): void {
   row.body = null;
 }
 
-function entryOf({ token: _, readySince: _1, received: _2, bodyHash: _3, body: _4, ...entry }: Row): InboxEntry {
+function entryOf(row: Row): InboxEntry {
+  const { token: _token, readySince: _since, received: _received, bodyHash: _hash, body: _body, ...entry } = row;
   return entry;
 }
 

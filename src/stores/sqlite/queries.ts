@@ -155,6 +155,7 @@ export function createQueries(db: Database): Queries {
   };
 }
 
-function entryOf({ bodyHash: _, ...row }: EntryRow): InboxEntry {
-  return { ...row, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
+function entryOf(row: EntryRow): InboxEntry {
+  const { bodyHash: _hash, ...entry } = row;
+  return { ...entry, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
 }

@@ -68,7 +68,10 @@ export const LEASE_CASES: readonly StoreCase[] = [
     const values = { state: "done", dueAt: T0, attempts: 1, possiblyRepeated: false, lastError: null } as const;
     await commit(store, {
       settlements: ends.map((end, index) => ({
-        ...{ seq: seqs[index] as number, token: 1, settledAt: T0, ...values },
+        seq: seqs[index] as number,
+        token: 1,
+        settledAt: T0,
+        ...values,
         ...end,
       })),
     });
