@@ -8,7 +8,7 @@ export type Tier = (typeof TIERS)[number];
 
 export const tierSchema = z.enum(TIERS);
 
-/** What an account must be entitled to, beside a key's scopes (service document, Authentication). */
+/** The entitlements of an account, which an operation can require beside a key's scopes (service document, Authentication). */
 export const ENTITLEMENTS = [
   "api.access",
   "search_demand.full_database",
@@ -21,7 +21,7 @@ export type Entitlement = (typeof ENTITLEMENTS)[number];
 
 export const entitlementSchema = z.enum(ENTITLEMENTS);
 
-/** What an API key may be allowed (service document, Authentication). */
+/** The scopes that an API key can have (service document, Authentication). */
 export const SCOPES = ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const;
 
 /** One of {@link SCOPES}. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The error codes of the service, with the status of each. The document names only `PRO_API_QUOTA_EXHAUSTED`; the others
- * are assumptions of the emulator, so branch on the status where you can.
+ * The error codes of the service, with the status of each. The service's document names only `PRO_API_QUOTA_EXHAUSTED`. The
+ * other codes are assumptions of the emulator, so branch on the status if you can.
  */
 export const ERROR_STATUS = {
   INVALID_PARAMETERS: 400,
@@ -31,15 +31,15 @@ export const ERROR_STATUS = {
 /** One of {@link ERROR_STATUS}. */
 export type ServiceErrorCode = keyof typeof ERROR_STATUS;
 
-/** Every error body of the service (service document, Error envelope). */
+/** The body of every error of the service (service document, Error envelope). */
 export const errorEnvelopeSchema = z
   .looseObject({
     error: z.looseObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
-    request_id: z.string().describe("Identifies this request to the service's support."),
+    request_id: z.string().describe("The id of this request, for the service's support."),
   })
   .describe("The body of every error.");
 
 export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
 
-/** `details` of an exhausted quota (service document, Errors). */
+/** The `details` of the error for an exhausted quota (service document, Errors). */
 export const quotaDetailsSchema = z.looseObject({ limit: z.int(), remaining: z.int() });

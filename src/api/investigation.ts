@@ -8,31 +8,31 @@ export const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cance
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 export const TASK_STAGES = ["queued", "investigating", "generating_report", "complete"] as const;
-/** The step that an investigation is at. */
+/** The step that an investigation has reached. */
 export type TaskStage = (typeof TASK_STAGES)[number];
 
 export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/, "must be task_ and 36 characters of a UUID");
 
-/** As RFC 9562 has it, in either case; `z.uuid()` accepts the UUID of all f in lower case only. */
+/** A UUID of RFC 9562, in upper or lower case. `z.uuid()` accepts the UUID with only the digit f in lower case only. */
 const UUID =
   /^([\da-fA-F]{8}-[\da-fA-F]{4}-[1-8][\da-fA-F]{3}-[89abAB][\da-fA-F]{3}-[\da-fA-F]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12})$/;
 
-/** The body of operation 1. */
+/** The body of the request that starts an investigation. */
 export const startInvestigationBodySchema = z
   .strictObject({
     slug: z
       .string()
       .min(1)
       .max(200)
-      .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, and no hyphen first")
+      .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, without a hyphen at the start")
       .meta({ description: "The canonical slug of a product or a category.", examples: ["aurora-notes"] }),
     locale: localeSchema.default("en").describe("The language of the report."),
     idempotency_key: z
       .stringFormat("uuid", UUID)
-      .describe("A UUID that the caller makes. Use it again only to retry the same product and language."),
-    confirm_usage: z.literal(true).describe("The caller agrees that the investigation uses research allowance."),
+      .describe("A UUID that the caller generates. Reuse it only to retry with the same product and language."),
+    confirm_usage: z.literal(true).describe("Confirms that the investigation uses research allowance."),
   })
-  .describe("What to investigate. Unknown keys are refused.");
+  .describe("The investigation to start. Unknown keys are refused.");
 
 /** The investigation task (service document, Investigation task). */
 export const investigationTaskSchema = z
@@ -41,12 +41,12 @@ export const investigationTaskSchema = z
     type: z.literal("promotion_investigation"),
     status: z.enum(TASK_STATUSES),
     stage: z.enum(TASK_STAGES),
-    status_url: z.string().describe("The path that reads this task, with the API prefix."),
-    result_url: z.string().nullable().describe("Null until the task has succeeded, then the same as `status_url`."),
+    status_url: z.string().describe("The path to read this task from, with the API prefix."),
+    result_url: z.string().nullable().describe("Null until the task has succeeded; then equal to `status_url`."),
     poll_after_seconds: z
       .int()
       .nullable()
-      .describe("Seconds to wait before the next read; null once the task has succeeded."),
+      .describe("Seconds to wait before the next read; null when the task has succeeded."),
     created_at: dateTimeSchema,
     updated_at: dateTimeSchema,
     completed_at: dateTimeSchema.nullable().describe("Null until the task is finished."),
@@ -56,9 +56,9 @@ export const investigationTaskSchema = z
       .describe("Null when there was no error."),
     report: reportSchema
       .nullable()
-      .describe("Null until the task has succeeded, and after a failure. A read never generates a report."),
+      .describe("Null until the task has succeeded, also after a failure. Reading a task never generates a report."),
   })
-  .describe("A promotion investigation, with its report once it has succeeded. All twelve fields are always present.");
+  .describe("A promotion investigation, with its report when it has succeeded. All twelve fields are always present.");
 
-/** One investigation, with its report once it succeeded. */
+/** One investigation, with its report when it has succeeded. */
 export type InvestigationTask = z.infer<typeof investigationTaskSchema>;

@@ -2,12 +2,12 @@ import type { Tier } from "./access.js";
 
 const requestsPerWindow: Readonly<Record<Tier, number>> = { developer: 120, pro: 120, enterprise: 120 };
 
-/** The service's limits (service document, Limits). The limits of single parameters are in their schemas. */
+/** The service's limits (service document, Limits). The limits of a parameter are in its schema. */
 export const LIMITS = {
-  /** Requests of one key in `requestWindowSeconds`, free operations included. */
+  /** The number of requests of one key in `requestWindowSeconds`, including free operations. */
   requestsPerWindow,
   requestWindowSeconds: 60,
-  /** Counted calls of a Developer Access account in a UTC month, over all of its keys, REST and MCP together. */
+  /** The number of counted calls of a Developer Access account in a UTC month, by all of its keys, over REST and MCP. */
   developerCallsPerMonth: 50,
   developerRows: 10,
   developerHistoryMonths: 1,
@@ -18,9 +18,16 @@ export const LIMITS = {
   registrationsPerDay: 10,
   /** Per account in a rolling 24 hours. */
   signalsPerDay: 1000,
-  /** A signal that is delayed for longer is not sent. */
+  /** A signal with a longer delay is not sent. */
   signalDelayHours: 24,
   /** The largest difference between a signature's timestamp and the receiver's clock. */
   signatureAgeSeconds: 300,
   pollAfterSeconds: 60,
 } as const;
+
+/** The rate limit as text: one number if it is the same for all tiers, otherwise the number of each tier. */
+export function rateLimitText(): string {
+  const rates = new Set(Object.values(requestsPerWindow));
+  const each = Object.entries(requestsPerWindow).map(([tier, count]) => `${count} (${tier})`);
+  return `${rates.size === 1 ? [...rates].join("") : each.join(", ")} requests in ${LIMITS.requestWindowSeconds} seconds`;
+}

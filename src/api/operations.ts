@@ -7,19 +7,19 @@ import { rankingsQuerySchema, rankingsResponseSchema } from "./rankings.js";
 import { searchDemandQuerySchema, searchDemandResponseSchema } from "./search-demand.js";
 import { newRegistrationSchema, registerWebhookBodySchema } from "./webhook-registration.js";
 
-/** One REST operation (service document, Endpoints). The texts are for the OpenAPI document. */
+/** One REST operation (service document, Endpoints). Its texts appear in the OpenAPI document. */
 export interface Operation {
   tag: "Investigations" | "Signals" | "Catalog" | "Research";
   summary: string;
   description: string;
   method: "GET" | "POST";
-  /** Below the API prefix; `{name}` stands for a path parameter. */
+  /** The path after the API prefix; `{name}` is a path parameter. */
   path: string;
-  /** Null: public, no key. */
+  /** Null if the operation is public and needs no key. */
   scope: Scope | null;
-  /** Whether the operation accepts a signed session token in place of a key (service document, Authentication). */
+  /** Whether the operation accepts a signed session token instead of a key (service document, Authentication). */
   acceptsSession: boolean;
-  /** How many counted calls of the monthly quota it uses. */
+  /** The number of counted calls of the monthly quota that the operation uses. */
   quotaUnits: 0 | 1;
   query?: z.ZodObject;
   body?: z.ZodObject;
@@ -28,7 +28,7 @@ export interface Operation {
   errors: readonly number[];
 }
 
-/** Where the REST API begins; a part of the base address. */
+/** The path prefix of the REST API, which is a part of the base address. */
 export const API_PREFIX = "/v1";
 
 export const OPERATIONS = {
@@ -36,9 +36,9 @@ export const OPERATIONS = {
     tag: "Investigations",
     summary: "Start a promotion investigation",
     description:
-      "Starts research into the promotion of one product. It runs in the background, and uses research allowance. The same " +
-      "idempotency key with the same product and language returns the existing task; with others it is a conflict (409). " +
-      `An account may have ${LIMITS.activeInvestigations} active investigations. 503 is possible before the feature is activated.`,
+      "Starts an investigation of one product's promotion. It runs in the background and uses research allowance. The same " +
+      "idempotency key with the same product and language returns the existing task; with a different product or language it is " +
+      `refused with 409. An account can have ${LIMITS.activeInvestigations} active investigations.`,
     method: "POST",
     path: "/research/promotion-investigations",
     scope: "research:execute",
@@ -52,8 +52,8 @@ export const OPERATIONS = {
     tag: "Investigations",
     summary: "Read an investigation",
     description:
-      "Reads a task and starts nothing. It is free, also when the month's quota is used up; rate limits apply. Wait " +
-      `${LIMITS.pollAfterSeconds} seconds between reads while the task is pending. A task of another account is not found.`,
+      "Reads a task. It is free, also when the month's quota is used up, but rate limits apply. While the task is pending, wait " +
+      `${LIMITS.pollAfterSeconds} seconds between reads. Tasks of other accounts are not found.`,
     method: "GET",
     path: "/research/promotion-investigations/{task_id}",
     scope: "research:read",
@@ -70,8 +70,8 @@ export const OPERATIONS = {
     tag: "Signals",
     summary: "Register a signal webhook",
     description:
-      "Registers an HTTPS endpoint for future signals about products that the account follows. The service soon sends it a " +
-      `\`webhook.verification\`. An account may register ${LIMITS.registrationsPerDay} endpoints a day.`,
+      "Registers an HTTPS endpoint for future signals about products that the account follows. The service soon sends a " +
+      `\`webhook.verification\` to the endpoint. An account can register ${LIMITS.registrationsPerDay} endpoints a day.`,
     method: "POST",
     path: "/alerts/webhooks",
     scope: "webhooks:manage",
@@ -80,7 +80,7 @@ export const OPERATIONS = {
     body: registerWebhookBodySchema,
     response: {
       status: 201,
-      description: "The pending registration with its signing secret, which is shown only once.",
+      description: "The pending registration with its signing secret, which no later answer contains.",
       schema: newRegistrationSchema,
     },
     errors: [400, 401, 403, 404, 409, 429, 503],
@@ -88,7 +88,7 @@ export const OPERATIONS = {
   productProfile: {
     tag: "Catalog",
     summary: "Read a product's profile",
-    description: "Finds a product by its canonical slug. Public, and never counted.",
+    description: "Reads the public profile of a product by its canonical slug. It needs no key and is not counted.",
     method: "GET",
     path: "/tools/{slug}",
     scope: null,
@@ -96,7 +96,7 @@ export const OPERATIONS = {
     quotaUnits: 0,
     response: {
       status: 200,
-      description: "The profile; the account decides which fields it has.",
+      description: "The profile. Its fields depend on the account.",
       schema: productProfileSchema,
     },
     errors: [404],
@@ -105,9 +105,9 @@ export const OPERATIONS = {
     tag: "Research",
     summary: "Search demand",
     description:
-      "Keywords, the tracked products that receive their traffic, and the share of each. Shares are of the tracked sample. " +
-      `Developer Access gets page 1, ${LIMITS.developerRows} rows, ${LIMITS.developerHistoryMonths} month of history and ` +
-      `${LIMITS.developerSectorOptions} sectors, nested lists included.`,
+      "Lists keywords and the tracked products that receive their traffic. Shares are of the tracked sample. Developer Access " +
+      `gets page 1, at most ${LIMITS.developerRows} rows in any list, ${LIMITS.developerHistoryMonths} month of history and ` +
+      `${LIMITS.developerSectorOptions} sectors.`,
     method: "GET",
     path: "/research/search-demand",
     scope: "research:read",
@@ -116,7 +116,7 @@ export const OPERATIONS = {
     query: searchDemandQuerySchema,
     response: {
       status: 200,
-      description: "A page of keywords, and the detail of one if the request asked for it.",
+      description: "A page of keywords, with the detail of one keyword if `keyword_id` was given.",
       schema: searchDemandResponseSchema,
     },
     errors: [400, 401, 403, 404, 429, 503],
@@ -125,8 +125,8 @@ export const OPERATIONS = {
     tag: "Research",
     summary: "Product rankings",
     description:
-      "Products ranked by growth, change, traffic, domain rating, organic, AI-referral or paid metrics. Some sort orders " +
-      `need account features of their own. Developer Access gets page 1 and ${LIMITS.developerRows} results.`,
+      "Ranks products by growth, change, traffic, domain rating, or organic, AI-referral or paid visits. Some sort orders " +
+      `need additional account features. Developer Access gets page 1 and ${LIMITS.developerRows} results.`,
     method: "GET",
     path: "/research/rankings",
     scope: "research:read",

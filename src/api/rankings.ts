@@ -2,13 +2,13 @@ import { z } from "zod";
 import { freeLocaleSchema } from "./locale.js";
 
 export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"] as const;
-/** What products are ranked by. */
+/** The figure that products are ranked by. */
 export type RankingSort = (typeof RANKING_SORTS)[number];
 
-/** The last page that may be asked for. */
+/** The last page that a caller can request. */
 export const LAST_RANKINGS_PAGE = 200;
 
-/** The parameters of operation 6; unknown ones are refused. */
+/** The query parameters of rankings. Unknown parameters are refused. */
 export const rankingsQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
   category: z.string().max(120).optional().describe("A category slug."),
@@ -17,26 +17,31 @@ export const rankingsQuerySchema = z.strictObject({
     .regex(/^[A-Za-z]{2}$/, "must be two letters, such as DE")
     .optional()
     .describe("A country code of two letters, in either case."),
-  q: z.string().max(80).optional().describe("Searches in the products."),
-  sort: z.enum(RANKING_SORTS).default("growth").describe("The measure that ranks the products."),
-  order: z.enum(["asc", "desc"]).default("desc").describe("Whether the lowest or the highest rank comes first."),
+  q: z.string().max(80).optional().describe("Text to search for in the products."),
+  sort: z.enum(RANKING_SORTS).default("growth").describe("The figure that the products are ranked by."),
+  order: z.enum(["asc", "desc"]).default("desc").describe("Whether the lowest or the highest figure comes first."),
   min_traffic: z
     .int()
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .default(1000)
-    .describe("The fewest visits in the latest month."),
+    .describe("The lowest number of visits in the latest month."),
   min_growth: z.number().min(0).max(100).default(0).describe("The lowest growth, as a ratio: 0.1 means 10 percent."),
   min_dr: z.number().min(0).max(100).default(0).describe("The lowest domain rating."),
   min_dr_gain: z.number().min(0).max(100).default(0).describe("The smallest increase of the domain rating."),
-  max_domain_age_months: z.int().min(0).max(120).default(0).describe("The oldest domain, in months; 0 means any age."),
-  page: z.int().min(1).max(LAST_RANKINGS_PAGE).default(1).describe("The page, from 1."),
+  max_domain_age_months: z
+    .int()
+    .min(0)
+    .max(120)
+    .default(0)
+    .describe("The highest age of the domain in months; 0 means any age."),
+  page: z.int().min(1).max(LAST_RANKINGS_PAGE).default(1).describe("The page number, from 1."),
   limit: z.int().min(1).max(50).default(25).describe("Products on a page."),
 });
 
-/** What a caller gives. */
+/** The parameters that a caller passes. */
 export type RankingsQuery = z.input<typeof rankingsQuerySchema>;
-/** The same with every default in its place. */
+/** The parameters with the defaults filled in. */
 export type RankingsParameters = z.output<typeof rankingsQuerySchema>;
 
 export const rankingItemSchema = z
@@ -57,16 +62,16 @@ export const rankingItemSchema = z
     domain_rating: z.number().nullable().optional(),
     favicon_url: z.string().nullable().optional(),
   })
-  .describe("One ranked product. Null means unavailable. Some accounts get more fields.");
+  .describe("One ranked product. A field that is null is unavailable. Some accounts get more fields.");
 
 /** One ranked product. */
 export type RankingItem = z.infer<typeof rankingItemSchema>;
 
-/** The answer of operation 6 (service document, Rankings response). */
+/** The answer of rankings (service document, Rankings response). */
 export const rankingsResponseSchema = z
   .looseObject({
     dataset: z.looseObject({}),
-    eligible_population: z.int().describe("How many products could be in this ranking."),
+    eligible_population: z.int().describe("The number of products that could be in this ranking."),
     filters: z.looseObject({}).describe("The filters that were applied."),
     items: z.array(rankingItemSchema),
     pagination: z.looseObject({

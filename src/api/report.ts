@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { dateTimeSchema } from "./date-time.js";
 
-/** Objects whose fields the document does not show. */
+/** Objects whose fields the service's document does not define. */
 const objects = z.array(z.looseObject({}));
 
 /** The saved report of a succeeded investigation (service document, Report). */
 export const reportSchema = z
   .looseObject({
-    version: z.string().describe("The version of the report's format: any text."),
+    version: z.string().describe("The version of the report's format, as any text."),
     generated_at: dateTimeSchema.nullable(),
     narrative: z
       .looseObject({

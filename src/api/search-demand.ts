@@ -16,38 +16,43 @@ export const CONCENTRATIONS = ["unknown", "single", "concentrated", "balanced", 
 
 const threshold = z.int().min(0).max(10_000_000_000).default(0);
 
-/** The last page that may be asked for. */
+/** The last page that a caller can request. */
 export const LAST_DEMAND_PAGE = 1000;
 
-/** The parameters of operation 5; unknown ones are refused, the retired `view` too. */
+/** The query parameters of search demand. Unknown parameters are refused, also the retired parameter `view`. */
 export const searchDemandQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
-  q: z.string().max(120).optional().describe("Searches in the keywords."),
-  market: z.string().max(120).optional().describe("The sector slug of the receiving products; not a country code."),
-  type: z.enum(DEMAND_TYPES).default("non_brand").describe("Keywords without a brand, with one, or all."),
-  min_products: z.literal([1, 2, 3, 5]).default(1).describe("The fewest products that receive traffic from a keyword."),
+  q: z.string().max(120).optional().describe("Text to search for in the keywords."),
+  market: z.string().max(120).optional().describe("The slug of the product sector; not a country code."),
+  type: z
+    .enum(DEMAND_TYPES)
+    .default("non_brand")
+    .describe("Keywords without a brand name, with a brand name, or all keywords."),
+  min_products: z
+    .literal([1, 2, 3, 5])
+    .default(1)
+    .describe("The lowest number of products that receive traffic from a keyword."),
   min_traffic: threshold.describe("The lowest observed traffic."),
   min_volume: threshold.describe("The lowest search volume."),
-  sort: z.enum(DEMAND_SORTS).default("traffic").describe("The measure that orders the rows."),
-  page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1).describe("The page, from 1."),
+  sort: z.enum(DEMAND_SORTS).default("traffic").describe("The figure that the rows are sorted by, from the highest."),
+  page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1).describe("The page number, from 1."),
   limit: z.int().min(1).max(50).default(25).describe("Rows on a page."),
   keyword_id: z
     .int()
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe("Asks for the detail of this keyword in `keyword`; 0 asks for none."),
+    .describe("Adds the detail of this keyword as `keyword`; 0 adds none."),
 });
 
-/** What a caller gives. */
+/** The parameters that a caller passes. */
 export type SearchDemandQuery = z.input<typeof searchDemandQuerySchema>;
-/** The same with every default in its place. */
+/** The parameters with the defaults filled in. */
 export type SearchDemandParameters = z.output<typeof searchDemandQuerySchema>;
 
 const count = z.int().min(0);
 const sampleType = z.literal("top_search_keywords");
 
-/** A tracked product, with the traffic that it receives from a keyword. */
 const observedProductSchema = z.looseObject({
   tool_id: z.int(),
   name: z.string(),
@@ -83,15 +88,15 @@ export const keywordRowSchema = z
     observed_products: count,
     observed_traffic: z.number(),
     search_volume: z.number(),
-    product_change1m: z.number().nullable().describe("Change in products since the month before."),
-    traffic_change1m: z.number().nullable().describe("Change in traffic since the month before."),
+    product_change1m: z.number().nullable().describe("The change in the number of products since the month before."),
+    traffic_change1m: z.number().nullable().describe("The change in traffic since the month before."),
     comparison_status: z
       .enum(COMPARISON_STATUSES)
       .optional()
       .describe("The changes are usable only when this is `comparable`."),
     traffic_distribution: trafficDistributionSchema.optional(),
   })
-  .describe("A keyword with its figures. A change that is null is unavailable, not zero.");
+  .describe("A keyword with its figures. If a change is null, it is unavailable, not zero.");
 
 /** One keyword, with the shares of its traffic among the tracked products. */
 export type KeywordRow = z.infer<typeof keywordRowSchema>;
@@ -131,7 +136,7 @@ export const keywordDetailSchema = keywordRowSchema
 /** One keyword with its history, sectors, products and related keywords. */
 export type KeywordDetail = z.infer<typeof keywordDetailSchema>;
 
-/** The answer of operation 5 (service document, Search demand response): nine keys. */
+/** The answer of search demand (service document, Search demand response). */
 export const searchDemandResponseSchema = z
   .looseObject({
     dataset: z.looseObject({
@@ -160,7 +165,7 @@ export const searchDemandResponseSchema = z
     keyword: keywordDetailSchema.nullable().describe("Null unless the request asked for the detail of a keyword."),
     markets: z
       .array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string() }))
-      .describe("The product sectors to filter by; not a map of the market."),
+      .describe("The product sectors that `market` can filter by; not a map of the market."),
     pagination: z.looseObject({
       page: z.int(),
       limit: z.int(),

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { SIGNAL_TYPES } from "../events/signal-types.js";
 import { dateTimeSchema } from "./date-time.js";
 
-/** A signal type that can be subscribed to (service document, Signal types). */
-export const signalTypeSchema = z.enum(SIGNAL_TYPES).describe("What a signal is about.");
+/** A signal type that a registration can list (service document, Signal types). */
+export const signalTypeSchema = z.enum(SIGNAL_TYPES).describe("The type of a signal.");
 
-// What the service promises to send. The schemas in events/ ask for less: a receiver refuses no signal because of a new notation.
+// These schemas describe what the service sends. The schemas in events/ are looser, so that a receiver accepts new notations.
 const envelope = { id: z.string(), version: z.literal("1"), created_at: dateTimeSchema };
 const measureSchema = z.looseObject({ value: z.number(), unit: z.string() });
 
@@ -16,7 +16,7 @@ export const signalPublishedSchema = z
     id: z
       .string()
       .regex(/^sig_\d+_\d+$/)
-      .describe("`sig_<signal_id>_<product_id>`, the same in every attempt. Store it, and accept each id once."),
+      .describe("`sig_<signal_id>_<product_id>`, the same in every attempt. Store the id, and process each id once."),
     type: z.literal("signal.published"),
     data: z.looseObject({
       signal_id: z.int(),
@@ -37,23 +37,23 @@ export const signalPublishedSchema = z
       url: z.string().describe("The public page of the product."),
     }),
   })
-  .describe("A newly confirmed signal about a product that the account follows.");
+  .describe("A newly confirmed signal about a followed product.");
 
-/** (service document, webhook.verification) */
+/** The handshake of a new endpoint (service document, webhook.verification). */
 export const webhookVerificationSchema = z
   .looseObject({
     ...envelope,
     type: z.literal("webhook.verification"),
     data: z.looseObject({ challenge: z.string() }),
   })
-  .describe("Sent soon after a registration: the endpoint must answer with the challenge.");
+  .describe("Sent soon after a registration. The endpoint must answer with the challenge.");
 
 /** The answer to {@link webhookVerificationSchema}. */
 export const challengeAnswerSchema = z
   .looseObject({ challenge: z.string() })
   .describe("The received challenge, unchanged.");
 
-/** (service document, webhook.test) */
+/** A test delivery (service document, webhook.test). */
 export const webhookTestSchema = z
   .looseObject({
     ...envelope,

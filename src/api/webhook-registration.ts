@@ -9,8 +9,8 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
 const URI_PIECE = String.raw`(?:[\w\-.~:/?@!$&'()*+,;=]|%[\dA-Fa-f]{2})*`;
 /**
- * `z.url()` also accepts what the URL parser repairs, such as a blank or a missing slash, and the registration would then
- * show the text as it was given. Letters beyond ASCII need their `xn--` form in a host name, and escapes elsewhere.
+ * `z.url()` also accepts addresses that the URL parser repairs, such as one with a blank or without a slash. Letters outside
+ * ASCII must be in `xn--` form in the host name, and escaped elsewhere.
  */
 const URI = new RegExp(
   String.raw`^[A-Za-z][A-Za-z\d+.-]*://(?![/?#])(?:\[[\dA-Fa-f:.]+\])?${URI_PIECE}(?:#${URI_PIECE})?$`,
@@ -19,13 +19,13 @@ const URI = new RegExp(
 /** The longest endpoint URL that can be registered, in characters. */
 export const LONGEST_ENDPOINT_URL = 2048;
 
-/** The body of operation 3. */
+/** The body of the request that registers an endpoint. */
 export const registerWebhookBodySchema = z
   .strictObject({
-    // The emulator refuses plain HTTP itself: one of its switches allows it on loopback.
+    // The schema accepts http://, because a switch of the emulator allows it on loopback. Otherwise the emulator refuses it.
     url: z
       .string()
-      .regex(URI, "must be an address such as https://receiver.example/signals, with odd characters escaped")
+      .regex(URI, "must be a URL such as https://receiver.example/signals, with special characters escaped")
       .max(LONGEST_ENDPOINT_URL)
       .pipe(z.url())
       .meta({
@@ -36,9 +36,9 @@ export const registerWebhookBodySchema = z
     locale: localeSchema.default("en").describe("The language of the events."),
     signal_types: z.array(signalTypeSchema).min(1).max(30).describe("The signal types to send."),
   })
-  .describe("Which signals to send, and where to. Unknown keys are refused.");
+  .describe("The signals to send, and the endpoint to send them to. Unknown keys are refused.");
 
-/** What a caller gives to register an endpoint. */
+/** The body that a caller passes to register an endpoint. */
 export type RegisterWebhookBody = z.input<typeof registerWebhookBodySchema>;
 
 /** The signal webhook registration (service document, Signal webhook registration). */
@@ -47,25 +47,29 @@ export const webhookRegistrationSchema = z.looseObject({
   url: z.url(),
   status: z.enum(REGISTRATION_STATUSES),
   locale: localeSchema,
-  // Open where it is read: the service may add signal types.
-  signal_types: z.array(z.string()).describe("Values of `SignalType`; the service may add some."),
+  // An answer can have any text here, because the service can add signal types.
+  signal_types: z.array(z.string()).describe("Values of `SignalType`; the service can add types."),
   failure_count: z.int().describe("The number of failed deliveries."),
   created_at: dateTimeSchema,
   updated_at: dateTimeSchema,
-  /** Present only when the registration was just made, or its secret was just rotated. */
+  /** Present only right after the registration was created or its secret was rotated. */
   signing_secret: z.string().optional(),
 });
 
-/** An endpoint that is registered for signals. */
+/** A registered endpoint. */
 export type WebhookRegistration = z.infer<typeof webhookRegistrationSchema>;
 
-/** The answer of operation 3. Without its secret it is useless, since the secret is never shown again. */
+/** The answer to a new registration. The secret is required here, because no later answer contains it. */
 export const newRegistrationSchema = webhookRegistrationSchema
-  .extend({ signing_secret: z.string().describe("The key that signs deliveries. It is shown only once: store it.") })
-  .describe("A registration that was just made, with its signing secret.");
+  .extend({
+    signing_secret: z
+      .string()
+      .describe("The secret that signs deliveries. Store it, because no later answer contains it."),
+  })
+  .describe("A new registration, with its signing secret.");
 
-/** A registration that was just made. */
+/** A new registration. */
 export type NewRegistration = WebhookRegistration & {
-  /** The key that signs deliveries. It is shown only once: store it. */
+  /** The secret that signs deliveries. Store it, because no later answer contains it. */
   signing_secret: string;
 };

@@ -19,10 +19,10 @@ import {
 } from "../sent-events.js";
 import { newRegistrationSchema, registerWebhookBodySchema } from "../webhook-registration.js";
 
-/** A JSON object, as it stands in the OpenAPI document. */
+/** A JSON object of the OpenAPI document. */
 export type JsonObject = { [key: string]: unknown };
 
-/** The schemas that have a name in the OpenAPI document; each is there once. */
+/** The named schemas of the OpenAPI document. */
 export const COMPONENTS = {
   StartInvestigationBody: startInvestigationBodySchema,
   InvestigationTask: investigationTaskSchema,
@@ -47,7 +47,6 @@ export const COMPONENTS = {
 /** The name of one of {@link COMPONENTS}. */
 export type ComponentName = keyof typeof COMPONENTS;
 
-/** A reference to a component. */
 export function componentRef(name: ComponentName): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -55,7 +54,7 @@ export function componentRef(name: ComponentName): { $ref: string } {
 /** A reference to the component of this schema. */
 export function componentOf(schema: z.ZodType): { $ref: string } {
   const found = Object.entries(COMPONENTS).find(([, component]) => component === schema);
-  if (found === undefined) throw new TypeError("The schema of an operation is not one of the named components.");
+  if (found === undefined) throw new TypeError("The schema of an operation is not in COMPONENTS.");
   return componentRef(found[0] as ComponentName);
 }
 
@@ -76,17 +75,17 @@ export function parameterSchemas(query: z.ZodObject): Record<string, JsonObject>
 
 const JSON_SCHEMA_OPTIONS = {
   target: "draft-2020-12",
-  // The form that a caller sends: a field with a default may be left out.
+  // Describes what a caller sends, so a field with a default is optional.
   io: "input",
   override: ({ jsonSchema }: { jsonSchema: JsonObject }): void => {
-    // The bounds of JavaScript's integers are not bounds of the service.
+    // The limits of JavaScript's integers are not limits of the service.
     if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) {
       delete jsonSchema["minimum"];
       delete jsonSchema["maximum"];
     }
-    // A date's format says the same as its pattern of 300 characters.
+    // The format of a date replaces a pattern of 300 characters.
     if (String(jsonSchema["format"]).startsWith("date")) delete jsonSchema["pattern"];
-    // A schema without these accepts any property anyway.
+    // A schema accepts any property by default, so these empty objects are unnecessary.
     if (isEmptyObject(jsonSchema["additionalProperties"])) delete jsonSchema["additionalProperties"];
     if (isEmptyObject(jsonSchema["properties"]) && jsonSchema["additionalProperties"] === undefined) {
       delete jsonSchema["properties"];

@@ -1,36 +1,44 @@
 import type { ErrorEnvelope, ServiceErrorCode } from "../error-envelope.js";
-import { LIMITS } from "../limits.js";
+import { LIMITS, rateLimitText } from "../limits.js";
 import { componentRef, type JsonObject } from "./component-schemas.js";
 
 const LIMIT = LIMITS.developerCallsPerMonth;
 
 /** The headers that show the month's quota (service document, Errors). */
 const QUOTA_HEADERS = {
-  "X-Quota-Limit": { description: "Counted calls in a month.", schema: { type: "integer" }, example: LIMIT },
-  "X-Quota-Remaining": { description: "Counted calls that are left.", schema: { type: "integer" }, example: 0 },
+  "X-Quota-Limit": {
+    description: "The number of counted calls in a month.",
+    schema: { type: "integer" },
+    example: LIMIT,
+  },
+  "X-Quota-Remaining": {
+    description: "The number of counted calls that are left in this month.",
+    schema: { type: "integer" },
+    example: 0,
+  },
   "X-Quota-Policy": {
     description: "`<limit>;month`.",
     schema: { type: "string", pattern: String.raw`^\d+;month$` },
     example: `${LIMIT};month`,
   },
   "X-Quota-Reset": {
-    description: "When the next month begins.",
+    description: "The start of the next month.",
     schema: { type: "string", format: "date-time" },
     example: "2026-04-01T00:00:00.000Z",
   },
 };
 
-/** The quota headers as components. */
+/** Describes the quota headers as components. */
 export function quotaHeaders(): JsonObject {
   return Object.fromEntries(
     Object.entries(QUOTA_HEADERS).map(([name, { description, ...rest }]) => [
       name,
-      { description: `${description} Only limited Developer Access gets it.`, ...rest },
+      { description: `${description} Only accounts with limited Developer Access get this header.`, ...rest },
     ]),
   );
 }
 
-/** References to the quota headers, for a response. */
+/** Refers to the quota headers, for a response. */
 export function quotaHeaderRefs(): JsonObject {
   return Object.fromEntries(Object.keys(QUOTA_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
@@ -46,7 +54,7 @@ interface ErrorResponse {
 const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   400: {
     name: "BadRequest",
-    description: "A parameter or the body is invalid. Correct it before you try again.",
+    description: "A parameter or the body is invalid. Correct it before you retry.",
     codes: ["INVALID_PARAMETERS"],
   },
   401: { name: "Unauthorized", description: "The key is missing, invalid or revoked.", codes: ["API_KEY_INVALID"] },
@@ -57,7 +65,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   404: {
     name: "NotFound",
-    description: "There is no such product or resource, or it belongs to another account.",
+    description: "The product or resource does not exist, or it belongs to another account.",
     codes: ["PRODUCT_NOT_FOUND"],
   },
   409: {
@@ -67,24 +75,24 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   429: {
     name: "TooManyRequests",
-    description: `More than ${LIMITS.requestsPerWindow.developer} requests in ${LIMITS.requestWindowSeconds} seconds, or the month's quota is used up: see \`error.code\` and the quota headers.`,
+    description: `More than ${rateLimitText()}, or the month's quota is used up. \`error.code\` names the reason.`,
     codes: ["RATE_LIMITED", "PRO_API_QUOTA_EXHAUSTED"],
   },
   503: {
     name: "Unavailable",
-    description: "The data or the feature is unavailable now. Retry with backoff.",
+    description: "The data or the feature is unavailable. Retry with backoff.",
     codes: ["DATA_UNAVAILABLE"],
   },
 };
 
-/** A reference to the response of an error status. */
+/** Refers to the response of an error status. */
 export function errorResponseRef(status: number): { $ref: string } {
   const response = RESPONSES[status];
-  if (response === undefined) throw new TypeError(`The error status ${status} has no text in the OpenAPI document.`);
+  if (response === undefined) throw new TypeError(`The error status ${status} has no response in RESPONSES.`);
   return { $ref: `#/components/responses/${response.name}` };
 }
 
-/** The response of each error status, by name. */
+/** Describes the response of each error status as components. */
 export function errorResponses(): JsonObject {
   return Object.fromEntries(
     Object.entries(RESPONSES).map(([status, { name, description, codes }]) => {

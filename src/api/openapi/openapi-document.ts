@@ -1,4 +1,4 @@
-import { LIMITS } from "../limits.js";
+import { LIMITS, rateLimitText } from "../limits.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
 import { componentOf, componentSchemas, parameterSchemas, type JsonObject } from "./component-schemas.js";
 import { errorResponseRef, errorResponses, quotaHeaderRefs, quotaHeaders } from "./error-responses.js";
@@ -9,7 +9,7 @@ export interface OpenApiOptions {
   /**
    * The base address of the REST API with its prefix, such as `http://127.0.0.1:4310/v1`.
    *
-   * @default "/v1", below the origin that the document is read from
+   * @default "/v1", relative to the origin of the document
    */
   serverUrl?: string;
 }
@@ -26,8 +26,8 @@ export interface OpenApiDocument {
 }
 
 /**
- * The service's REST operations, and the deliveries that it sends, as an OpenAPI 3.1 document. Each call makes a new one, from
- * the schemas that the emulator and the client use. Requests refuse unknown fields, answers accept them.
+ * Describes the service's REST operations and deliveries as an OpenAPI 3.1 document. It comes from the schemas that the emulator
+ * and the client use. Requests with unknown fields are refused; answers can have unknown fields.
  *
  * @example
  * JSON.stringify(openApiDocument({ serverUrl: "http://127.0.0.1:4310/v1" }));
@@ -40,9 +40,9 @@ export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {})
       version: "1",
       summary: "Market intelligence on AI products: investigations, rankings, search demand and signals.",
       description:
-        `Each key may send ${LIMITS.requestsPerWindow.developer} requests in ${LIMITS.requestWindowSeconds} seconds, free ` +
-        `operations included. Developer Access has ${LIMITS.developerCallsPerMonth} counted calls in a UTC month, shared by ` +
-        "all keys of the account. Not official: signalbox made it from the service's document.",
+        `Each key can send ${rateLimitText()}, including free operations. Developer Access has ` +
+        `${LIMITS.developerCallsPerMonth} counted calls in a UTC month, shared by all keys of the account. This document is ` +
+        "not official: signalbox generated it from the service's document.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: serverUrl, description: "The REST API, version 1." }],
@@ -60,7 +60,7 @@ export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {})
 }
 
 const TAGS: Record<Operation["tag"], string> = {
-  Investigations: "Promotion investigations: start one, then poll it.",
+  Investigations: "Promotion investigations: start an investigation, then poll it.",
   Signals: "Signed notifications of newly published signals.",
   Catalog: "The public catalog of products.",
   Research: "Product rankings and search demand.",
@@ -72,7 +72,7 @@ const SECURITY_SCHEMES = {
     scheme: "bearer",
     description:
       "A key from the dashboard, as `Authorization: Bearer <API_KEY>`. Its scopes: `research:execute` starts investigations, " +
-      "`research:read` reads investigations, search demand and rankings, `webhooks:manage` registers webhooks, `mcp:tools` " +
+      "`research:read` reads investigations, search demand and rankings, `webhooks:manage` registers webhooks, and `mcp:tools` " +
       "is for the tools of the remote MCP. Enable only the scopes that an integration needs.",
   },
   sessionToken: {
@@ -119,14 +119,14 @@ function operationObject(name: OperationName, operation: Operation): JsonObject 
   };
 }
 
-// The list of a scheme that is not OAuth holds the required scopes (OpenAPI 3.1, Security Requirement Object).
+// OpenAPI 3.1 allows a list of required scopes also for schemes other than OAuth (Security Requirement Object).
 function securityOf({ scope, acceptsSession }: Operation): JsonObject[] {
   if (scope === null) return [];
   return [{ apiKey: [scope] }, ...(acceptsSession ? [{ sessionToken: [] }] : [])];
 }
 
 const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
-  task_id: { description: "The id of the task.", example: "task_3f0c2a6e-5b1d-4e8a-9c47-d2b6f1a0e935" },
+  task_id: { description: "The id of the investigation task.", example: "task_3f0c2a6e-5b1d-4e8a-9c47-d2b6f1a0e935" },
   slug: { description: "The canonical slug of the product.", example: "aurora-notes" },
 };
 

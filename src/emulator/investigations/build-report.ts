@@ -10,12 +10,12 @@ import { findSubject, type ReportProduct, type ReportSubject } from "./report-su
 import { CHANNEL_NAMES, fillIn, STRATEGY_TITLES, TEXTS, type Fill } from "./report-texts.js";
 import { CHANNELS, readTrafficSeries, trafficPhases, type TrafficMonth } from "./traffic-series.js";
 
-/** The timeline shows so many actions; older ones are counted as omitted. */
+/** The highest number of actions in the timeline. Older actions are counted as omitted. */
 const TIMELINE_ACTIONS = 30;
-/** The report lists so many searches; further ones are counted as omitted. */
+/** The highest number of searches in the report. Further searches are counted as omitted. */
 const CONTEXT_LEADS = 5;
 
-/** What the parts of one report share. */
+/** The data that all parts of a report use. */
 interface Context {
   database: Database;
   locale: ServiceLocale;
@@ -28,10 +28,10 @@ interface Context {
 }
 
 /**
- * The report of a finished investigation (service document, Report), from what was observed of its product. Each claim cites
- * sources of the list, each source is cited, and the counters count what is listed.
+ * Builds the report of a finished investigation from the observed data (service document, Report). Each claim cites listed
+ * sources, each source is cited, and the counters are those of the lists.
  *
- * @returns null when fewer than two months were observed: there is nothing to compare
+ * @returns null if fewer than two months were observed, because a report compares months
  */
 export function buildReport(
   database: Database,
@@ -49,7 +49,7 @@ export function buildReport(
   const name = subject.name[locale];
   const [product] = subject.kind === "product" ? subject.products : [];
   const whole = product === undefined ? { name, address: slug, tool_id: null } : cited(product);
-  const traffic = [sources.cite("traffic", whole, last.month)];
+  const traffic = [sources.cite("traffic", whole)];
   const overview = fill(TEXTS[`overview_${subject.kind}`], {
     name,
     products: subject.toolIds.length,
@@ -63,7 +63,7 @@ export function buildReport(
   const actions = readPromotionActions(database, subject.products);
   const shownActions = actions.slice(-TIMELINE_ACTIONS);
   const timeline = timelineOf(context, shownActions);
-  const unresolved = timeline.filter((item) => !cameWithGrowth(item));
+  const unresolved = timeline.filter((item) => !hasGrowth(item));
   const strategies = strategiesOf(context, timeline);
   const searches = searchesOf(context);
   const limitations = [fill(TEXTS.limits_tracked), fill(TEXTS.limits_estimates)];
@@ -78,7 +78,16 @@ export function buildReport(
     narrative: {
       title: fill(TEXTS[`title_${subject.kind}`], { name }),
       summary: { text: overview, citations: traffic },
-      sections: [trafficSection(context, overview, channels), ...strategies, ...searchSection(context, searches.shown)],
+      sections: [
+        {
+          title: fill(TEXTS.traffic_section),
+          text: overview,
+          advice: fill(TEXTS.traffic_advice),
+          action_ids: [],
+          citations: traffic,
+        },
+        ...strategies,
+      ],
       limitations: limitations.join(fill(TEXTS.sentence_gap)),
     },
     summary: {
@@ -126,7 +135,7 @@ function phasesOf({ series, fill }: Context, citations: string[]) {
   });
 }
 
-/** The channels of the visits, with their shares in the first and the last month. */
+/** Compares the channels' shares of the visits in the first and the last month. */
 function channelsOf({ first, last, fill }: Context, citations: string[]) {
   return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => {
     const [before, share] = [first, last].map((month) => (month.visits === 0 ? 0 : month[channel] / month.visits)) as [
@@ -162,7 +171,7 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
       title: signal.text[locale].title,
       text: signal.text[locale].summary,
       actor: namesActor(source) ? "maker" : "not_established",
-      citations: [sources.cite(source, cited(product), month)],
+      citations: [sources.cite(source, cited(product))],
       change: signal.change,
       visits,
       traffic_change: visits === null || earlier === null ? null : visits - earlier,
@@ -170,16 +179,16 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
   });
 }
 
-/** Whether visits rose in the action's month; the report does not fill that the action caused it. */
-const cameWithGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
+/** Whether visits rose in the month of the action. The report does not claim that the action caused it. */
+const hasGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
 
-/** The actions of one kind together; the kind with the most actions comes first. */
+/** Groups the actions by strategy. The strategy with most actions comes first. */
 function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[]) {
   const byKind = new Map<StrategyKind, TimelineItem[]>();
   for (const item of timeline) byKind.set(item.strategy, [...(byKind.get(item.strategy) ?? []), item]);
   return [...byKind]
     .map(([kind, items]) => {
-      const grown = items.filter(cameWithGrowth).sort((a, b) => (b.traffic_change ?? 0) - (a.traffic_change ?? 0));
+      const grown = items.filter(hasGrowth).sort((a, b) => (b.traffic_change ?? 0) - (a.traffic_change ?? 0));
       const [best] = grown;
       return {
         kind,
@@ -196,9 +205,7 @@ function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[]) {
     .sort((a, b) => b.action_ids.length - a.action_ids.length);
 }
 
-type Search = ReturnType<typeof searchesOf>["shown"][number];
-
-/** The keywords that brought the listed products most visits in the last month. */
+/** Finds the keywords that brought most visits to the listed products in the last month. */
 function searchesOf({ database, subject, sources, last, fill }: Context) {
   const keywords = database
     .prepare<
@@ -215,35 +222,8 @@ function searchesOf({ database, subject, sources, last, fill }: Context) {
     const ids = JSON.parse(receivers) as number[];
     const citations = subject.products
       .filter(({ tool_id }) => ids.includes(tool_id))
-      .map((product) => sources.cite("searches", cited(product), last.month));
+      .map((product) => sources.cite("searches", cited(product)));
     return { ...search, title: fill(TEXTS.lead, { keyword: search.keyword }), citations };
   });
   return { shown, found: keywords.length };
-}
-
-/** What gained share, and what to make of it. */
-function trafficSection({ fill }: Context, overview: string, channels: ReturnType<typeof channelsOf>) {
-  const [gained] = [...channels].sort((a, b) => b.share - b.share_before - (a.share - a.share_before));
-  const isGain = gained !== undefined && gained.share > gained.share_before;
-  return {
-    title: fill(TEXTS.traffic_section),
-    text: gained === undefined ? overview : `${overview}${fill(TEXTS.sentence_gap)}${gained.text}`,
-    advice: fill(isGain ? TEXTS.traffic_advice : TEXTS.no_channel_gained),
-    action_ids: [],
-    citations: gained?.citations ?? [],
-  };
-}
-
-function searchSection({ fill }: Context, searches: readonly Search[]) {
-  const [first] = searches;
-  if (first === undefined) return [];
-  return [
-    {
-      title: fill(TEXTS.search_section),
-      text: fill(TEXTS.search_text, { keyword: first.keyword }),
-      advice: fill(TEXTS.search_advice, { keyword: first.keyword }),
-      action_ids: [],
-      citations: [...new Set(searches.flatMap(({ citations }) => citations))],
-    },
-  ];
 }

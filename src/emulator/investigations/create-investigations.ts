@@ -9,17 +9,17 @@ import { buildReport } from "./build-report.js";
 import { investigationTask, type InvestigationRow } from "./investigation-row.js";
 import { findSubject } from "./report-subject.js";
 
-/** The promotion investigations of all accounts (service document, operations 1 and 2). */
+/** The promotion investigations of all accounts (service document, Promotion investigations). */
 export type Investigations = ReturnType<typeof createInvestigations>;
 
-/** What a client gives. */
+/** The request of a client. */
 export interface InvestigationInput {
   slug: string;
   locale: ServiceLocale;
   idempotency_key: string;
 }
 
-/** How the control API ends a task that is pending. */
+/** How the control API ends a pending task. */
 export type InvestigationEnd = { status: "cancelled" } | { status: "failed"; code: string; message: string };
 
 export function createInvestigations(core: EmulatorCore) {
@@ -56,7 +56,7 @@ export function createInvestigations(core: EmulatorCore) {
     if (limit === 0) return;
     const started = startedSince.get(accountId, monthStart(monthOf(clock.now()))) ?? 0;
     if (started < limit) return;
-    throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's research allowance of this month is used up.", {
+    throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's research allowance for this month is used up.", {
       details: { limit, remaining: 0 },
     });
   }
@@ -64,15 +64,15 @@ export function createInvestigations(core: EmulatorCore) {
   const start = database.transaction((accountId: number, input: InvestigationInput): InvestigationTask => {
     const key = keyOf(input);
     const earlier = byKey.get(accountId, key);
-    if (earlier !== undefined) return recovered(earlier, input);
+    if (earlier !== undefined) return existingTask(earlier, input);
     if (findSubject(database, input.slug) === null) {
-      throw new ServiceError("PRODUCT_NOT_FOUND", "The slug names no known product or category.");
+      throw new ServiceError("PRODUCT_NOT_FOUND", "The slug does not name a known product or category.");
     }
     assertAllowance(accountId);
     if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {
       throw new ServiceError(
         "ACTIVE_INVESTIGATIONS_EXCEEDED",
-        `The account has ${LIMITS.activeInvestigations} investigations that are not finished; wait for one of them.`,
+        `The account has ${LIMITS.activeInvestigations} pending investigations. Wait until one of them is finished.`,
         { details: { limit: LIMITS.activeInvestigations }, status: assumptions.fourthInvestigationStatus },
       );
     }
@@ -94,13 +94,13 @@ export function createInvestigations(core: EmulatorCore) {
   });
 
   /**
-   * The next step of a task (service document, States and transitions; when a step comes is not shown there):
+   * Runs the next step of a task (service document, States and transitions). The times of the steps are assumptions.
    *
    * ```
    * queued/queued → running/investigating → running/generating_report → succeeded/complete
    * ```
    */
-  const goOn = database.transaction(({ task_id, slug, locale, stage }: InvestigationRow, dueAt: number): void => {
+  const runStep = database.transaction(({ task_id, slug, locale, stage }: InvestigationRow, dueAt: number): void => {
     const run = (next: TaskStage, seconds: number): void => {
       const due_at = dueAt + Math.round(seconds * 1000);
       change.run({ task_id, status: "running", stage: next, updated_at: dueAt, due_at });
@@ -120,8 +120,8 @@ export function createInvestigations(core: EmulatorCore) {
   scheduler.add({
     nextDueAt: () => nextDue.get()?.due ?? null,
     async runDue(nowMs) {
-      // Each step at its own time: after a long sleep a task takes all of its steps, one after the other.
-      for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs)) goOn(row, row.due_at);
+      // If the clock has skipped several steps of a task, they all run, each with its own time.
+      for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs)) runStep(row, row.due_at);
     },
   });
 
@@ -130,31 +130,31 @@ export function createInvestigations(core: EmulatorCore) {
      * Starts a task, or returns the task that this key started.
      *
      * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
-     * `PRO_API_QUOTA_EXHAUSTED` where a research allowance is assumed
+     * `PRO_API_QUOTA_EXHAUSTED` with the assumption `investigationsPerMonth`
      */
     start(accountId: number, input: InvestigationInput): InvestigationTask {
       const task = start.immediate(accountId, input);
       scheduler.wake();
       return task;
     },
-    /** Whether `start` would return a task that exists already. */
+    /** Whether `start` would return an existing task. */
     isRepeat(accountId: number, input: InvestigationInput): boolean {
       const earlier = byKey.get(accountId, keyOf(input));
       return earlier !== undefined && isSame(earlier, input);
     },
-    /** @throws ServiceError `TASK_NOT_FOUND`: unknown, or another account's */
+    /** @throws ServiceError `TASK_NOT_FOUND` if the account has no such task */
     read(accountId: number, taskId: string): InvestigationTask {
       const row = byId.get(taskId);
       if (row === undefined || row.account_id !== accountId) {
-        throw new ServiceError("TASK_NOT_FOUND", "The account has no investigation of this id.");
+        throw new ServiceError("TASK_NOT_FOUND", "The account has no investigation with this id.");
       }
       return investigationTask(row);
     },
-    /** For the control API. @throws ServiceError `TASK_NOT_FOUND` for an unknown one, or one that is finished */
+    /** For the control API. @throws ServiceError `TASK_NOT_FOUND` if the task is unknown or finished */
     end(taskId: string, how: InvestigationEnd): InvestigationTask {
       const row = byId.get(taskId);
       if (row === undefined || row.due_at === null) {
-        throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation of this id.");
+        throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation with this id.");
       }
       finish.run({
         task_id: taskId,
@@ -182,20 +182,20 @@ const NO_ERROR = { error_code: null, error_message: null };
 
 const TOO_LITTLE = {
   error_code: "INSUFFICIENT_EVIDENCE",
-  error_message: "Too few months of this product were observed to say anything about its promotion.",
+  error_message: "Fewer than two months were observed, which is too short for a report.",
 };
 
-/** A UUID is the same in either case. */
+/** UUIDs are equal in upper and lower case. */
 const keyOf = ({ idempotency_key }: InvestigationInput): string => idempotency_key.toLowerCase();
 
 const isSame = (earlier: InvestigationRow, { slug, locale }: InvestigationInput): boolean =>
   earlier.slug === slug && earlier.locale === locale;
 
 /** @throws ServiceError `IDEMPOTENCY_KEY_CONFLICT` */
-function recovered(earlier: InvestigationRow, input: InvestigationInput): InvestigationTask {
+function existingTask(earlier: InvestigationRow, input: InvestigationInput): InvestigationTask {
   if (isSame(earlier, input)) return investigationTask(earlier);
   throw new ServiceError(
     "IDEMPOTENCY_KEY_CONFLICT",
-    "The idempotency_key was used for another product or language; take a new one for a new investigation.",
+    "The idempotency_key was used for another product or language. Use a new key for a new investigation.",
   );
 }

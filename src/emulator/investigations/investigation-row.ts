@@ -4,7 +4,7 @@ import { reportSchema } from "../../api/report.js";
 import type { InvestigationTask, TaskStage, TaskStatus } from "../../api/investigation.js";
 import { API_PREFIX, OPERATIONS } from "../../api/operations.js";
 
-/** Tasks of all accounts. A finished one keeps its report, so that it never changes. Times are in ms since 1970. */
+/** The tasks of all accounts. The report of a finished task is stored, so it never changes. Times are in ms since 1970. */
 export const INVESTIGATION_SCHEMA = `
 CREATE TABLE investigation (
   task_id TEXT PRIMARY KEY,
@@ -17,7 +17,7 @@ CREATE TABLE investigation (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   completed_at INTEGER,
-  -- When it goes on to the next stage; null for what is finished.
+  -- The time of the next stage; null for a finished task.
   due_at INTEGER,
   error_code TEXT,
   error_message TEXT,
@@ -28,7 +28,7 @@ CREATE INDEX investigation_by_due ON investigation (due_at) WHERE due_at IS NOT 
 CREATE INDEX investigation_by_account ON investigation (account_id, created_at);
 `;
 
-/** A task as it is stored. */
+/** A stored task. */
 export interface InvestigationRow {
   task_id: string;
   account_id: number;
@@ -46,7 +46,7 @@ export interface InvestigationRow {
   report: string | null;
 }
 
-/** The task as the API shows it (service document, Investigation task). */
+/** Converts a stored task to the API's form (service document, Investigation task). */
 export function investigationTask(row: InvestigationRow): InvestigationTask {
   const path = API_PREFIX + OPERATIONS.readInvestigation.path.replace("{task_id}", row.task_id);
   const isPending = row.status === "queued" || row.status === "running";

@@ -3,27 +3,27 @@ import { taskIdSchema } from "../../api/investigation.js";
 import { controlOperation } from "../control/control-operation.js";
 import type { Investigations } from "./create-investigations.js";
 
-/** What only the service itself does with investigations. */
+/** The control operations for investigations. */
 export function investigationsControl(investigations: Investigations) {
   return {
     listInvestigations: controlOperation({
       method: "GET",
       path: "/investigations",
-      about: "Lists the investigations of all accounts, or of one.",
+      about: "Lists the investigations of all accounts, or of one account.",
       input: z.strictObject({ account_id: z.int().min(1).optional() }),
       run: ({ account_id }) => ({ items: investigations.list({ accountId: account_id }) }),
     }),
     cancelInvestigation: controlOperation({
       method: "POST",
       path: "/investigations/{task_id}/cancel",
-      about: "Cancels an investigation that is pending.",
+      about: "Cancels a pending investigation.",
       input: z.strictObject({ task_id: taskIdSchema }),
       run: ({ task_id }) => investigations.end(task_id, { status: "cancelled" }),
     }),
     failInvestigation: controlOperation({
       method: "POST",
       path: "/investigations/{task_id}/fail",
-      about: "Lets an investigation that is pending fail.",
+      about: "Ends a pending investigation with a failure.",
       input: z.strictObject({
         task_id: taskIdSchema,
         code: z.string().min(1).max(100).default("INVESTIGATION_FAILED"),

@@ -15,7 +15,7 @@ export interface PromotionAction {
   source: SourceKind;
 }
 
-/** All actions of these products in the observed months, the oldest first. */
+/** Reads all actions of these products in the observed months, the oldest first. */
 export function readPromotionActions(database: Database, products: readonly ReportProduct[]): PromotionAction[] {
   const byId = new Map(products.map((product) => [product.tool_id, product]));
   const types = SIGNAL_TYPES.filter((type) => SIGNALS[type].strategy !== null);

@@ -1,14 +1,13 @@
-import { formatMonth, type MonthIndex } from "../time/month.js";
 import type { Text } from "../market/format-values.js";
 import type { SourceKind } from "../market/signals/signal-table.js";
 import type { Fill } from "./report-texts.js";
 
-/** Whose word a source is: the maker's own site, someone else's, or a sample of the market. */
+/** The publisher of a source: the maker of the product, a third party, or a sample of the market. */
 type Publisher = "maker" | "third_party" | "sample";
 
 interface Place {
   publisher: Publisher;
-  /** Whether the place says who acted. */
+  /** Whether the source names the actor. */
   namesActor: boolean;
   url: (address: string) => string;
   title: Text;
@@ -17,7 +16,7 @@ interface Place {
 /** The places where actions, traffic and searches are observed. */
 const PLACES: Readonly<Record<SourceKind, Place>> = {
   site: place("maker", true, "", ["{name}: official site", "{name}：官方网站"]),
-  // An ads library names the advertiser. A list, a link or an article does not fill who arranged it.
+  // An ads library names the advertiser. A directory, a link or an article does not name its initiator.
   ads: place("third_party", true, "ads-library.example/", ["{name}: ads library", "{name}：广告库记录"]),
   web: place("third_party", false, "web-index.example/", ["{name}: other websites", "{name}：其他网站"]),
   traffic: place("sample", false, "traffic-panel.example/", ["{name}: monthly traffic sample", "{name}：月度流量样本"]),
@@ -28,10 +27,10 @@ function place(publisher: Publisher, namesActor: boolean, site: string, title: T
   return { publisher, namesActor, url: (address) => `https://${site}${address}`, title };
 }
 
-/** Whether the place where an action was seen says who acted. */
+/** Whether the source of an action names the actor. */
 export const namesActor = (source: SourceKind): boolean => PLACES[source].namesActor;
 
-/** What a source is about: a product, or a category as a whole. */
+/** The subject of a source: a product, or a whole category. */
 export interface CitedSubject {
   name: string;
   /** The domain of a product, the slug of a category. */
@@ -47,40 +46,34 @@ type Source = {
   product_id: number | null;
   url: string;
   title: string;
-  /** The last month for which the report cites it. */
-  last_seen: string;
 };
 
-/** The sources of a report. Citing one adds it to the list, once. */
+/** The sources of a report. The first citation of a source adds it to the list. */
 export function createSources(fill: Fill) {
   const byUrl = new Map<string, Source>();
   return {
     list: (): Source[] => [...byUrl.values()],
     /** @returns the source's id */
-    cite(kind: SourceKind, { name, address, tool_id }: CitedSubject, month: MonthIndex): string {
+    cite(kind: SourceKind, { name, address, tool_id }: CitedSubject): string {
       const url = PLACES[kind].url(address);
       const known = byUrl.get(url);
-      const last_seen = formatMonth(month);
-      if (known !== undefined) {
-        if (known.last_seen < last_seen) known.last_seen = last_seen;
-        return known.id;
-      }
+      if (known !== undefined) return known.id;
       const id = `source_${byUrl.size + 1}`;
       const { publisher, title } = PLACES[kind];
-      byUrl.set(url, { id, kind, publisher, product_id: tool_id, url, title: fill(title, { name }), last_seen });
+      byUrl.set(url, { id, kind, publisher, product_id: tool_id, url, title: fill(title, { name }) });
       return id;
     },
   };
 }
 
-/** How far it is known who acted (service document, Report: reliability). */
-export function actorAttribution(places: readonly SourceKind[]): "observed" | "partial" | "not_established" {
-  const known = places.filter(namesActor).length;
+/** Whether the actors of all, some or none of the actions are known (service document, Report: reliability). */
+export function actorAttribution(sources: readonly SourceKind[]): "observed" | "partial" | "not_established" {
+  const known = sources.filter(namesActor).length;
   if (known === 0) return "not_established";
-  return known === places.length ? "observed" : "partial";
+  return known === sources.length ? "observed" : "partial";
 }
 
-/** A year of data with the word of the maker and of a third party is high coverage; samples without either are low. */
+/** Coverage is high with a year of data and sources of the maker and of third parties, and low without such sources. */
 export function coverageLevel(
   sources: readonly { publisher: Publisher }[],
   months: number,

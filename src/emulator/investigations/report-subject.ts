@@ -8,21 +8,21 @@ export interface ReportProduct {
   domain: string;
 }
 
-/** What an investigation is about: one product, or a category. */
+/** The subject of an investigation: one product, or a category. */
 export interface ReportSubject {
   kind: "product" | "category";
   slug: string;
   name: Record<ServiceLocale, string>;
-  /** The products whose actions and searches the report lists: of a category the largest ones. */
+  /** The products whose actions and searches the report lists: the product, or the largest products of the category. */
   products: ReportProduct[];
-  /** The products whose visits count: of a category all that the rankings of the latest month have. */
+  /** The products whose visits count: the product, or all products of the category in the latest rankings. */
   toolIds: number[];
 }
 
-/** A report lists the actions of so many products of a category. */
+/** The number of products of a category whose actions a report lists. */
 const CATEGORY_PRODUCTS = 5;
 
-/** @returns null for a slug that is neither a product's nor a category's */
+/** @returns null if neither a product nor a category has this slug */
 export function findSubject(database: Database, slug: string): ReportSubject | null {
   const product = database
     .prepare<[string], ReportProduct>("SELECT tool_id, name, domain FROM product WHERE slug = ?")

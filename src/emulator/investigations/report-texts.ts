@@ -26,7 +26,7 @@ export const STRATEGY_TITLES: Readonly<Record<StrategyKind, Text>> = {
   website: ["Website and positioning", "网站与定位"],
 };
 
-/** The other texts of a report. */
+/** All other texts of a report. */
 export const TEXTS = {
   title_product: ["How {name} was promoted", "{name}的推广历程"],
   title_category: ["How the products of {name} were promoted", "{name}类产品的推广历程"],
@@ -39,7 +39,7 @@ export const TEXTS = {
     "最新榜单中{name}类的{products}个产品，{first}的总访问量为{from}，{last}为{to}。",
   ],
   method: [
-    "Dated public changes are compared with the monthly traffic of the tracked sample.",
+    "The report compares dated public changes with the monthly traffic of the tracked sample.",
     "将有日期的公开变化与样本的月度流量对照。",
   ],
   phase: ["Visits changed by {change} between {start} and {end}.", "{start}至{end}访问量变化{change}。"],
@@ -49,41 +49,28 @@ export const TEXTS = {
   ],
   traffic_section: ["Where visits come from", "访问从何而来"],
   traffic_advice: [
-    "Find out what brings the visits of the channel that gained the largest share, and do more of it.",
-    "了解占比上升最多的渠道因何带来访问，并加大投入。",
-  ],
-  no_channel_gained: [
-    "No channel gained share: look for one that is not used yet.",
-    "没有渠道的占比上升：可寻找尚未使用的渠道。",
+    "Find the channel that gained the largest share of the visits, and find out why.",
+    "找出占比上升最多的渠道，并了解其原因。",
   ],
   strategy_text: [
     "{count} dated {count?change|changes} of this kind. Visits rose in the same month in {grew} of {count} {count?case|cases}.",
     "此类有日期的变化共{count}项，其中{grew}项当月访问量上升。",
   ],
   strategy_open: [
-    "Visits rose in none of these months. Try such a change on a small scale first, and measure it.",
+    "Visits did not rise in any of these months. Try such a change on a small scale first, and measure its effect.",
     "这些变化当月访问量均未上升：照做之前，先小规模尝试并衡量效果。",
   ],
   strategy_best: [
     "The largest rise, by {gain} {gain?visit|visits}, came in the month of this change: {title} ({month}).",
     "当月访问量增加最多（{gain}次）的一项：{title}（{month}）。",
   ],
-  search_section: ["What people search for", "人们搜索什么"],
-  search_text: [
-    "The searches that brought the most visits in the latest month are those of the context leads, first “{keyword}”.",
-    "最近一个月带来访问最多的搜索词见背景线索，首位是“{keyword}”。",
-  ],
-  search_advice: [
-    "Check which pages “{keyword}” leads to, and which other products receive its visits.",
-    "查看“{keyword}”指向哪些页面，以及还有哪些产品获得它的流量。",
-  ],
   lead: ["Visits from the search “{keyword}”", "来自搜索词“{keyword}”的访问"],
   unresolved: [
-    "It is open whether this change moved traffic: {title} ({month}).",
+    "Whether this change affected traffic is not known: {title} ({month}).",
     "这一变化是否影响流量尚不明确：{title}（{month}）。",
   ],
   conclusion: [
-    "The report lists {actions} dated {actions?change|changes} and {phases} {phases?phase|phases} in the traffic of {name}. What caused what is not established.",
+    "The report lists {actions} dated {actions?change|changes} and {phases} {phases?phase|phases} in the traffic of {name}. It does not establish causes.",
     "报告列出{name}的{actions}项有日期的变化，流量分为{phases}个阶段；因果关系未能确立。",
   ],
   limits_tracked: [
@@ -92,10 +79,13 @@ export const TEXTS = {
   ],
   limits_estimates: ["Visits are estimates from a sample.", "访问量为样本估计值。"],
   limits_category: [
-    "Dated changes and searches are only those of the largest products: {products}.",
+    "Dated changes and searches cover only the largest products: {products}.",
     "有日期的变化与搜索词仅限最大的产品：{products}。",
   ],
-  caveat: ["One event after another does not prove that the first caused the second.", "先后发生并不等于因果关系。"],
+  caveat: [
+    "If a change comes before growth, that does not prove that it caused the growth.",
+    "先后发生并不等于因果关系。",
+  ],
   sentence_gap: [" ", ""],
   list_gap: [", ", "、"],
 } as const satisfies Record<string, Text>;

@@ -1,14 +1,14 @@
 import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../time/month.js";
 
-/** The channels by which visits come. */
+/** The channels of visits. */
 export const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** The visits of one month, of all the given products together. */
+/** The total visits of the given products in a month. */
 export type TrafficMonth = Record<Channel, number> & { month: MonthIndex; visits: number };
 
-/** The observed months of these products, the oldest first. */
+/** Reads the observed months of these products, the oldest first. */
 export function readTrafficSeries(database: Database, toolIds: readonly number[]): TrafficMonth[] {
   return database
     .prepare<[string], TrafficMonth>(
@@ -20,14 +20,14 @@ export function readTrafficSeries(database: Database, toolIds: readonly number[]
     .all(JSON.stringify(toolIds));
 }
 
-/** Months in a row in which traffic went one way. */
+/** Consecutive months in which traffic changed in the same direction. */
 export interface TrafficPhase {
   direction: "up" | "down" | "flat";
   from: TrafficMonth;
   to: TrafficMonth;
 }
 
-/** A smaller change from month to month, up or down, is called flat. */
+/** A smaller relative change from month to month counts as flat. */
 const FLAT_BELOW = 0.03;
 
 export function trafficPhases(series: readonly TrafficMonth[]): TrafficPhase[] {

@@ -3,20 +3,21 @@ import type { ServiceLocale } from "../../api/locale.js";
 import type { Assumptions } from "../instance/assumptions.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** A product sector: a category of the rankings, a market of search demand. */
+/** A product sector. The rankings call it a category, search demand calls it a market. */
 export interface Sector {
   id: number;
   name: string;
   slug: string;
 }
 
-/** Which column of a table has the text in this locale: `name` becomes `name_en` or `name_zh`. */
+/** The column with the text in this locale: `name_en` or `name_zh` for `name`. */
 export function localised(column: string, locale: ServiceLocale): string {
   return `${column}_${locale === "zh-CN" ? "zh" : "en"}`;
 }
 
 /**
- * The sector of this slug; null without a slug. An unknown slug gives a sector that contains nothing, or an error, as assumed.
+ * Finds the sector of a slug; null without a slug. For an unknown slug the assumption `unknownNames` decides between a sector
+ * without products and an error.
  *
  * @param parameter the name of the query parameter, for the error
  * @throws ServiceError `RESOURCE_NOT_FOUND`
@@ -34,10 +35,10 @@ export function findSector(
     .get(slug);
   if (sector !== undefined) return sector;
   if (assumptions.unknownNames === "not_found") {
-    throw new ServiceError("RESOURCE_NOT_FOUND", `The parameter ${parameter} names no known product sector.`);
+    throw new ServiceError("RESOURCE_NOT_FOUND", `The parameter ${parameter} does not name a known product sector.`);
   }
   return { id: NO_SECTOR, name: "", slug };
 }
 
-/** No sector has this id, so nothing is found in it. */
+/** The id of no sector, so a search in it finds nothing. */
 const NO_SECTOR = -1;

@@ -2,18 +2,18 @@ import { LIMITS } from "../../api/limits.js";
 import type { KeywordDetail, KeywordRow } from "../../api/search-demand.js";
 import { formatMonth } from "../time/month.js";
 import { receivingProducts, type KeywordContext, type ReceivingProduct } from "./keyword-rows.js";
-import { nestedRows } from "./page-window.js";
+import { visibleRows } from "./page-window.js";
 
-/** The most rows of a list in a keyword's detail: as many as the largest page has. */
+/** The highest number of rows of a list in a keyword's detail. */
 export const DETAIL_ROWS = 50;
-/** The months of history. */
+/** The number of months in a keyword's history. */
 export const HISTORY_MONTHS = 12;
 
-/** What a keyword's detail has beside its row (service document, Search demand response). */
+/** Adds the detail to a keyword's row (service document, Search demand response). */
 export function keywordDetail(row: KeywordRow, context: KeywordContext): KeywordDetail {
   const { database, month, locale, view } = context;
   const products = receivingProducts(database, month, locale)(row.keyword_id);
-  const most = nestedRows(view, DETAIL_ROWS);
+  const most = visibleRows(view, DETAIL_ROWS);
   return {
     ...row,
     history: readHistory(row.keyword_id, context),
@@ -25,7 +25,7 @@ export function keywordDetail(row: KeywordRow, context: KeywordContext): Keyword
   };
 }
 
-/** The oldest month first. */
+/** Reads the observed months of a keyword, the oldest first. */
 function readHistory(keywordId: number, { database, month, view }: KeywordContext): KeywordDetail["history"] {
   const months = view.isLimited ? LIMITS.developerHistoryMonths : HISTORY_MONTHS;
   return database
@@ -41,7 +41,7 @@ function readHistory(keywordId: number, { database, month, view }: KeywordContex
     .map((row) => ({ ...row, month: formatMonth(row.month) }));
 }
 
-/** The sectors of the receiving products, the one with most traffic first. */
+/** Sums up the traffic by the sectors of the products. The sector with most traffic comes first. */
 function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["markets"] {
   const markets = new Map<
     number,
@@ -60,9 +60,10 @@ function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["market
     .map((market) => ({ ...market, share: total === 0 ? 0 : market.observed_traffic / total }));
 }
 
-// CROSS JOIN keeps the order: without statistics SQLite would walk all rows of the month instead of a dozen keys.
-
-/** Keywords that the same products receive traffic from, those with most products in common first. */
+/**
+ * Reads the keywords that bring traffic to the same products. The keywords with most common products come first. CROSS JOIN fixes
+ * the order of the tables, because without statistics SQLite would read all rows of the month instead of a dozen keys.
+ */
 function readRelated(
   keywordId: number,
   most: number,

@@ -10,9 +10,9 @@ import type {
 import type { Assumptions } from "../instance/assumptions.js";
 import type { MonthIndex } from "../time/month.js";
 import { localised } from "./find-sector.js";
-import { nestedRows, type ResearchView } from "./page-window.js";
+import { visibleRows, type ResearchView } from "./page-window.js";
 
-/** What all keyword rows of one answer have in common. */
+/** The values that are the same for all keyword rows of an answer. */
 export interface KeywordContext {
   database: Database;
   month: MonthIndex;
@@ -21,12 +21,12 @@ export interface KeywordContext {
   assumptions: Assumptions;
 }
 
-/** The products that a row's distribution lists before it sums up the others. */
+/** The number of products that a row's distribution lists. The other products are summed up. */
 export const LISTED_PRODUCTS = 5;
-/** The traffic that a keyword must have had in the month before for a comparison. */
+/** The lowest traffic in the month before that allows a comparison. */
 export const BASELINE_TRAFFIC = 50;
 
-/** What the comparison status of a row follows from. */
+/** The columns that decide the comparison status of a row. */
 interface Comparison {
   is_same_sample: number | null;
   are_both_verified: number | null;
@@ -34,7 +34,7 @@ interface Comparison {
   was_observed_before: number;
 }
 
-/** Reads the row of a keyword; undefined for one that was not observed in this month. */
+/** Reads the row of a keyword; undefined if the keyword was not observed in this month. */
 export function keywordRows(context: KeywordContext): (keywordId: number) => KeywordRow | undefined {
   const { database, month, locale, view } = context;
   const statement = database.prepare<[{ month: number; keywordId: number }], KeywordRow & Comparison>(
@@ -45,7 +45,7 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
        m.observed_traffic - b.observed_traffic AS traffic_change1m,
        b.observed_traffic AS previous_traffic, m.sample_version = b.sample_version AS is_same_sample,
        m.is_verified AND b.is_verified AS are_both_verified,
-       -- Month by month, in the order of the key, and only for keywords that the month before lacks.
+       -- This runs only for keywords without a row in the month before, and uses the primary key.
        b.month IS NULL AND EXISTS (SELECT 1 FROM observed_month e
          CROSS JOIN keyword_month o ON o.month = e.month AND o.keyword_id = k.keyword_id
          WHERE e.month < @month) AS was_observed_before
@@ -57,7 +57,7 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
      WHERE m.month = @month AND m.keyword_id = @keywordId`,
   );
   const productsOf = receivingProducts(database, month, locale);
-  const listed = nestedRows(view, LISTED_PRODUCTS);
+  const listed = visibleRows(view, LISTED_PRODUCTS);
   return (keywordId) => {
     const row = statement.get({ month, keywordId });
     if (row === undefined) return undefined;
@@ -72,7 +72,7 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
   };
 }
 
-/** Whether this month's sample can be compared with the one before, and if not, the first reason against it. */
+/** Decides whether this month's sample can be compared with the month before, and if not, gives the first reason. */
 function comparisonStatus(row: Comparison): (typeof COMPARISON_STATUSES)[number] {
   if (row.previous_traffic === null) return row.was_observed_before === 1 ? "missing_history" : "new_observation";
   if (row.is_same_sample !== 1) return "sample_changed";
@@ -91,7 +91,7 @@ export interface ReceivingProduct {
   observed_traffic: number;
 }
 
-/** The products that receive traffic of one keyword in a month, the largest first. */
+/** Reads the products that receive traffic of a keyword in a month. The product with most traffic comes first. */
 export function receivingProducts(
   database: Database,
   month: MonthIndex,
@@ -112,10 +112,10 @@ export function receivingProducts(
 type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
 
 /**
- * How a keyword's traffic is spread over the tracked products that receive it (service document, Search demand response).
+ * Computes how a keyword's traffic is distributed over the tracked products (service document, Search demand response).
  *
- * @param products all of them, the largest first
- * @param shown how many are listed; the others are `other_products`
+ * @param products all products with traffic of the keyword, the largest first
+ * @param shown the number of products to list; the others are summed up
  */
 export function trafficDistribution(products: readonly ReceivingProduct[], shown: number): TrafficDistribution {
   const total = sum(products);
@@ -136,7 +136,7 @@ export function trafficDistribution(products: readonly ReceivingProduct[], shown
   };
 }
 
-/** From these CR3 on a keyword's traffic is called concentrated, and balanced; below it is distributed. */
+/** The lowest CR3 of concentrated traffic, and of balanced traffic. Below both, traffic is distributed. */
 export const CONCENTRATED_FROM_CR3 = 0.9;
 export const BALANCED_FROM_CR3 = 0.7;
 

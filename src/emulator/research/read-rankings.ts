@@ -16,7 +16,7 @@ import { findSector, localised, type Sector } from "./find-sector.js";
 import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth } from "./sample-summary.js";
 
-/** The document names the key, and no value. */
+/** The service's document names this key but does not define its values. */
 const METHODOLOGY_VERSION = "2026-01";
 
 const SORT_COLUMNS: Record<RankingSort, string> = {
@@ -30,8 +30,8 @@ const SORT_COLUMNS: Record<RankingSort, string> = {
 };
 
 /**
- * Ranked products (service document, operation 6). Eligible are the products that were observed in both of the last two months,
- * in the country if one is given. The filters choose among them, and `rank` counts the chosen ones.
+ * Ranks products (service document, Rankings). Products are eligible if they were observed in both of the last two months, in the
+ * country if one is given. The filters select from the eligible products, and `rank` counts the selected products.
  *
  * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
  */
@@ -51,7 +51,7 @@ export function readRankings(
     eligible: 0,
     chosen: 0,
   };
-  // Their rank, months and icon are added below.
+  // The rank, months and icon are added below.
   const rows = database
     .prepare<[object], RankingItem>(rowsSql)
     .all({ ...values, limit: window.limit, offset: window.offset });
@@ -81,7 +81,7 @@ function appliedFilters(parameters: RankingsParameters): Record<string, unknown>
   return { category: category ?? null, country: country?.toUpperCase() ?? null, q: q ?? "", ...applied };
 }
 
-/** The SQL of one ranking, with its values. `rowsSql` takes `limit` and `offset` beside them. */
+/** Builds the SQL of a ranking, with its values. `rowsSql` also needs the values `limit` and `offset`. */
 function rankingsSelection(
   parameters: RankingsParameters,
   category: Sector | null,
@@ -110,7 +110,7 @@ function rankingsSelection(
   };
 }
 
-/** Observed in both months, with visits in the earlier one: without them there is no growth rate. */
+/** Selects products that were observed in both months and had visits in the earlier month, as a growth rate needs. */
 function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale: ServiceLocale): string {
   const table = isOfCountry ? "product_country_month" : "product_month";
   const ofCountry = (row: string): string => (isOfCountry ? ` AND ${row}.country = @country` : "");
@@ -130,7 +130,7 @@ function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale
     WHERE ${[`l.month = @month${ofCountry("l")}`, `${visits("b")} > 0`, ...scope].join(" AND ")}`;
 }
 
-/** A threshold of 0 keeps every product, also one whose value is unknown. */
+/** Builds the conditions of the filters. A threshold of 0 keeps every product, also a product whose value is unknown. */
 function filters(
   { q, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months }: RankingsParameters,
   values: Record<string, string | number>,

@@ -19,11 +19,11 @@ import { keywordRows, type KeywordContext } from "./keyword-rows.js";
 import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth, readSampleSummary } from "./sample-summary.js";
 
-/** The document does not name the provider of the traffic data. */
+/** A made-up name, because the service's document does not name the provider of the traffic data. */
 export const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
 
 /**
- * Keywords and the tracked products that receive their traffic (service document, operation 5), in the latest month.
+ * Reads the keywords of the latest month and the tracked products that receive their traffic (service document, Search demand).
  *
  * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
  */
@@ -52,7 +52,7 @@ export function readSearchDemand(
     items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
     keyword: readDetail(parameters.keyword_id, context),
     markets: readMarketOptions(database, locale, view),
-    pagination: { ...pageFacts(window, found, view, assumptions) },
+    pagination: pageFacts(window, found, view, assumptions),
     requested_locale: parameters.locale,
     resolved_locale: locale,
     summary: {
@@ -95,10 +95,10 @@ function readDetail(keywordId: number | undefined, context: KeywordContext): Key
   const row = keywordRows(context)(id);
   if (row !== undefined) return keywordDetail(row, context);
   if (context.assumptions.unknownNames === "empty") return null;
-  throw new ServiceError("RESOURCE_NOT_FOUND", "The parameter keyword_id names no keyword of the latest month.");
+  throw new ServiceError("RESOURCE_NOT_FOUND", "The parameter keyword_id does not name a keyword of the latest month.");
 }
 
-/** The sectors that a request can filter by. */
+/** Reads the sectors that a request can filter by. */
 function readMarketOptions(
   database: Database,
   locale: ServiceLocale,
@@ -117,13 +117,13 @@ const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
   products: "m.observed_products",
 };
 
-/** `mixed` and `unknown` are neither brand nor not (the assumption `brandTypes`). */
+/** The service's document does not define which brand types the filter selects (the assumption `brandTypes`). */
 const BRAND_TYPES_OF: Record<"brand" | "non_brand", readonly (typeof BRAND_TYPES)[number][]> = {
   brand: ["brand_navigational", "brand_commercial", "mixed"],
   non_brand: ["generic", "unknown"],
 };
 
-/** The SQL of the keywords of a month that pass the filters. `idsSql` takes `limit` and `offset` beside the values. */
+/** Builds the SQL for the keywords of a month that pass the filters. `idsSql` also needs the values `limit` and `offset`. */
 function keywordSelection(
   parameters: SearchDemandParameters,
   market: Sector | null,

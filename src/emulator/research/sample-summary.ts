@@ -2,7 +2,7 @@ import type { Database } from "../database/database.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { MonthIndex } from "../time/month.js";
 
-/** @throws ServiceError `DATA_UNAVAILABLE`: no month has been observed yet */
+/** @throws ServiceError `DATA_UNAVAILABLE` if no month has been observed yet */
 export function readLatestMonth(database: Database): {
   month: MonthIndex;
   /** ISO 8601. */
@@ -14,26 +14,26 @@ export function readLatestMonth(database: Database): {
     )
     .get();
   if (row === undefined) {
-    throw new ServiceError("DATA_UNAVAILABLE", "No month has been observed yet; try again later.");
+    throw new ServiceError("DATA_UNAVAILABLE", "No month has been observed yet. Try again later.");
   }
   return { month: row.month, capturedAt: new Date(row.captured_at).toISOString() };
 }
 
-/** What was observed in a month, over all keywords. */
+/** The counts of a month over all keywords. */
 interface SampleSummary {
   markets: number;
   observed_products: number;
   observed_terms: number;
 }
 
-/** The data of an observed month never changes, and every answer has its summary. */
+/** A cache: every answer has the summary, and the data of an observed month never changes. */
 const summaries = new WeakMap<Database, { month: MonthIndex; summary: SampleSummary }>();
 
 export function readSampleSummary(database: Database, month: MonthIndex): SampleSummary {
   const known = summaries.get(database);
   if (known?.month === month) return known.summary;
-  // By product, not by observation: there are a few hundred of the former, tens of thousands of the latter. A term without a
-  // product is in no list, so it does not count.
+  // The query goes by product, because there are a few hundred products but tens of thousands of observations. A term without
+  // a product is not in any list, so it does not count.
   const summary = database
     .prepare<[{ month: number }], SampleSummary>(
       `WITH receiving AS (
