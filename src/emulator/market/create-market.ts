@@ -6,19 +6,19 @@ import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
 import { deriveSignals } from "./signals/derive-signals.js";
 import type { MarketGenerator } from "./generator/market-generator.js";
 
-/** Called for each signal when it is published, within the transaction that takes it from the queue. */
+/** Called when a signal is published, in the transaction that takes the signal from the queue. */
 export type SignalListener = (draft: SignalDraft, publishedAt: number) => void;
 
-/** The observed data, to which the clock adds months. */
+/** The observed data. The clock adds months to it. */
 export interface Market {
-  /** For the scheduler: a month that has ended is observed on its day, then its signals are published. */
+  /** The scheduled work: observe each month on its day, then publish its signals. */
   work: DueWork;
   onSignals(listener: SignalListener): void;
 }
 
 /**
- * Fills empty tables up to the last month that is observed by now. A database with data continues from there, with the seed
- * of its data.
+ * Fills empty tables up to the last month that is observed by now. A database with data continues with its data and its stored
+ * seed.
  */
 export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Market {
   const { database, clock, assumptions } = core;
@@ -38,7 +38,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     return (lastMonth.get()?.month ?? lastObserved(clock.now(), observedOnDay)) + 1;
   }
 
-  // One transaction writes a month and its signals, so an interrupted month is done again as a whole.
+  // One transaction writes a month and its signals, so an interrupted month is repeated completely.
   const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
     const grown = growMonth(database, origin.seed, month, { ...(known && { generator: known }), observedOnDay });
     const drafts = deriveSignals(database, month);
@@ -52,7 +52,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     }
   });
 
-  /** The work that is due first. The signals of a month come before the next month. */
+  /** Returns the work that is due first. The signals of a month come before the next month. */
   function nextDue(): { at: number; run(): void } {
     const month = nextMonth();
     const monthAt = observedAt(month, observedOnDay);
@@ -61,7 +61,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     return {
       at: monthAt,
       run() {
-        // A month that fails has changed the generator but not the tables, so the next try starts from the tables.
+        // If a month fails, the generator has changed but the tables have not. The next try then builds a new generator.
         const before = generator;
         generator = undefined;
         generator = observe(before, month);
@@ -81,7 +81,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
   };
 }
 
-/** The last month that is observed at a moment. */
+/** The last month that is observed at a time. */
 function lastObserved(atMs: number, day: number): MonthIndex {
   const month = monthOf(atMs) - 1;
   return observedAt(month, day) <= atMs ? month : month - 1;

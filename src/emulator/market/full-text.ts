@@ -1,23 +1,23 @@
-// Scripts without blanks between words.
+// These scripts have no blanks between words.
 const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]";
 const PARTS = new RegExp(`${UNSPACED}+|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}\\p{Co}])+`, "gu");
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "u");
 const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
 const IS_ASCII = /^[\x20-\x7e]*$/;
 
-/** More words than any text within the operations' limits has; FTS5 refuses expressions of more than 256 parts. */
+/** No text within the operations' limits has as many words. FTS5 refuses expressions of more than 256 parts. */
 const MOST_WORDS = 100;
 
-/** A text as the full-text tables index it: words, and Chinese characters one by one. */
+/** Prepares a text for the full-text tables, which index words and single Chinese characters. */
 export function ftsText(text: string): string {
   return IS_ASCII.test(text) ? text : text.replaceAll(EACH_UNSPACED, " $& ");
 }
 
 /**
- * Makes an FTS5 expression from a user's text. All of its words must occur, the last one as the start of a word; Chinese
- * characters must follow each other. Operators, quotes and control characters are not words, so no text is a syntax error.
+ * Makes an FTS5 expression from a user's text. It matches texts that contain all of the words; the last word can be the start of
+ * a word. Chinese characters must be adjacent. Operators, quotes and control characters are left out, so no text is a syntax error.
  *
- * @returns null for a text without any letter or digit: nothing matches it
+ * @returns null for a text without letters and digits, which matches nothing
  */
 export function ftsQuery(text: string): string | null {
   const words = parts(text).slice(0, MOST_WORDS);
@@ -30,9 +30,9 @@ function parts(text: string): string[] {
 }
 
 /**
- * The condition for a text that was searched for, with its value; none for a blank text.
+ * Builds the condition of a search, and adds its value to `values`. A blank text needs no condition.
  *
- * @param idColumn what the full-text table's rowid is
+ * @param idColumn the column that is equal to the full-text table's rowid
  */
 export function searched(
   text: string | undefined,
@@ -42,7 +42,6 @@ export function searched(
 ): string[] {
   if (text === undefined || text.trim() === "") return [];
   const match = ftsQuery(text);
-  // Text without a letter or a digit in it is in no name.
   if (match === null) return ["0"];
   values["match"] = match;
   return [`${idColumn} IN (SELECT rowid FROM ${table} WHERE ${table} MATCH @match)`];

@@ -4,9 +4,8 @@ import { DUE_SIGNAL_SCHEMA } from "./signals/due-signals.js";
 export const visits = (row: string): string => `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
 
 /**
- * The tables of what the service has observed. Months are a `MonthIndex`, traffic is in visits of that month. Names of the
- * document are used where it has one. The generator makes all of it from a seed (`generate-market.ts`), month after month. Columns refer
- * to what their names say; no REFERENCES, since rows are written in batches, a table at a time.
+ * The tables of the observed data. Months are a `MonthIndex`, and traffic is in visits of the month. The generator makes all data
+ * from a seed, month by month (`generate-market.ts`). There are no REFERENCES, because rows are written in batches, table by table.
  */
 export const MARKET_SCHEMA = `
 CREATE TABLE sector (
@@ -29,31 +28,31 @@ CREATE TABLE product (
   verification_status TEXT NOT NULL,
   staleness_status TEXT NOT NULL,
   listed_at INTEGER NOT NULL,
-  -- In which its maker announced its launch; of a product that is newly listed, a month that is still to come.
+  -- The month in which the maker announced the launch. For a newly listed product this is a future month.
   launched_month INTEGER NOT NULL,
   domain_registered_month INTEGER NOT NULL,
   discontinued_month INTEGER
 ) STRICT;
 CREATE INDEX product_by_sector ON product (sector_id);
 
--- Further sectors of a product; its primary sector is product.sector_id.
+-- The other sectors of a product. Its primary sector is product.sector_id.
 CREATE TABLE product_sector (
   tool_id INTEGER NOT NULL,
   sector_id INTEGER NOT NULL,
   PRIMARY KEY (tool_id, sector_id)
 ) STRICT, WITHOUT ROWID;
 
--- A row for each price and trial of a plan: from a month on, until the first month in which it no longer held. What holds
--- now has no until_month; a plan whose price changed has several rows of one name and region.
+-- A row for each price and trial of a plan. until_month is the first month in which the row is no longer valid; it is null for
+-- current rows. A plan whose price changed has several rows with the same name and region.
 CREATE TABLE plan (
   plan_id INTEGER PRIMARY KEY,
   tool_id INTEGER NOT NULL,
   name TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind = 'free' OR kind = 'paid' OR kind = 'enterprise'),
   region TEXT NOT NULL,
-  -- Null: on request, or by use.
+  -- Null if the price is on request or depends on use.
   monthly_price_cents INTEGER,
-  -- For a minute, an image or a call, in thousandths of a dollar; null where one pays by the month.
+  -- The price of a minute, an image or a call, in thousandths of a dollar; null if the price is monthly.
   unit_price_mills INTEGER,
   trial_days INTEGER NOT NULL,
   trial_needs_card INTEGER NOT NULL,
@@ -76,24 +75,24 @@ CREATE TABLE ai_source (
   tool_id INTEGER NOT NULL,
   source TEXT NOT NULL,
   from_month INTEGER NOT NULL,
-  -- Visits in from_month, a part of that month's ai_referral; 0 when it began before the first observed month.
+  -- The visits in from_month, which are a part of ai_referral; 0 if the source is older than the first observed month.
   first_visits INTEGER NOT NULL,
   PRIMARY KEY (tool_id, source)
 ) STRICT, WITHOUT ROWID;
 
--- Texts of a product that became others; product has those in force.
+-- Changed texts of a product. The table product has the current texts.
 CREATE TABLE product_change (
   month INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
   kind TEXT NOT NULL CHECK (kind = 'pricing_model' OR kind = 'domain' OR kind = 'tagline'),
   before_text TEXT NOT NULL,
   after_text TEXT NOT NULL,
-  -- In percent: of a domain's addresses those that redirect to the new one, of a homepage's wording that which stayed.
+  -- In percent: the addresses that redirect to the new domain, or the unchanged part of the homepage's wording.
   share INTEGER,
   PRIMARY KEY (month, tool_id, kind)
 ) STRICT, WITHOUT ROWID;
 
--- No row: no observation of this product in this month.
+-- A product without a row was not observed in the month.
 CREATE TABLE product_month (
   month INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
@@ -106,11 +105,11 @@ CREATE TABLE product_month (
   PRIMARY KEY (month, tool_id)
 ) STRICT, WITHOUT ROWID;
 
--- What was observed of a product beside its traffic. A row for each of product_month.
+-- The other observations of a product. There is a row for each row of product_month.
 CREATE TABLE product_presence_month (
   month INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
-  -- All addresses of the sitemap; those of one generated pattern; those with a language, region or use case in the path.
+  -- Addresses in the sitemap: all, with one generated pattern, and with a language, region or use case in the path.
   sitemap_urls INTEGER NOT NULL,
   pattern_urls INTEGER NOT NULL,
   market_urls INTEGER NOT NULL,
@@ -118,14 +117,14 @@ CREATE TABLE product_presence_month (
   ad_creatives INTEGER NOT NULL,
   -- Published in this month.
   articles INTEGER NOT NULL,
-  -- AI directories that list it.
+  -- The number of AI directories that list the product.
   directories INTEGER NOT NULL,
-  -- Null: it has no browser extension.
+  -- Null if the product has no browser extension.
   extension_users INTEGER,
   PRIMARY KEY (month, tool_id)
 ) STRICT, WITHOUT ROWID;
 
--- The larger countries of a product; the rest of its visits is of no listed country.
+-- The largest countries of a product. The rest of its visits is not assigned to a country.
 CREATE TABLE product_country (
   tool_id INTEGER NOT NULL,
   country TEXT NOT NULL,
@@ -133,8 +132,8 @@ CREATE TABLE product_country (
   PRIMARY KEY (country, tool_id)
 ) STRICT, WITHOUT ROWID;
 
--- A product's visits from a country: its share of them, which moves by up to eight percent from month to month. A view, since
--- a table of it would be the second largest, and would add a fifth to the time in which a market is generated.
+-- A product's visits from a country. The country's share varies by up to eight percent between months. This is a view, because
+-- it would be the second largest table, and generating a market would take a fifth longer.
 CREATE VIEW product_country_month AS
   SELECT month, country, tool_id,
     organic * share / 100000 AS organic, paid * share / 100000 AS paid,
@@ -159,22 +158,22 @@ CREATE TABLE keyword (
   sector_id INTEGER
 ) STRICT;
 
--- A keyword that was observed in a month. Two samples with the same sample_version are comparable.
+-- The observation of a keyword in a month. Samples with the same sample_version are comparable.
 CREATE TABLE keyword_month (
   month INTEGER NOT NULL,
   keyword_id INTEGER NOT NULL,
   search_volume INTEGER NOT NULL,
   sample_version INTEGER NOT NULL,
   is_verified INTEGER NOT NULL,
-  -- A JSON array of visits: those of the receiver of place 0 first. 0: none in this month.
+  -- A JSON array of the visits to each receiver, in the order of place.
   traffic_by_place TEXT NOT NULL DEFAULT '[]',
-  -- Sums over them, kept beside them since every list sorts by them.
+  -- Sums over this array, stored because lists are sorted by them.
   observed_products INTEGER NOT NULL,
   observed_traffic INTEGER NOT NULL,
   PRIMARY KEY (month, keyword_id)
 ) STRICT, WITHOUT ROWID;
 
--- The tracked products that receive a keyword's traffic, in some month or other.
+-- The tracked products that receive a keyword's traffic in any month.
 CREATE TABLE keyword_receiver (
   keyword_id INTEGER NOT NULL,
   place INTEGER NOT NULL,
@@ -183,15 +182,15 @@ CREATE TABLE keyword_receiver (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX keyword_receiver_by_product ON keyword_receiver (tool_id);
 
--- What each of them received in a month. A view, since it would be by far the largest table: it and its index would take
--- a quarter of the time in which the emulator starts. Whoever asks for a keyword or a product finds it by the receivers.
+-- The traffic of each receiver in a month. This is a view, because it would be the largest table: with its index it would take
+-- a quarter of the emulator's start time. Queries for a keyword or a product use the indexes of keyword_receiver.
 CREATE VIEW keyword_product_month AS
   SELECT m.month, m.keyword_id, r.tool_id, m.traffic_by_place ->> r.place AS traffic
   FROM keyword_receiver r CROSS JOIN keyword_month m USING (keyword_id)
   WHERE m.traffic_by_place ->> r.place > 0;
 
--- Searched by what fts-query.ts makes of a text; rowid is tool_id and keyword_id. Chinese characters stand apart in it, so
--- that one or two of them are found: a trigram index would need three.
+-- Queries come from full-text.ts; rowid is tool_id or keyword_id. Chinese characters are indexed one by one, so that searches for
+-- one or two characters work. A trigram index would need three.
 CREATE VIRTUAL TABLE product_fts USING fts5(
   name, domain, tagline_en, tagline_zh, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
 );
@@ -199,14 +198,14 @@ CREATE VIRTUAL TABLE keyword_fts USING fts5(
   keyword, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
 );
 
--- The seed and the first month of the data, in one row. Later months are generated from them.
+-- One row: the seed and the first month of the data, from which later months are generated.
 CREATE TABLE catalog_origin (
   origin_id INTEGER PRIMARY KEY CHECK (origin_id = 1),
   seed INTEGER NOT NULL,
   first_month INTEGER NOT NULL
 ) STRICT;
 
--- One row for each month that was observed.
+-- One row for each observed month.
 CREATE TABLE observed_month (
   month INTEGER PRIMARY KEY,
   captured_at INTEGER NOT NULL

@@ -29,10 +29,10 @@ interface CategoryRow {
 }
 
 /**
- * The public profile of a product (service document, Product profile). What it has follows from its plans and features.
+ * Reads the public profile of a product (service document, Product profile).
  *
  * @param locale any text; see `resolveLocale`
- * @returns null for a slug that is no product's
+ * @returns null if no product has this slug
  */
 export function readProductProfile(database: Database, slug: string, locale: string): ProductProfile | null {
   const resolved = resolveLocale(locale);
@@ -84,7 +84,6 @@ export function readProductProfile(database: Database, slug: string, locale: str
   };
 }
 
-/** What holds now: nothing of it has ended. */
 function hasPlan(condition: string): string {
   return `EXISTS (SELECT 1 FROM plan WHERE tool_id = p.tool_id AND until_month IS NULL AND ${condition})`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a number is drawn for. A drawing depends only on the seed, the topic, the subject and the turn, so no drawing
- * changes another one. The numbers are part of "same seed, same data": never reuse one.
+ * The purposes of drawn numbers. A number depends only on the seed, the topic, the subject and the turn, and not on other draws.
+ * Because the same seed must give the same data, never change or reuse the number of a topic.
  */
 export const TOPIC = {
   productName: 1,
@@ -39,19 +39,19 @@ export const TOPIC = {
 } as const;
 export type Topic = (typeof TOPIC)[keyof typeof TOPIC];
 
-/** Drawings that are the same on every machine: integer arithmetic, nothing of `Math.random`, `Math.pow` or `Math.exp`. */
+/** Draws numbers that are the same on every machine, so it avoids `Math.random`, `Math.pow` and `Math.exp`. */
 export interface Dice {
   /** At least 0, below 1. */
   fraction(topic: Topic, subject: number, turn?: number): number;
   /** A whole number, at least 0, below `count`. */
   below(count: number, topic: Topic, subject: number, turn?: number): number;
-  /** A whole number, `from` and `to` included. */
+  /** A whole number between `from` and `to`, both included. */
   between(from: number, to: number, topic: Topic, subject: number, turn?: number): number;
 }
 
-/** @param seed a whole number; other seeds give other drawings */
+/** @param seed a whole number */
 export function createDice(seed: number): Dice {
-  // Both halves count, so that seeds above 2^32 differ too.
+  // The seed's upper half is included, so that seeds above 2^32 differ too.
   const start = scramble((seed >>> 0) ^ Math.imul(Math.floor(seed / 2 ** 32) | 0, 0x9e3779b1));
 
   function draw(topic: number, subject: number, turn: number): number {
@@ -71,7 +71,7 @@ export function createDice(seed: number): Dice {
   };
 }
 
-/** The final mixing of the MurmurHash3 of 32 bits: each bit of the input moves about half of the output's. */
+/** The final mix of the 32-bit MurmurHash3: each bit of the input changes about half of the output's bits. */
 function scramble(input: number): number {
   let state = input;
   state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
@@ -79,7 +79,7 @@ function scramble(input: number): number {
   return (state ^ (state >>> 16)) >>> 0;
 }
 
-/** The item at an index, which starts again after the last item. */
+/** The item at an index. After the last item the first item follows again. */
 export function pick<Item>(items: readonly Item[], index: number): Item {
   const item = items[index % items.length];
   if (item === undefined) throw new RangeError("nothing to pick from");

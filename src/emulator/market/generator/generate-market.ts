@@ -8,26 +8,26 @@ const HOUR_MS = 60 * 60 * 1000;
 /** The day of the next month on which a month is observed, unless assumed otherwise. */
 const OBSERVED_ON_DAY = 2;
 
-/** When a month is observed: on a day of the next one, at six o'clock UTC. In milliseconds since 1970. */
+/** The time at which a month is observed: on a day of the next month, at 06:00 UTC. In milliseconds since 1970. */
 export function observedAt(month: MonthIndex, day: number): number {
   return monthStart(month + 1) + ((day - 1) * 24 + 6) * HOUR_MS;
 }
 
 export interface MarketOptions {
-  /** A whole number. Same seed and months, same data on every machine. */
+  /** A whole number. The same seed and months give the same data on every machine. */
   seed: number;
-  /** How many months of traffic there are; keywords are observed from the 13th on. @default 24 */
+  /** The number of months with traffic. Keywords are observed from the 13th month on. @default 24 */
   months?: number;
   /** The last month that was observed. */
   lastMonth: MonthIndex;
-  /** On which day of the next month a month is observed. @default 2 */
+  /** The day of the next month on which a month is observed. @default 2 */
   observedOnDay?: number;
 }
 
 /**
  * Fills the empty tables of the market, in one transaction.
  *
- * @returns the generator as it is after the last month, for {@link growMonth} to go on with
+ * @returns the generator after the last month, for {@link growMonth}
  */
 export function generateMarket(
   database: Database,
@@ -51,11 +51,11 @@ export function generateMarket(
 }
 
 /**
- * Adds the next month, in one transaction: growing month by month gives the same rows as generating them at once.
+ * Adds the next month, in one transaction. This gives the same rows as generating all months at once.
  *
- * @param month the month after the last one that was observed
- * @param generator as it is before that month; without it, it is made anew from the beginning
- * @throws RangeError the month is not the one after the last one
+ * @param month the month after the last observed month
+ * @param generator the generator before that month; by default a new generator repeats the earlier months
+ * @throws RangeError the month does not follow the last observed month
  */
 export function growMonth(
   database: Database,
@@ -70,7 +70,7 @@ export function growMonth(
       )
       .get();
     if (observed?.first == null || month !== (observed.last ?? 0) + 1)
-      throw new RangeError("growMonth adds the month after the last one");
+      throw new RangeError("growMonth can only add the month after the last observed month");
     const grown = generator?.nextMonth === month ? generator : createMarketGeneratorAt(seed, observed.first, month);
     const writer = createMarketWriter(database);
     writer.rows.observed_month.add(month, observedAt(month, observedOnDay));

@@ -4,33 +4,33 @@ import type { Product } from "./product.js";
 import { SECTORS, type Bilingual, type Sector } from "./sectors.js";
 import { BEGINNINGS, BRAND_INTENTS, INTENTS, UNCLEAR_TERMS } from "./words.js";
 
-/** What is known of a keyword before it is first observed. */
+/** A keyword before its first observation. */
 export interface KeywordIdea {
   text: string;
   brandType: (typeof BRAND_TYPES)[number];
   cluster: { id: string; name: Bilingual } | null;
-  /** Whether it is one of the terms that most people use to find a product of the sector. */
+  /** Whether it is one of the most common searches for the products of its sector. */
   isHead: boolean;
-  /** Null: it belongs to no sector. */
+  /** Null if it does not belong to a sector. */
   sectorIndex: number | null;
-  /** The product that it names. */
+  /** The product that the keyword names, if any. */
   owner: Product | null;
-  /** How many visits it is worth to its owner, relative to the owner's organic ones. */
+  /** The visits that it brings to its owner, as a share of the owner's organic visits. */
   ownerShare: number;
-  /** The month in which it is first observed, counted from the catalog's first. */
+  /** The month of its first observation, counted from the catalog's first month. */
   bornAt: number;
 }
 
-/** Of the possible keywords of a sector, how many are observed from the beginning; the others turn up month by month. */
+/** The share of a sector's keywords that are observed from the beginning. The other keywords are added month by month. */
 const AT_ONCE = { en: 0.86, zh: 0.7 } as const;
-/** Months over which those turn up. */
+/** The number of months in which the other keywords are added. */
 const LATER_MONTHS = 60;
 const UNCLEAR_COUNT = 160;
 const NO_CLUSTER_SHARE = 0.06;
 
 type Intent = (typeof INTENTS)[number];
 
-/** The keywords that name no product. */
+/** Makes the keywords that do not name a product. */
 export function sectorIdeas(dice: Dice, firstTurn: number): KeywordIdea[] {
   const ideas: KeywordIdea[] = [];
   const add = (text: string, place: number, intent: Intent, cluster: KeywordIdea["cluster"], language: "en" | "zh") => {
@@ -89,7 +89,7 @@ function unclearIdea(dice: Dice, number: number, bornAt: number): KeywordIdea {
   };
 }
 
-/** The keywords that name a product; larger products have more. */
+/** Makes the keywords that name a product. Larger products have more keywords. */
 export function brandIdeas(dice: Dice, owner: Product, rival: Product | null, bornAt: number): KeywordIdea[] {
   const { index, name, slug, sectorIndex } = owner;
   const magnitude = Math.floor((32 - Math.clz32(Math.floor(owner.level))) / 4);

@@ -6,15 +6,15 @@ import { chooseReceivers, type Receiver } from "./keyword-receivers.js";
 import type { Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
 
-/** All keywords together bring a product at most this part of its organic visits in a usual month. */
+/** The highest share of a product's organic visits that its keywords bring together in a usual month. */
 const MOST_OF_ORGANIC = 0.3;
-/** The part of a keyword's searches that ends at a tracked product: the least, and the spread above it. */
-const GO_ON = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
-/** How far searches for a keyword move from a usual month. */
+/** The share of a keyword's searches that lead to a visit of a tracked product: the minimum, and the range above it. */
+const VISIT_SHARES = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
+/** The limits of a keyword's searches, relative to a usual month. */
 const LEAST_TREND = 0.4;
 const MOST_TREND = 2.5;
 
-/** Chances of a month. */
+/** Chances in a month. */
 const CHANCE = {
   missing: 0.3,
   sampleChange: 0.025,
@@ -22,9 +22,9 @@ const CHANCE = {
   breakout: 0.006,
   receiverBreakout: 0.002,
 } as const;
-/** Keywords that are missing in some months; all others are observed in each. */
+/** The share of keywords that are missing in some months. */
 const SPARSE_SHARE = 0.05;
-/** A product's traffic by a keyword breaks out only where it is small beside its other traffic. */
+/** A keyword's traffic to a product breaks out only below this share of the product's organic visits. */
 const SMALL_SHARE = 0.004;
 
 interface Keyword {
@@ -38,9 +38,9 @@ interface Keyword {
 }
 
 /**
- * The keywords of the market, month by month.
+ * Makes the keywords of the market, month by month.
  *
- * @param firstTurn the first month in which keywords are observed, counted from the catalog's first
+ * @param firstTurn the first month with keywords, counted from the catalog's first month
  */
 export function createKeywordMarket(dice: Dice, firstTurn: number) {
   const keywords: Keyword[] = [];
@@ -110,12 +110,13 @@ function limitShares(keywords: readonly Keyword[]): void {
   }
 }
 
-/** Only a part of all searches ends at a tracked product. */
+/** The searches of a usual month. Only a share of them leads to a visit of a tracked product. */
 function firstVolume(dice: Dice, { keywordId, idea, receivers }: Keyword): number {
   const visits = receivers.reduce((sum, { product, share }) => sum + product.visits.organic * share, 0);
-  const unseen = 20 + 900 * dice.fraction(TOPIC.keywordSize, keywordId, 1);
-  const [least, spread] = idea.owner !== null ? GO_ON.brand : idea.isHead ? GO_ON.head : GO_ON.other;
-  return visits / (least + spread * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + unseen;
+  const otherSearches = 20 + 900 * dice.fraction(TOPIC.keywordSize, keywordId, 1);
+  const [least, spread] =
+    idea.owner !== null ? VISIT_SHARES.brand : idea.isHead ? VISIT_SHARES.head : VISIT_SHARES.other;
+  return visits / (least + spread * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + otherSearches;
 }
 
 function writeKeyword({ rows }: MarketWriter, { keywordId, idea, receivers }: Keyword, clusters: Set<string>): void {

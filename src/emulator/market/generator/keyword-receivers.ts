@@ -3,20 +3,20 @@ import type { KeywordIdea } from "./keyword-ideas.js";
 import type { Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
 
-/** A product that receives traffic of a keyword. */
+/** A product that receives traffic from a keyword. */
 export interface Receiver {
-  /** Different for each receiver of each keyword. */
+  /** Unique for each receiver of each keyword. */
   number: number;
   product: Product;
-  /** Of the product's organic visits, those that come by this keyword. */
+  /** The share of the product's organic visits that this keyword brings. */
   share: number;
-  /** It receives none in `gap` months of every `period`. */
+  /** The product receives no traffic in `gap` months of every `period` months. */
   period: number;
   gap: number;
   offset: number;
 }
 
-/** How a keyword's traffic is spread: how many products receive it, and each one's traffic relative to the one before. */
+/** Distributions of a keyword's traffic: how many products receive it, and the ratio of each product to the previous product. */
 const SHAPES = [
   { weight: 0.015, products: [0, 0], ratio: 1 },
   { weight: 0.335, products: [1, 1], ratio: 1 },
@@ -24,22 +24,22 @@ const SHAPES = [
   { weight: 0.22, products: [4, 5], ratio: 0.72 },
   { weight: 0.15, products: [6, 7], ratio: 0.92 },
 ] as const;
-/** How many products receive visits of a sector's head keywords: its largest. */
+/** The number of products that receive visits from a sector's head keywords. They are the largest products of the sector. */
 const HEAD_PRODUCTS = [5, 7] as const;
-/** So many of them receive visits in every month. */
+/** The number of these products that receive visits in every month. */
 const STEADY_PLACES = 3;
-/** How many receivers have months without a visit. */
+/** The share of receivers that have months without visits. */
 const GAPS = { first: 0.15, other: 0.4 } as const;
-/** The most visits of a usual month from a keyword that leads to few products: many products answer popular searches. */
+/** The most visits in a usual month from a keyword with few products, because popular searches have many products. */
 const MOST_OF_FEW = 2500;
 const FEW = 2;
 
-/** The largest part of a product's organic visits that one keyword brings, unless the keyword names the product. */
+/** The highest share of a product's organic visits from one keyword, unless the keyword names the product. */
 const MOST_SHARE = 0.05;
 const OTHER_SECTOR_SHARE = 0.1;
 const RIVALS_SHARE = 0.3;
 
-/** @param bySector the products of each sector, the largest first */
+/** @param bySector the products of each sector, the largest product first */
 export function chooseReceivers(
   dice: Dice,
   keywordId: number,
@@ -64,7 +64,7 @@ export function chooseReceivers(
     if (product !== undefined) products.add(product);
   }
 
-  // The smallest product limits the traffic, so that a keyword stays small beside the products that it leads to.
+  // The smallest product limits the traffic, so that a keyword brings only a small share of each product's visits.
   const weights = [...products].map((_, place) => power(shape.ratio, place));
   const size = 0.08 + 0.92 * dice.fraction(TOPIC.keywordSize, keywordId);
   const bearable = [...products].map(({ visits }, place) => (visits.organic * MOST_SHARE) / (weights[place] ?? 1));
@@ -75,8 +75,8 @@ export function chooseReceivers(
 }
 
 /**
- * Each product receives about in proportion to its size, so a few large ones receive most. The first receives no more than the
- * second could; otherwise a very large product would receive nearly all searches of its sector.
+ * Each product receives traffic in proportion to its size, so a few large products receive most of it. The first product is limited
+ * by the size of the second; otherwise a very large product would receive nearly all searches of its sector.
  */
 function headReceivers(dice: Dice, keywordId: number, rivals: readonly Product[]): Receiver[] {
   const count = dice.between(HEAD_PRODUCTS[0], HEAD_PRODUCTS[1], TOPIC.keywordShape, keywordId, 1);
@@ -91,7 +91,7 @@ function headReceivers(dice: Dice, keywordId: number, rivals: readonly Product[]
   });
 }
 
-/** The product that a keyword names, and at times rivals that receive a part of its searches. */
+/** Returns the product that a keyword names, and sometimes rivals that receive a part of its searches. */
 function ownerReceivers(
   dice: Dice,
   keywordId: number,
@@ -141,7 +141,7 @@ function receiver(
   };
 }
 
-/** By multiplication, which is exact on every machine. */
+/** Multiplies, because `Math.pow` is not exact on every machine. */
 function power(base: number, exponent: number): number {
   let product = 1;
   for (let count = 0; count < exponent; count++) product *= base;

@@ -6,22 +6,22 @@ import { makeTagline } from "./product-texts.js";
 import { SECTORS, type Sector } from "./sectors.js";
 import { AI_PLATFORMS, BEGINNINGS, COUNTRIES, HANZI_BEGINNINGS, HANZI_ENDINGS } from "./words.js";
 
-/** Ids are spread over five digits, as if other products stood between them. */
+/** Ids have gaps, as if other products had the ids between them. */
 const ID_STEP = 79;
 const FIRST_ID = 2000;
-/** Visits of the smallest products, and how much a draw of a tenth gets more: it makes the tail heavy. */
+/** The visits of the smallest products, and the lowest draw, which limits the visits of the largest products. */
 const SMALLEST_BASE = 2200;
 const SMALLEST_DRAW = 0.0012;
-/** Shares of a product's countries, the largest first. */
+/** The shares of a product's countries, the largest first. */
 const COUNTRY_PERMILLES = [380, 140, 90, 60, 40, 30] as const;
-/** Traffic of a product in its first month, relative to what it tends to. */
+/** The traffic of a new product in its first month, relative to its base. */
 const START_LEVEL = 0.12;
 
-/** Has no factor in common with the number of Latin or of Chinese names, so that stepping by it meets each once. */
+/** It has no common factor with the number of Latin or Chinese names, so steps of this size reach each name once. */
 const NAME_STEP = 457;
 const CHINESE_NAME_SHARE = 0.12;
 
-/** A product as it is when the catalog first sees it. */
+/** Makes a product for its first month in the catalog. */
 export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanId: () => number): Product {
   const sectorIndex = dice.below(SECTORS.length, TOPIC.sector, index);
   const sector = pick(SECTORS, sectorIndex);
@@ -30,7 +30,7 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
   const level = base * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
   const hasPaid = dice.fraction(TOPIC.paid, index, -1) < 0.4;
   const { pricingModel, plans } = firstOffer(dice, index, nextPlanId);
-  // One literal without a spread: the engine then knows the object's shape, which halves the time to generate a market.
+  // A literal without a spread has a fixed shape for the engine, which halves the time to generate a market.
   return {
     index,
     toolId: FIRST_ID + index * ID_STEP + dice.below(ID_STEP, TOPIC.listing, index),
@@ -63,7 +63,7 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
   };
 }
 
-/** Pareto's law: most are small, a few have millions. Roots are exact on every machine, powers are not. */
+/** Follows Pareto's law: most products are small, and a few have millions of visits. Roots are exact on every machine. */
 function baseVisits(fraction: number): number {
   const draw = Math.max(SMALLEST_DRAW, fraction);
   return SMALLEST_BASE / (draw * Math.sqrt(Math.sqrt(draw)));
@@ -99,7 +99,7 @@ function square(value: number): number {
   return value * value;
 }
 
-/** Different for each product of a seed: the beginning and the ending together occur once. */
+/** Makes a name that is unique within a seed: each pair of a beginning and an ending occurs once. */
 function nameProduct(dice: Dice, index: number, sector: Sector): { name: string; slug: string } {
   if (dice.fraction(TOPIC.productName, index) < CHINESE_NAME_SHARE) return chineseName(dice, index, sector);
   const { endings } = sector;
@@ -107,7 +107,7 @@ function nameProduct(dice: Dice, index: number, sector: Sector): { name: string;
   const place = (index * NAME_STEP + dice.below(count, TOPIC.productName, -1)) % count;
   const beginning = BEGINNINGS[place % BEGINNINGS.length] ?? "";
   const ending = endings[Math.floor(place / BEGINNINGS.length)] ?? "";
-  // After as many products as there are names, they begin again with a number.
+  // When all names are used, they are used again with a number.
   const round = Math.floor(index / count);
   const number = round === 0 ? "" : ` ${round + 1}`;
   const style = dice.below(4, TOPIC.productName, index, 1);

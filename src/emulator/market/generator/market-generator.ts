@@ -14,23 +14,23 @@ import { SECTORS } from "./sectors.js";
 import { writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
 
 const FIRST_PRODUCTS = 600;
-/** New products of a month: between these. */
+/** The lowest and the highest number of new products in a month. */
 const BIRTHS = [2, 5] as const;
-/** Keywords are observed from the catalog's 13th month on. */
+/** The first month with keywords, counted from the catalog's first month. */
 const KEYWORDS_FROM = 12;
-/** Chances of a month. */
+/** Chances in a month. */
 const CHANCE = { ending: 0.0022, unobserved: 0.25, domain: 0.0018, positioning: 0.003 } as const;
-/** Products that are not observed in every month. */
+/** The share of products that are not observed in every month. */
 const SPARSE_SHARE = 0.06;
 
 /**
- * A made-up market of AI products. Each month follows from the one before and the seed, so growing it month by month is the
- * same as growing it at once.
+ * A made-up market of AI products. Each month depends only on the seed and the month before, so generating the months one by one
+ * gives the same data as generating them at once.
  */
 export interface MarketGenerator {
-  /** The month that is made next. */
+  /** The month that `advance` makes. */
   readonly nextMonth: MonthIndex;
-  /** Makes the next month and writes what is observed of it. */
+  /** Makes the next month and writes its observations. */
   advance(writer: MarketWriter): void;
 }
 
@@ -66,9 +66,9 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
 
   function change(writer: MarketWriter, product: Product, month: MonthIndex): void {
     const { toolId, index } = product;
-    const falls = (chance: number, what: number): boolean =>
+    const occurs = (chance: number, what: number): boolean =>
       dice.fraction(TOPIC.endings, index, turn * 4 + what) < chance;
-    if (falls(CHANCE.ending, 0)) {
+    if (occurs(CHANCE.ending, 0)) {
       product.isOffered = false;
       writer.update("discontinue", month, toolId);
       writer.update("setStaleness", "stale", toolId);
@@ -85,18 +85,18 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
       writer.rows.feature.add(toolId, kind, name.en, name.zh, month);
     const source = newSource(dice, product, turn);
     if (source !== null) writer.rows.ai_source.add(toolId, source.source, month, source.visits);
-    const moves = falls(CHANCE.domain, 1);
-    const repositions = falls(CHANCE.positioning, 2);
-    if (moves) move(writer, product, month);
-    if (repositions) reposition(writer, product, month);
-    if (moves || repositions) {
-      writer.update("forgetSearchText", toolId);
+    const hasMoved = occurs(CHANCE.domain, 1);
+    const isRepositioned = occurs(CHANCE.positioning, 2);
+    if (hasMoved) changeDomain(writer, product, month);
+    if (isRepositioned) reposition(writer, product, month);
+    if (hasMoved || isRepositioned) {
+      writer.update("deleteSearchText", toolId);
       const { name, domain, tagline } = product;
       writer.update("setSearchText", toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
     }
   }
 
-  function move(writer: MarketWriter, product: Product, month: MonthIndex): void {
+  function changeDomain(writer: MarketWriter, product: Product, month: MonthIndex): void {
     const before = product.domain;
     product.domain = before.startsWith("get-") ? before.slice("get-".length) : `get-${before}`;
     const redirected = dice.between(88, 99, TOPIC.positioning, product.index, turn);
@@ -107,7 +107,7 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   function reposition(writer: MarketWriter, product: Product, month: MonthIndex): void {
     const before = product.tagline.en;
     product.tagline = makeTagline(dice, product, turn);
-    // The same tagline drawn again is no change.
+    // The new tagline can be the same as before.
     if (product.tagline.en === before) return;
     const kept = dice.between(22, 48, TOPIC.positioning, product.index, -turn - 1);
     writer.rows.product_change.add(month, product.toolId, "tagline", before, product.tagline.en, kept);
@@ -134,7 +134,7 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   };
 }
 
-/** A generator whose next month is `nextMonth`. */
+/** Makes a generator whose next month is `nextMonth`. */
 export function createMarketGeneratorAt(seed: number, firstMonth: MonthIndex, nextMonth: MonthIndex): MarketGenerator {
   const generator = createMarketGenerator(seed, firstMonth);
   while (generator.nextMonth < nextMonth) generator.advance(NO_WRITER);

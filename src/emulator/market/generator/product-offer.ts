@@ -1,12 +1,12 @@
 import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Plan, PricingModel, Product } from "./product.js";
 
-/** The first price of a plan, in cents. */
+/** The possible first prices of a plan, in cents. */
 const PRICES: readonly number[] = [900, 1200, 1500, 1900, 2400, 2900, 3900, 4900];
 const TRIALS: readonly number[] = [7, 14, 30];
 const PAID_NAMES = ["Starter", "Pro", "Team"] as const;
 
-/** Chances that something of the offer changes in a month. */
+/** The chances of changes in a month. */
 const CHANCE = { price: 0.014, freePlan: 0.006, trial: 0.004, enterprise: 0.006, pricingModel: 0.002 } as const;
 const CHANCE_OF_ANY = Object.values(CHANCE).reduce((sum, chance) => sum + chance, 0);
 
@@ -42,26 +42,26 @@ const NO_TRIAL = { unitPriceMills: null, trialDays: 0, trialNeedsCard: false } a
 const FREE = { ...NO_TRIAL, name: "Free", kind: "free", monthlyPriceCents: 0 } as const;
 const USAGE = { ...NO_TRIAL, name: "Pay as you go", kind: "paid", monthlyPriceCents: null } as const;
 const ENTERPRISE = { ...NO_TRIAL, name: "Enterprise", kind: "enterprise", monthlyPriceCents: null } as const;
-/** In thousandths of a dollar for a minute, an image or a call. */
+/** The possible prices of a minute, an image or a call, in thousandths of a dollar. */
 const UNIT_PRICES: readonly number[] = [4, 10, 20, 50, 80, 120];
 
 function usagePlan(dice: Dice, index: number): Omit<Plan, "planId"> {
   return { ...USAGE, unitPriceMills: pick(UNIT_PRICES, dice.below(UNIT_PRICES.length, TOPIC.offer, index, 7)) };
 }
 
-/** What became of the plans in a month. */
+/** The changes of a product's plans in a month. */
 export interface OfferChange {
   ended: Plan[];
   begun: Plan[];
-  /** The pricing model before, when it changed. */
+  /** The previous pricing model if it changed, otherwise null. */
   oldModel: PricingModel | null;
 }
 
-/** Changes the product's offer; null when it stays, as in most months. */
+/** Changes the product's offer. Returns null if the offer does not change, as in most months. */
 export function changeOffer(dice: Dice, product: Product, turn: number, nextPlanId: () => number): OfferChange | null {
   let draw = dice.fraction(TOPIC.offerChange, product.index, turn);
   if (draw >= CHANCE_OF_ANY) return null;
-  const falls = (chance: number): boolean => (draw -= chance) < 0;
+  const occurs = (chance: number): boolean => (draw -= chance) < 0;
   const replace = (
     ended: Plan[],
     begun: readonly Omit<Plan, "planId">[],
@@ -76,18 +76,18 @@ export function changeOffer(dice: Dice, product: Product, turn: number, nextPlan
   const paid = product.plans.filter((plan) => plan.monthlyPriceCents !== null && plan.monthlyPriceCents > 0);
   const free = product.plans.filter(({ kind }) => kind === "free");
 
-  if (falls(CHANCE.price)) {
+  if (occurs(CHANCE.price)) {
     const plan = paid[dice.below(3, TOPIC.offerChange, product.index, -turn) % Math.max(1, paid.length)];
     return plan === undefined
       ? null
       : replace([plan], [{ ...plan, monthlyPriceCents: nextPrice(dice, plan, product.index, turn) }]);
   }
-  if (falls(CHANCE.freePlan)) {
-    // A product without a paid plan keeps its free one.
+  if (occurs(CHANCE.freePlan)) {
+    // A product without a paid plan keeps its free plan.
     if (paid.length === 0) return null;
     return free.length > 0 ? replace(free, []) : replace([], [FREE]);
   }
-  if (falls(CHANCE.trial)) {
+  if (occurs(CHANCE.trial)) {
     if (paid.length === 0) return null;
     const days = paid[0]?.trialDays ?? 0;
     const trialDays = days === 14 ? 7 : 14;
@@ -97,17 +97,17 @@ export function changeOffer(dice: Dice, product: Product, turn: number, nextPlan
       paid.map((plan) => ({ ...plan, trialDays, trialNeedsCard })),
     );
   }
-  if (falls(CHANCE.enterprise)) {
+  if (occurs(CHANCE.enterprise)) {
     const isFit = paid.length > 0 && product.plans.every(({ kind }) => kind !== "enterprise");
     return isFit ? replace([], [ENTERPRISE]) : null;
   }
-  if (falls(CHANCE.pricingModel) && product.pricingModel === "subscription") {
+  if (occurs(CHANCE.pricingModel) && product.pricingModel === "subscription") {
     return replace(paid, [usagePlan(dice, product.index)], "usage_based");
   }
   return null;
 }
 
-/** Up more often than down, in whole dollars. */
+/** Changes a price by whole dollars, more often up than down. */
 function nextPrice(dice: Dice, { monthlyPriceCents }: Plan, index: number, turn: number): number {
   const dollars = (monthlyPriceCents ?? 0) / 100;
   const step = Math.max(1, Math.round(dollars * (0.1 + 0.25 * dice.fraction(TOPIC.offer, index, 1000 + turn))));

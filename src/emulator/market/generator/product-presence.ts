@@ -3,7 +3,7 @@ import type { Product } from "./product.js";
 
 type Presence = Product["presence"];
 
-/** Chances of a month. */
+/** Chances in a month. */
 const CHANCE = {
   expansion: 0.012,
   contraction: 0.006,
@@ -30,7 +30,7 @@ export function firstPresence(dice: Dice, index: number, hasAds: boolean, level:
   };
 }
 
-/** One month further. */
+/** Advances a product's presence by a month. */
 export function stepPresence(dice: Dice, product: Product, turn: number): void {
   const { presence, index } = product;
   const draw = (what: number): number => dice.fraction(TOPIC.presenceChange, index, turn * 16 + what);
@@ -65,7 +65,7 @@ export function stepPresence(dice: Dice, product: Product, turn: number): void {
   }
 }
 
-/** Extension stores round their counts. */
+/** Rounds to thousands, as extension stores do. */
 function thousands(users: number): number {
   return Math.max(1, Math.round(users / 1000)) * 1000;
 }

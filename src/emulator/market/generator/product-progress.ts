@@ -3,7 +3,7 @@ import type { Product } from "./product.js";
 import type { Bilingual } from "./sectors.js";
 import { AI_PLATFORMS, GENERAL_FEATURES } from "./words.js";
 
-/** Chances of a month. */
+/** Chances in a month. */
 const CHANCE = { feature: 0.03, model: 0.008, api: 0.005, mcp: 0.009, source: 0.02 } as const;
 
 export interface Introduction {
@@ -14,7 +14,7 @@ export interface Introduction {
 const API: Introduction = { kind: "api", name: { en: "Public API", zh: "开放API" } };
 const MCP: Introduction = { kind: "mcp", name: { en: "MCP server", zh: "MCP服务器" } };
 
-/** What a product had when the catalog first saw it. */
+/** The features of a product in its first month in the catalog. */
 export function firstIntroductions(product: Product): Introduction[] {
   const found: Introduction[] = [];
   for (let place = 0; place < product.featureCount; place++) found.push(feature(product, place));
@@ -24,26 +24,26 @@ export function firstIntroductions(product: Product): Introduction[] {
   return found;
 }
 
-/** What it introduces in a month. */
+/** The features that a product introduces in a month. */
 export function introduce(dice: Dice, product: Product, turn: number): Introduction[] {
-  const falls = (chance: number, what: number): boolean =>
+  const occurs = (chance: number, what: number): boolean =>
     dice.fraction(TOPIC.features, product.index, turn * 4 + what) < chance;
   const found: Introduction[] = [];
-  if (falls(CHANCE.feature, 0)) found.push(feature(product, product.featureCount++));
-  if (falls(product.modelCount > 0 ? CHANCE.model * 4 : CHANCE.model / 4, 1))
+  if (occurs(CHANCE.feature, 0)) found.push(feature(product, product.featureCount++));
+  if (occurs(product.modelCount > 0 ? CHANCE.model * 4 : CHANCE.model / 4, 1))
     found.push(model(product, product.modelCount++));
-  if (!product.hasApi && falls(CHANCE.api, 2)) {
+  if (!product.hasApi && occurs(CHANCE.api, 2)) {
     product.hasApi = true;
     found.push(API);
   }
-  if (!product.hasMcp && falls(CHANCE.mcp, 3)) {
+  if (!product.hasMcp && occurs(CHANCE.mcp, 3)) {
     product.hasMcp = true;
     found.push(MCP);
   }
   return found;
 }
 
-/** A platform that begins to send visits in this month, and how many; usually none. */
+/** Returns a platform that begins to send visits in this month, and their number; usually null. */
 export function newSource(dice: Dice, product: Product, turn: number): { source: string; visits: number } | null {
   if (dice.fraction(TOPIC.aiSources, product.index, turn * 2) >= CHANCE.source) return null;
   const platform = dice.below(AI_PLATFORMS.length, TOPIC.aiSources, product.index, turn * 2 + 1);
@@ -58,7 +58,7 @@ export function newSource(dice: Dice, product: Product, turn: number): { source:
 function feature({ index, sector }: Product, place: number): Introduction {
   const all = [...sector.features, ...GENERAL_FEATURES];
   const { en, zh } = pick(all, index + place);
-  // Once it has all of them they come again, renewed.
+  // When a product has all features, it introduces new versions of them.
   const round = Math.floor(place / all.length);
   return { kind: "feature", name: round === 0 ? { en, zh } : { en: `${en} ${round + 1}`, zh: `${zh}${round + 1}` } };
 }

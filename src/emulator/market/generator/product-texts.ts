@@ -5,7 +5,7 @@ import { PROMISES, TAGLINES } from "./words.js";
 
 type Origin = Pick<ProductOrigin, "index" | "sector">;
 
-/** For whom a product says that it is, and what it promises. */
+/** Draws the audience and the promise of a product. */
 function position(dice: Dice, { index, sector }: Origin, turn: number) {
   return {
     promise: pick(PROMISES, dice.below(PROMISES.length, TOPIC.text, index, 100 + turn)),
@@ -13,7 +13,7 @@ function position(dice: Dice, { index, sector }: Origin, turn: number) {
   };
 }
 
-/** @param turn another turn makes another tagline in most cases */
+/** @param turn a different turn usually gives a different tagline */
 export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual {
   const { promise, reader } = position(dice, origin, turn);
   const template = pick(TAGLINES, dice.below(TAGLINES.length, TOPIC.text, origin.index, 300 + turn));
@@ -25,7 +25,7 @@ export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual
   return { en: fill("en"), zh: fill("zh") };
 }
 
-/** The two descriptions of a profile; they say what the tagline of the same turn says. */
+/** Makes the two descriptions of a profile. They have the audience and the promise of the tagline of the same turn. */
 export function describe(
   dice: Dice,
   origin: Origin & Pick<ProductOrigin, "name">,

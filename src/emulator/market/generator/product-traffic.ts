@@ -1,7 +1,7 @@
 import { TOPIC, type Dice } from "./dice.js";
 import type { Product } from "./product.js";
 
-/** Stretches of a product's life, with how often they begin, how long they last and what they do to traffic each month. */
+/** The phases of a product: how often they occur, how many months they last, and how much traffic changes each month. */
 const PHASES = [
   { name: "surge", weight: 0.06, months: [1, 2], rate: [0.35, 1.1] },
   { name: "growth", weight: 0.32, months: [3, 8], rate: [0.03, 0.12] },
@@ -10,9 +10,9 @@ const PHASES = [
   { name: "collapse", weight: 0.04, months: [1, 2], rate: [-0.4, -0.18] },
 ] as const;
 
-/** Growth of a product that was born a month or a few ago. */
+/** The growth of a new product in its first months. */
 const LAUNCH = { months: 5, rate: 0.45 } as const;
-/** Levels relative to the base beyond which traffic tends back. */
+/** Above or below these multiples of its base, a product's traffic is pulled back. */
 const FAR_UP = 8;
 const FAR_DOWN = 0.2;
 const PULL = 0.07;
@@ -20,7 +20,7 @@ const PULL = 0.07;
 const MOST_AI_SHARE = 0.45;
 const CHANCE = { aiJump: 0.012, adsBegin: 0.012, adsEnd: 0.03, linkSpike: 0.015 } as const;
 
-/** One month further: its traffic by channel, its links and its rating. */
+/** Advances a product's traffic, links and rating by a month. */
 export function stepTraffic(dice: Dice, product: Product, turn: number): void {
   stepLevel(dice, product, turn);
   stepChannels(dice, product, turn);
@@ -55,7 +55,7 @@ function nextPhase(dice: Dice, { index, bornAt }: Product, turn: number): Produc
 function stepChannels(dice: Dice, product: Product, turn: number): void {
   const { index } = product;
   const ai = dice.fraction(TOPIC.aiShare, index, turn);
-  // Assistants send more each month in most cases; a few products are discovered by them at once.
+  // Visits from AI assistants usually grow each month; for a few products they jump.
   const growth = ai < CHANCE.aiJump ? 1.8 + 1.6 * dice.fraction(TOPIC.aiShare, index, -turn - 10) : 0.965 + 0.125 * ai;
   product.aiShare = Math.min(MOST_AI_SHARE, product.aiShare * growth);
 

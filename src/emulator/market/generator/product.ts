@@ -1,45 +1,45 @@
 import type { Bilingual, Sector } from "./sectors.js";
 
-/** A plan as it is offered now. */
+/** A current plan. */
 export interface Plan {
   planId: number;
   name: string;
   kind: "free" | "paid" | "enterprise";
-  /** Null: on request, or by use. */
+  /** Null if the price is on request or depends on use. */
   monthlyPriceCents: number | null;
-  /** The price of a minute, an image or a call, in thousandths of a dollar; null where the price is monthly. */
+  /** The price of a minute, an image or a call, in thousandths of a dollar; null if the price is monthly. */
   unitPriceMills: number | null;
   trialDays: number;
   trialNeedsCard: boolean;
 }
 
-/** The primary way of charging. A free plan beside paid ones does not change it. */
+/** The pricing models. A product with free and paid plans has the model of its paid plans. */
 export const PRICING_MODELS = ["free", "subscription", "usage_based", "contact_sales"] as const;
 export type PricingModel = (typeof PRICING_MODELS)[number];
 
-/** Whether the data of a product was checked lately. */
+/** Whether the data of a product was checked recently. */
 export const STALENESS_STATUSES = ["fresh", "aging"] as const;
 export type StalenessStatus = (typeof STALENESS_STATUSES)[number];
 
-/** What stays as it is from a product's first month on. */
+/** The fields of a product that never change. */
 export interface ProductOrigin {
-  /** Counts products in the order they came; what its drawings hang on. */
+  /** The product's number in the order of creation. All draws for the product depend on it. */
   index: number;
   toolId: number;
   sectorIndex: number;
   sector: Sector;
   name: string;
   slug: string;
-  /** Its first observed month, counted from the catalog's first. */
+  /** The product's first month, counted from the catalog's first month. */
   bornAt: number;
-  /** The visits that its traffic tends to come back to. */
+  /** The monthly visits that the product's traffic is pulled back to. */
   baseVisits: number;
   organicShare: number;
   /** The largest first. */
   countries: readonly (readonly [code: string, permille: number])[];
 }
 
-/** A product of the made-up market, as it is in the month that was made last. */
+/** A product of the made-up market, in the last generated month. */
 export interface Product extends ProductOrigin {
   domain: string;
   tagline: Bilingual;
@@ -49,7 +49,7 @@ export interface Product extends ProductOrigin {
   aiShare: number;
   paidShare: number;
   visits: { organic: number; paid: number; aiReferral: number; direct: number };
-  /** In tenths; null: unknown. */
+  /** The domain rating in tenths; null if unknown. */
   ratingTenths: number | null;
   linkingDomains: number;
   pricingModel: PricingModel;
@@ -58,7 +58,7 @@ export interface Product extends ProductOrigin {
   modelCount: number;
   hasApi: boolean;
   hasMcp: boolean;
-  /** Indexes into the platforms. */
+  /** Indexes in AI_PLATFORMS. */
   aiSources: Set<number>;
   presence: {
     plainUrls: number;

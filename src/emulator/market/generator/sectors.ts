@@ -4,28 +4,28 @@ export interface Bilingual {
   zh: string;
 }
 
-/** A market that products belong to, with what its products and keywords are made of. */
+/** A market, with the texts from which its products and keywords are made. */
 export interface Sector {
   slug: string;
   name: Bilingual;
-  /** What one of its products is. */
+  /** The name of one of its products, such as "video generator". */
   noun: Bilingual;
-  /** Second parts of the names of its products; no two sectors share one. */
+  /** The second parts of product names. Each belongs to one sector only. */
   endings: readonly string[];
-  /** What people search for. */
+  /** Common searches. */
   terms: readonly Bilingual[];
   features: readonly Bilingual[];
-  /** For whom its products are. */
+  /** The users of its products. */
   audiences: readonly Bilingual[];
 }
 
-/** `en|zh`. */
+/** Splits a text in the form `en|zh`. */
 export function pair(text: string): Bilingual {
   const [en = "", zh = ""] = text.trim().split("|");
   return { en, zh };
 }
 
-/** Pairs that are separated by semicolons. */
+/** Splits several pairs, which are separated by semicolons. */
 export const pairs = (text: string): Bilingual[] => text.split(";").map(pair);
 
 function sector(
@@ -47,7 +47,7 @@ function sector(
   };
 }
 
-/** In this order they get their ids: append, never insert. */
+/** Ids follow this order, so only append sectors. */
 export const SECTORS: readonly Sector[] = [
   sector(
     "video-generation",

@@ -1,6 +1,6 @@
 import { pair, pairs, type Bilingual } from "./sectors.js";
 
-/** First parts of product names. */
+/** The first parts of product names. */
 export const BEGINNINGS: readonly string[] = (
   "Lark Moss Fern Cobalt Juniper Ember Quartz Willow Raven Heron Maple Cedar Amber Indigo Velvet Onyx Lumen Nimbus Pebble Harbor " +
   "Tidal Alder Birch Clover Dapple Falcon Garnet Hazel Iris Jasper Kestrel Lotus Marble Nectar Opal Poppy Quill Rowan Saffron Thistle " +
@@ -9,7 +9,7 @@ export const BEGINNINGS: readonly string[] = (
   "Keen Lantern Meadow North Orbit Prism Quince Ridge Sable Topaz Union Vale Winter Xylo Young Zest Acorn Bright Copper Delta"
 ).split(" ");
 
-/** Two characters each make a Chinese name; what is romanised goes into slug and domain. */
+/** A beginning and an ending make a Chinese name. The slug and the domain use their romanised forms. */
 export const HANZI_BEGINNINGS: readonly string[] =
   "云yun 星xing 墨mo 灵ling 千qian 青qing 万wan 智zhi 天tian 海hai 明ming 夏xia 小xiao 飞fei 极ji 慧hui 思si 元yuan 紫zi 山shan 白bai 秋qiu 鹿lu 晨chen".split(
     " ",
@@ -19,7 +19,7 @@ export const HANZI_ENDINGS: readonly string[] =
     " ",
   );
 
-/** What a product promises: within a tagline, and as a sentence. */
+/** The promises of products, as a part of a tagline and as a sentence. */
 export const PROMISES: readonly { short: Bilingual; sentence: Bilingual }[] = [
   promise("results in minutes|几分钟出结果", "It delivers results in minutes.|几分钟即可得到结果。"),
   promise("nothing to learn first|上手简单", "It needs no training.|上手简单，无需培训。"),
@@ -38,14 +38,14 @@ function promise(short: string, sentence: string): { short: Bilingual; sentence:
   return { short: pair(short), sentence: pair(sentence) };
 }
 
-/** Taglines of a product: `{noun}` is what it is, `{reader}` for whom, `{promise}` what it promises. */
+/** Templates of taglines. `{noun}` is the kind of product, `{reader}` its audience, `{promise}` its promise. */
 export const TAGLINES: readonly Bilingual[] = [
   { en: "The {noun} for {reader}: {promise}", zh: "面向{reader}的{noun}，{promise}" },
   { en: "The {noun} made for {reader}", zh: "为{reader}打造的{noun}" },
   { en: "Made for {reader}, the {noun} to rely on: {promise}", zh: "{reader}信赖的{noun}，{promise}" },
 ];
 
-/** Features that any product may introduce. */
+/** Features of products of any sector. */
 export const GENERAL_FEATURES: readonly Bilingual[] = pairs(
   "shared workspaces|共享工作区;single sign-on|单点登录;mobile app|移动应用;version history|版本历史;usage reports|用量报告;templates|模板库;dark mode|深色模式;keyboard shortcuts|快捷键",
 );
@@ -56,7 +56,7 @@ export const AI_PLATFORMS: readonly string[] =
     ", ",
   );
 
-/** What people add to a term, with the cluster that it makes. `{}` is the term. */
+/** Templates of searches by cluster. `{}` is the term. */
 export const INTENTS: readonly { cluster: string; name: Bilingual; en: readonly string[]; zh: readonly string[] }[] = [
   {
     cluster: "core",
@@ -96,7 +96,7 @@ export const INTENTS: readonly { cluster: string; name: Bilingual; en: readonly 
   },
 ];
 
-/** What people add to a product's name. */
+/** Templates of searches for a product by its name. */
 export const BRAND_INTENTS: readonly {
   kind: "brand_navigational" | "brand_commercial" | "mixed";
   en: string;
@@ -111,8 +111,8 @@ export const BRAND_INTENTS: readonly {
   { kind: "mixed", en: "{} ai tools", zh: "{}工具" },
 ];
 
-/** Searches that may or may not mean a brand. `{}` is the first part of a product's name. */
+/** Templates of searches that are possibly for a brand. `{}` is the first part of a product's name. */
 export const UNCLEAR_TERMS: readonly string[] = ["{} ai", "{} 2", "{} bot", "my {}", "{} labs"];
 
-/** Where visits come from, the most common first. */
+/** The countries of visits, the most common first. */
 export const COUNTRIES: readonly string[] = "US IN GB DE BR JP CN FR CA ES ID KR MX AU IT NL PL SE VN TR".split(" ");

@@ -12,12 +12,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NO_TEXT_SHARE = 0.03;
 const PENDING_SHARE = 0.15;
 const SECOND_SECTOR_SHARE = 0.3;
-/** The catalog lists a product some months before its maker announces the launch, so that an account can follow it before. */
+/** New products are listed some months before their launch, so that an account can follow them before it. */
 const MONTHS_TO_LAUNCH = [1, 3] as const;
-/** All prices are of this region. */
 const REGION = "US";
 
-/** @param month the month in which the catalog first sees it */
+/** @param month the product's first month in the catalog */
 export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Product, month: number): void {
   const { index, toolId, slug, name, domain, sectorIndex, tagline, bornAt } = product;
   const { short, long } = describe(dice, product, 0);
@@ -58,7 +57,7 @@ export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Pro
     rows.product_sector.add(toolId, other + 1);
   }
   for (const [place, introduction] of firstIntroductions(product).entries()) {
-    // Not before it was listed: the observation starts then.
+    // Features are not observed before the product is listed.
     const since = isNew
       ? month
       : Math.max(listedMonth, month - dice.between(1, 12, TOPIC.features, index, -10 - place));
@@ -86,7 +85,7 @@ export function writePlan(rows: MarketWriter["rows"], toolId: number, plan: Plan
   );
 }
 
-/** What was observed of a product in a month. */
+/** Writes the observations of a product in a month. */
 export function writeProductMonth({ rows }: MarketWriter, product: Product, month: number): void {
   const { toolId, visits, presence, ratingTenths, linkingDomains } = product;
   const rating = ratingTenths === null ? null : ratingTenths / 10;
