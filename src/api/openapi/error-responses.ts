@@ -43,69 +43,45 @@ export function quotaHeaderRefs(): JsonObject {
   return Object.fromEntries(Object.keys(QUOTA_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-interface ErrorResponse {
-  name: string;
-  description: string;
-  /** The codes that have an example. */
-  codes: readonly ServiceErrorCode[];
-}
-
-/** The response of each error status. */
-const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
-  400: {
-    name: "BadRequest",
-    description: "A parameter or the body is invalid. Correct it before you retry.",
-    codes: ["INVALID_PARAMETERS"],
-  },
-  401: { name: "Unauthorized", description: "The key is missing, invalid or revoked.", codes: ["API_KEY_INVALID"] },
-  403: {
-    name: "Forbidden",
-    description: "The key's scopes or the account's access do not permit the operation.",
-    codes: ["SCOPE_INSUFFICIENT"],
-  },
-  404: {
-    name: "NotFound",
-    description: "The product or resource does not exist, or it belongs to another account.",
-    codes: ["PRODUCT_NOT_FOUND"],
-  },
-  409: {
-    name: "Conflict",
-    description: "The idempotency key was used for another request.",
-    codes: ["IDEMPOTENCY_KEY_CONFLICT"],
-  },
-  429: {
-    name: "TooManyRequests",
-    description: `More than ${rateLimitText()}, or the month's quota is used up. \`error.code\` names the reason.`,
-    codes: ["RATE_LIMITED", "PRO_API_QUOTA_EXHAUSTED"],
-  },
-  503: {
-    name: "Unavailable",
-    description: "The data or the feature is unavailable. Retry with backoff.",
-    codes: ["DATA_UNAVAILABLE"],
-  },
+/** The component name and the description of the response of each error status. */
+const RESPONSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ["BadRequest", "A parameter or the body is invalid. Correct it before you retry."],
+  401: ["Unauthorized", "The key is missing, invalid or revoked."],
+  403: ["Forbidden", "The key's scopes or the account's access do not permit the operation."],
+  404: ["NotFound", "The product or resource does not exist, or it belongs to another account."],
+  409: ["Conflict", "The idempotency key was used for another request."],
+  429: [
+    "TooManyRequests",
+    `More than ${rateLimitText()}, or the month's quota is used up. \`error.code\` names the reason.`,
+  ],
+  503: ["Unavailable", "The data or the feature is unavailable. Retry with backoff."],
 };
 
 /** Refers to the response of an error status. */
 export function errorResponseRef(status: number): { $ref: string } {
   const response = RESPONSES[status];
   if (response === undefined) throw new TypeError(`The error status ${status} has no response in RESPONSES.`);
-  return { $ref: `#/components/responses/${response.name}` };
+  return { $ref: `#/components/responses/${response[0]}` };
 }
+
+// The service's document names no other code.
+const QUOTA_ERROR: ErrorEnvelope = {
+  error: {
+    code: "PRO_API_QUOTA_EXHAUSTED" satisfies ServiceErrorCode,
+    message: "The month's quota is used up.",
+    details: { limit: LIMIT, remaining: 0 },
+  },
+  request_id: "req_51c0d2f7a8",
+};
 
 /** Describes the response of each error status as components. */
 export function errorResponses(): JsonObject {
   return Object.fromEntries(
-    Object.entries(RESPONSES).map(([status, { name, description, codes }]) => {
-      const examples = codes.map((code) => [code, { value: errorExample(code, description) }]);
-      const content = {
-        "application/json": { schema: componentRef("ErrorEnvelope"), examples: Object.fromEntries(examples) },
-      };
-      return [name, { description, ...(status === "429" && { headers: quotaHeaderRefs() }), content }];
+    Object.entries(RESPONSES).map(([status, [name, description]]) => {
+      const isLimit = status === "429";
+      const media = { schema: componentRef("ErrorEnvelope"), ...(isLimit && { example: QUOTA_ERROR }) };
+      const content = { "application/json": media };
+      return [name, { description, ...(isLimit && { headers: quotaHeaderRefs() }), content }];
     }),
   );
-}
-
-function errorExample(code: ServiceErrorCode, message: string): ErrorEnvelope {
-  const details = code === "PRO_API_QUOTA_EXHAUSTED" && { details: { limit: LIMIT, remaining: 0 } };
-  return { error: { code, message, ...details }, request_id: "req_51c0d2f7a8" };
 }

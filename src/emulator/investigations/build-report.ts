@@ -6,9 +6,9 @@ import type { StrategyKind } from "../market/signals/signal-table.js";
 import { formatMonth } from "../time/month.js";
 import { readPromotionActions, type PromotionAction } from "./promotion-actions.js";
 import { actorAttribution, coverageLevel, createSources, namesActor } from "./report-sources.js";
-import { findSubject, type ReportProduct, type ReportSubject } from "./report-subject.js";
+import { findSubject, type ReportSubject } from "./report-subject.js";
 import { CHANNEL_NAMES, fillIn, STRATEGY_TITLES, TEXTS, type Fill } from "./report-texts.js";
-import { CHANNELS, readTrafficSeries, trafficPhases, type TrafficMonth } from "./traffic-series.js";
+import { CHANNELS, readTrafficSeries, trafficPhases, type Channel, type TrafficMonth } from "./traffic-series.js";
 
 /** The highest number of actions in the timeline. Older actions are counted as omitted. */
 const TIMELINE_ACTIONS = 30;
@@ -48,7 +48,7 @@ export function buildReport(
   const context: Context = { database, locale, subject, series, first, last, fill, sources };
   const name = subject.name[locale];
   const [product] = subject.kind === "product" ? subject.products : [];
-  const whole = product === undefined ? { name, address: slug, tool_id: null } : cited(product);
+  const whole = product ?? { name, domain: slug, tool_id: null };
   const traffic = [sources.cite("traffic", whole)];
   const overview = fill(TEXTS[`overview_${subject.kind}`], {
     name,
@@ -123,8 +123,6 @@ export function buildReport(
   };
 }
 
-const cited = ({ name, domain, tool_id }: ReportProduct) => ({ name, address: domain, tool_id });
-
 function phasesOf({ series, fill }: Context, citations: string[]) {
   return trafficPhases(series).map(({ direction, from, to }) => {
     const [start_month, end_month] = [formatMonth(from.month), formatMonth(to.month)];
@@ -137,20 +135,16 @@ function phasesOf({ series, fill }: Context, citations: string[]) {
 
 /** Compares the channels' shares of the visits in the first and the last month. */
 function channelsOf({ first, last, fill }: Context, citations: string[]) {
-  return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => {
-    const [before, share] = [first, last].map((month) => (month.visits === 0 ? 0 : month[channel] / month.visits)) as [
-      number,
-      number,
-    ];
-    const text = fill(TEXTS.channel_share, {
-      channel: fill(CHANNEL_NAMES[channel]),
-      before: percent(before),
-      now: percent(share),
-      first: formatMonth(first.month),
-      last: formatMonth(last.month),
-    });
-    return { channel, visits: last[channel], share, share_before: before, text, citations };
-  });
+  const shareOf = (channel: Channel, month: TrafficMonth): number =>
+    month.visits === 0 ? 0 : month[channel] / month.visits;
+  return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => ({
+    channel,
+    title: fill(CHANNEL_NAMES[channel]),
+    visits: last[channel],
+    share: shareOf(channel, last),
+    share_before: shareOf(channel, first),
+    citations,
+  }));
 }
 
 type TimelineItem = ReturnType<typeof timelineOf>[number];
@@ -171,7 +165,7 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
       title: signal.text[locale].title,
       text: signal.text[locale].summary,
       actor: namesActor(source) ? "maker" : "not_established",
-      citations: [sources.cite(source, cited(product))],
+      citations: [sources.cite(source, product)],
       change: signal.change,
       visits,
       traffic_change: visits === null || earlier === null ? null : visits - earlier,
@@ -187,21 +181,14 @@ function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[]) {
   const byKind = new Map<StrategyKind, TimelineItem[]>();
   for (const item of timeline) byKind.set(item.strategy, [...(byKind.get(item.strategy) ?? []), item]);
   return [...byKind]
-    .map(([kind, items]) => {
-      const grown = items.filter(hasGrowth).sort((a, b) => (b.traffic_change ?? 0) - (a.traffic_change ?? 0));
-      const [best] = grown;
-      return {
-        kind,
-        title: fill(STRATEGY_TITLES[kind]),
-        text: fill(TEXTS.strategy_text, { count: items.length, grew: grown.length }),
-        advice:
-          best === undefined
-            ? fill(TEXTS.strategy_open)
-            : fill(TEXTS.strategy_best, { title: best.title, month: best.month, gain: best.traffic_change }),
-        action_ids: items.map(({ id }) => id),
-        citations: [...new Set(items.flatMap(({ citations }) => citations))],
-      };
-    })
+    .map(([kind, items]) => ({
+      kind,
+      title: fill(STRATEGY_TITLES[kind]),
+      text: fill(TEXTS.strategy_text, { count: items.length, grew: items.filter(hasGrowth).length }),
+      advice: fill(TEXTS.strategy_advice),
+      action_ids: items.map(({ id }) => id),
+      citations: [...new Set(items.flatMap(({ citations }) => citations))],
+    }))
     .sort((a, b) => b.action_ids.length - a.action_ids.length);
 }
 
@@ -222,7 +209,7 @@ function searchesOf({ database, subject, sources, last, fill }: Context) {
     const ids = JSON.parse(receivers) as number[];
     const citations = subject.products
       .filter(({ tool_id }) => ids.includes(tool_id))
-      .map((product) => sources.cite("searches", cited(product)));
+      .map((product) => sources.cite("searches", product));
     return { ...search, title: fill(TEXTS.lead, { keyword: search.keyword }), citations };
   });
   return { shown, found: keywords.length };

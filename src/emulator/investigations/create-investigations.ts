@@ -34,21 +34,17 @@ export function createInvestigations(core: EmulatorCore) {
     .prepare<[number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL")
     .pluck();
   const byId = database.prepare<[string], InvestigationRow>("SELECT * FROM investigation WHERE task_id = ?");
-  const insert = database.prepare<[Omit<InvestigationRow, "completed_at" | "error_code" | "error_message" | "report">]>(
-    `INSERT INTO investigation (task_id, account_id, idempotency_key, slug, locale, status, stage, created_at, updated_at, due_at)
-     VALUES (@task_id, @account_id, @idempotency_key, @slug, @locale, @status, @stage, @created_at, @updated_at, @due_at)`,
+  const save = database.prepare<[InvestigationRow]>(
+    `REPLACE INTO investigation (task_id, account_id, idempotency_key, slug, locale, status, stage, created_at, updated_at,
+       completed_at, due_at, error_code, error_message, report)
+     VALUES (@task_id, @account_id, @idempotency_key, @slug, @locale, @status, @stage, @created_at, @updated_at,
+       @completed_at, @due_at, @error_code, @error_message, @report)`,
   );
-  const change = database.prepare<[Pick<InvestigationRow, "task_id" | "status" | "stage" | "updated_at" | "due_at">]>(
-    `UPDATE investigation SET status = @status, stage = @stage, updated_at = @updated_at, due_at = @due_at
-     WHERE task_id = @task_id`,
-  );
-  const finish = database.prepare<
-    [Pick<InvestigationRow, "task_id" | "status" | "stage" | "updated_at" | "error_code" | "error_message" | "report">]
-  >(
-    `UPDATE investigation SET status = @status, stage = @stage, updated_at = @updated_at, completed_at = @updated_at,
-       due_at = NULL, error_code = @error_code, error_message = @error_message, report = @report
-     WHERE task_id = @task_id`,
-  );
+  const finish = (task: InvestigationRow, atMs: number, end: Partial<InvestigationRow>): InvestigationTask => {
+    const finished = { ...task, updated_at: atMs, completed_at: atMs, due_at: null, ...end };
+    save.run(finished);
+    return investigationTask(finished);
+  };
 
   /** @throws ServiceError `PRO_API_QUOTA_EXHAUSTED` */
   function assertAllowance(accountId: number): void {
@@ -77,7 +73,7 @@ export function createInvestigations(core: EmulatorCore) {
       );
     }
     const now = clock.now();
-    const row = {
+    const row: InvestigationRow = {
       task_id: `task_${randomUuid(core.random)}`,
       account_id: accountId,
       idempotency_key: key,
@@ -87,10 +83,14 @@ export function createInvestigations(core: EmulatorCore) {
       stage: "queued",
       created_at: now,
       updated_at: now,
+      completed_at: null,
       due_at: now + Math.round(assumptions.queuedSeconds * 1000),
-    } as const;
-    insert.run(row);
-    return investigationTask({ ...row, completed_at: null, error_code: null, error_message: null, report: null });
+      error_code: null,
+      error_message: null,
+      report: null,
+    };
+    save.run(row);
+    return investigationTask(row);
   });
 
   /**
@@ -100,17 +100,15 @@ export function createInvestigations(core: EmulatorCore) {
    * queued/queued → running/investigating → running/generating_report → succeeded/complete
    * ```
    */
-  const runStep = database.transaction(({ task_id, slug, locale, stage }: InvestigationRow, dueAt: number): void => {
-    const run = (next: TaskStage, seconds: number): void => {
-      const due_at = dueAt + Math.round(seconds * 1000);
-      change.run({ task_id, status: "running", stage: next, updated_at: dueAt, due_at });
+  const runStep = database.transaction((task: InvestigationRow, dueAt: number): void => {
+    const run = (stage: TaskStage, seconds: number): void => {
+      save.run({ ...task, status: "running", stage, updated_at: dueAt, due_at: dueAt + Math.round(seconds * 1000) });
     };
-    if (stage === "queued") return run("investigating", assumptions.investigatingSeconds);
-    if (stage === "investigating") return run("generating_report", assumptions.generatingReportSeconds);
-    const report = buildReport(database, { slug, locale, generatedAtMs: dueAt });
-    const end = { task_id, updated_at: dueAt };
-    if (report === null) finish.run({ ...end, status: "failed", stage, report: null, ...TOO_LITTLE });
-    else finish.run({ ...end, status: "succeeded", stage: "complete", report: JSON.stringify(report), ...NO_ERROR });
+    if (task.stage === "queued") return run("investigating", assumptions.investigatingSeconds);
+    if (task.stage === "investigating") return run("generating_report", assumptions.generatingReportSeconds);
+    const report = buildReport(database, { slug: task.slug, locale: task.locale, generatedAtMs: dueAt });
+    if (report === null) finish(task, dueAt, { status: "failed", ...TOO_LITTLE });
+    else finish(task, dueAt, { status: "succeeded", stage: "complete", report: JSON.stringify(report) });
   });
 
   const nextDue = database.prepare<[], { due: number | null }>("SELECT min(due_at) AS due FROM investigation");
@@ -156,16 +154,8 @@ export function createInvestigations(core: EmulatorCore) {
       if (row === undefined || row.due_at === null) {
         throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation with this id.");
       }
-      finish.run({
-        task_id: taskId,
-        status: how.status,
-        stage: row.stage,
-        updated_at: clock.now(),
-        error_code: how.status === "failed" ? how.code : null,
-        error_message: how.status === "failed" ? how.message : null,
-        report: null,
-      });
-      return investigationTask(byId.get(taskId) ?? row);
+      const error = how.status === "failed" ? { error_code: how.code, error_message: how.message } : {};
+      return finish(row, clock.now(), { status: how.status, ...error });
     },
     list({ accountId }: { accountId?: number | undefined }): InvestigationTask[] {
       return database
@@ -177,8 +167,6 @@ export function createInvestigations(core: EmulatorCore) {
     },
   };
 }
-
-const NO_ERROR = { error_code: null, error_message: null };
 
 const TOO_LITTLE = {
   error_code: "INSUFFICIENT_EVIDENCE",

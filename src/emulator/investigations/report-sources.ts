@@ -1,43 +1,22 @@
 import type { Text } from "../market/format-values.js";
 import type { SourceKind } from "../market/signals/signal-table.js";
+import type { ReportProduct } from "./report-subject.js";
 import type { Fill } from "./report-texts.js";
 
 /** The publisher of a source: the maker of the product, a third party, or a sample of the market. */
 type Publisher = "maker" | "third_party" | "sample";
 
-interface Place {
-  publisher: Publisher;
-  /** Whether the source names the actor. */
-  namesActor: boolean;
-  url: (address: string) => string;
-  title: Text;
-}
-
-/** The places where actions, traffic and searches are observed. */
-const PLACES: Readonly<Record<SourceKind, Place>> = {
-  site: place("maker", true, "", ["{name}: official site", "{name}：官方网站"]),
-  // An ads library names the advertiser. A directory, a link or an article does not name its initiator.
-  ads: place("third_party", true, "ads-library.example/", ["{name}: ads library", "{name}：广告库记录"]),
-  web: place("third_party", false, "web-index.example/", ["{name}: other websites", "{name}：其他网站"]),
-  traffic: place("sample", false, "traffic-panel.example/", ["{name}: monthly traffic sample", "{name}：月度流量样本"]),
-  searches: place("sample", false, "search-sample.example/", ["{name}: search sample", "{name}：搜索关键词样本"]),
+/** Where actions, traffic and searches are observed: the publisher, the host (the product's site by default) and the title. */
+const PLACES: Readonly<Record<SourceKind, readonly [publisher: Publisher, host: string, title: Text]>> = {
+  site: ["maker", "", ["{name}: official site", "{name}：官方网站"]],
+  ads: ["third_party", "ads-library.example/", ["{name}: ads library", "{name}：广告库记录"]],
+  web: ["third_party", "web-index.example/", ["{name}: other websites", "{name}：其他网站"]],
+  traffic: ["sample", "traffic-panel.example/", ["{name}: monthly traffic sample", "{name}：月度流量样本"]],
+  searches: ["sample", "search-sample.example/", ["{name}: search sample", "{name}：搜索关键词样本"]],
 };
 
-function place(publisher: Publisher, namesActor: boolean, site: string, title: Text): Place {
-  return { publisher, namesActor, url: (address) => `https://${site}${address}`, title };
-}
-
-/** Whether the source of an action names the actor. */
-export const namesActor = (source: SourceKind): boolean => PLACES[source].namesActor;
-
-/** The subject of a source: a product, or a whole category. */
-export interface CitedSubject {
-  name: string;
-  /** The domain of a product, the slug of a category. */
-  address: string;
-  /** Null for a category. */
-  tool_id: number | null;
-}
+/** Whether a source names the actor. A directory, a link or an article does not name its initiator. */
+export const namesActor = (source: SourceKind): boolean => source === "site" || source === "ads";
 
 type Source = {
   id: string;
@@ -54,12 +33,15 @@ export function createSources(fill: Fill) {
   return {
     list: (): Source[] => [...byUrl.values()],
     /** @returns the source's id */
-    cite(kind: SourceKind, { name, address, tool_id }: CitedSubject): string {
-      const url = PLACES[kind].url(address);
+    cite(
+      kind: SourceKind,
+      { name, domain, tool_id }: Omit<ReportProduct, "tool_id"> & { tool_id: number | null },
+    ): string {
+      const [publisher, host, title] = PLACES[kind];
+      const url = `https://${host}${domain}`;
       const known = byUrl.get(url);
       if (known !== undefined) return known.id;
       const id = `source_${byUrl.size + 1}`;
-      const { publisher, title } = PLACES[kind];
       byUrl.set(url, { id, kind, publisher, product_id: tool_id, url, title: fill(title, { name }) });
       return id;
     },

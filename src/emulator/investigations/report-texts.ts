@@ -43,10 +43,6 @@ export const TEXTS = {
     "将有日期的公开变化与样本的月度流量对照。",
   ],
   phase: ["Visits changed by {change} between {start} and {end}.", "{start}至{end}访问量变化{change}。"],
-  channel_share: [
-    "{channel}: {before} of the visits in {first}, {now} in {last}.",
-    "{channel}：{first}占访问量的{before}，{last}占{now}。",
-  ],
   traffic_section: ["Where visits come from", "访问从何而来"],
   traffic_advice: [
     "Find the channel that gained the largest share of the visits, and find out why.",
@@ -56,13 +52,9 @@ export const TEXTS = {
     "{count} dated {count?change|changes} of this kind. Visits rose in the same month in {grew} of {count} {count?case|cases}.",
     "此类有日期的变化共{count}项，其中{grew}项当月访问量上升。",
   ],
-  strategy_open: [
-    "Visits did not rise in any of these months. Try such a change on a small scale first, and measure its effect.",
-    "这些变化当月访问量均未上升：照做之前，先小规模尝试并衡量效果。",
-  ],
-  strategy_best: [
-    "The largest rise, by {gain} {gain?visit|visits}, came in the month of this change: {title} ({month}).",
-    "当月访问量增加最多（{gain}次）的一项：{title}（{month}）。",
+  strategy_advice: [
+    "Try such a change on a small scale first, and measure its effect.",
+    "先小规模尝试此类变化，并衡量效果。",
   ],
   lead: ["Visits from the search “{keyword}”", "来自搜索词“{keyword}”的访问"],
   unresolved: [

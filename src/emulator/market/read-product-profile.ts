@@ -3,30 +3,9 @@ import { LOCALES } from "../../api/locale.js";
 import type { ProductProfile } from "../../api/product-profile.js";
 import { resolveLocale } from "./locale.js";
 
-interface ProfileRow {
-  tool_id: number;
-  slug: string;
-  name: string;
-  domain: string;
-  tagline: string | null;
-  short_description: string | null;
-  long_description: string | null;
-  pricing_model: string;
-  verification_status: string;
-  staleness_status: string;
-  listed_at: number;
-  has_free_plan: number;
-  has_free_trial: number;
-  has_api: number;
-  has_mcp: number;
-}
-
-interface CategoryRow {
-  id: number;
-  slug: string;
-  name: string;
-  is_primary: number;
-}
+type ProfileRow = Record<"tool_id" | "listed_at" | "has_free_plan" | "has_free_trial" | "has_api" | "has_mcp", number> &
+  Record<"slug" | "name" | "domain" | "pricing_model" | "verification_status" | "staleness_status", string> &
+  Record<"tagline" | "short_description" | "long_description", string | null>;
 
 /**
  * Reads the public profile of a product (service document, Product profile).
@@ -48,26 +27,20 @@ export function readProductProfile(database: Database, slug: string, locale: str
     .get(slug);
   if (row === undefined) return null;
   const categories = database
-    .prepare<[{ toolId: number }], CategoryRow>(
+    .prepare<[{ toolId: number }], { id: number; slug: string; name: string; is_primary: number }>(
       `SELECT s.sector_id AS id, s.slug, s.name_${language} AS name, c.is_primary
        FROM (SELECT sector_id, 1 AS is_primary FROM product WHERE tool_id = @toolId
          UNION ALL SELECT sector_id, 0 FROM product_sector WHERE tool_id = @toolId) c
        JOIN sector s ON s.sector_id = c.sector_id ORDER BY c.is_primary DESC, s.sector_id`,
     )
     .all({ toolId: row.tool_id });
+  const { slug: canonicalSlug, domain, ...fields } = row;
   return {
-    tool_id: row.tool_id,
-    canonical_slug: row.slug,
-    localized_slug: row.slug,
-    name: row.name,
-    tagline: row.tagline,
-    short_description: row.short_description,
-    long_description: row.long_description,
-    official_url: `https://${row.domain}/`,
-    pricing_model: row.pricing_model,
+    ...fields,
+    canonical_slug: canonicalSlug,
+    localized_slug: canonicalSlug,
+    official_url: `https://${domain}/`,
     listed_at: new Date(row.listed_at).toISOString(),
-    verification_status: row.verification_status,
-    staleness_status: row.staleness_status,
     has_free_plan: row.has_free_plan === 1,
     has_free_trial: row.has_free_trial === 1,
     has_api: row.has_api === 1,
@@ -76,8 +49,8 @@ export function readProductProfile(database: Database, slug: string, locale: str
     resolved_locale: resolved,
     available_locales: [...LOCALES],
     categories: categories.map(({ is_primary, ...category }) => ({ ...category, is_primary: is_primary === 1 })),
-    logo_url: `https://${row.domain}/logo.png`,
-    favicon_url: `https://${row.domain}/favicon.ico`,
+    logo_url: `https://${domain}/logo.png`,
+    favicon_url: `https://${domain}/favicon.ico`,
     screenshot_url: null,
     primary_category_slug: categories[0]?.slug ?? null,
     primary_category_name: categories[0]?.name ?? null,

@@ -18,9 +18,7 @@ export function keywordDetail(row: KeywordRow, context: KeywordContext): Keyword
     ...row,
     history: readHistory(row.keyword_id, context),
     markets: marketsOf(products).slice(0, most),
-    products: products.slice(0, most).map(({ tool_id, name, slug, domain, market_name, observed_traffic }) => {
-      return { tool_id, name, slug, domain, market_name, observed_traffic };
-    }),
+    products: products.slice(0, most).map(({ market_id: _sector, ...product }) => product),
     related_observed: readRelated(row.keyword_id, most, context),
   };
 }
@@ -31,7 +29,7 @@ function readHistory(keywordId: number, { database, month, view }: KeywordContex
   return database
     .prepare<
       [number, number, number],
-      { month: number; observed_products: number; observed_traffic: number; search_volume: number }
+      Record<"month" | "observed_products" | "observed_traffic" | "search_volume", number>
     >(
       `SELECT m.month, m.observed_products, m.observed_traffic, m.search_volume
        FROM observed_month e CROSS JOIN keyword_month m ON m.month = e.month AND m.keyword_id = ?
@@ -45,7 +43,7 @@ function readHistory(keywordId: number, { database, month, view }: KeywordContex
 function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["markets"] {
   const markets = new Map<
     number,
-    { market_id: number; market_name: string; observed_products: number; observed_traffic: number }
+    Pick<ReceivingProduct, "market_id" | "market_name" | "observed_traffic"> & { observed_products: number }
   >();
   let total = 0;
   for (const { market_id, market_name, observed_traffic } of products) {

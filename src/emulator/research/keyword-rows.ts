@@ -123,9 +123,8 @@ export function trafficDistribution(products: readonly ReceivingProduct[], shown
   const others = products.slice(shown);
   const cr3 = total === 0 ? null : sum(products.slice(0, 3)) / total;
   return {
-    products: listed.map(({ tool_id, name, slug, domain, market_name, observed_traffic }) => {
-      const share = total === 0 ? null : observed_traffic / total;
-      return { tool_id, name, slug, domain, market_name, observed_traffic, share };
+    products: listed.map(({ market_id: _sector, ...product }) => {
+      return { ...product, share: total === 0 ? null : product.observed_traffic / total };
     }),
     total_traffic: total,
     product_count: products.length,

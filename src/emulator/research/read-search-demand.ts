@@ -3,7 +3,6 @@ import { LIMITS } from "../../api/limits.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import {
   LAST_DEMAND_PAGE,
-  type BRAND_TYPES,
   type KeywordDetail,
   type SearchDemandParameters,
   type SearchDemandResponse,
@@ -118,10 +117,10 @@ const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
 };
 
 /** The service's document does not define which brand types the filter selects (the assumption `brandTypes`). */
-const BRAND_TYPES_OF: Record<"brand" | "non_brand", readonly (typeof BRAND_TYPES)[number][]> = {
-  brand: ["brand_navigational", "brand_commercial", "mixed"],
-  non_brand: ["generic", "unknown"],
-};
+const BRAND_TYPES_OF = {
+  brand: "'brand_navigational', 'brand_commercial', 'mixed'",
+  non_brand: "'generic', 'unknown'",
+} as const;
 
 /** Builds the SQL for the keywords of a month that pass the filters. `idsSql` also needs the values `limit` and `offset`. */
 function keywordSelection(
@@ -139,7 +138,7 @@ function keywordSelection(
   atLeast("minProducts", "observed_products", parameters.min_products);
   atLeast("minTraffic", "observed_traffic", parameters.min_traffic);
   atLeast("minVolume", "search_volume", parameters.min_volume);
-  if (parameters.type !== "all") where.push(`k.brand_type IN (${quoted(BRAND_TYPES_OF[parameters.type])})`);
+  if (parameters.type !== "all") where.push(`k.brand_type IN (${BRAND_TYPES_OF[parameters.type]})`);
   if (market !== null) {
     values["market"] = market.id;
     where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
@@ -153,8 +152,4 @@ function keywordSelection(
       ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
     values,
   };
-}
-
-function quoted(texts: readonly string[]): string {
-  return texts.map((text) => `'${text}'`).join(", ");
 }

@@ -106,15 +106,8 @@ function ownerReceivers(
     if (rival === undefined) continue;
     const part = 0.05 + 0.2 * dice.fraction(TOPIC.keywordSlots, keywordId, 2 + receivers.length);
     const visits = owner.visits.organic * share * part;
-    receivers.push(
-      receiver(
-        dice,
-        keywordId,
-        rival,
-        Math.min(MOST_SHARE, visits / Math.max(1, rival.visits.organic)),
-        receivers.length,
-      ),
-    );
+    const rivalShare = Math.min(MOST_SHARE, visits / Math.max(1, rival.visits.organic));
+    receivers.push(receiver(dice, keywordId, rival, rivalShare, receivers.length));
   }
   return receivers;
 }
