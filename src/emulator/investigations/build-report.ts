@@ -133,10 +133,11 @@ function phasesOf({ series, fill }: Context, citations: string[]) {
   });
 }
 
+const shareOf = (channel: Channel, month: TrafficMonth): number =>
+  month.visits === 0 ? 0 : month[channel] / month.visits;
+
 /** Compares the channels' shares of the visits in the first and the last month. */
 function channelsOf({ first, last, fill }: Context, citations: string[]) {
-  const shareOf = (channel: Channel, month: TrafficMonth): number =>
-    month.visits === 0 ? 0 : month[channel] / month.visits;
   return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => ({
     channel,
     title: fill(CHANNEL_NAMES[channel]),
