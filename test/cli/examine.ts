@@ -1,9 +1,5 @@
 import type { DoctorInput } from "../../src/cli/commands/doctor/examination.js";
-import {
-  EXAMINATIONS_OF_THIS_MACHINE,
-  runExaminations,
-  type Outcome,
-} from "../../src/cli/commands/doctor/examinations.js";
+import { runExaminations, type Outcome } from "../../src/cli/commands/doctor/examinations.js";
 import type { Finding } from "../../src/cli/commands/doctor/findings.js";
 import { SURROUNDINGS, type Surroundings } from "../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "./run-cli.js";
@@ -33,15 +29,14 @@ export async function examine(
   input: Partial<Omit<DoctorInput, "url">> = {},
   surroundings: Partial<Surroundings> = {},
 ): Promise<Examined> {
-  const how = { surroundings: { ...SURROUNDINGS, ...surroundings } };
-  return summaryOf(await runExaminations({ ...INPUT, ...input, url: new URL(url) }, () => undefined, how));
+  const all = { ...SURROUNDINGS, ...surroundings };
+  return summaryOf(await runExaminations({ ...INPUT, ...input, url: new URL(url) }, () => undefined, all));
 }
 
 /** What it says of this machine and of an inbox's file. Nothing is sent. */
 export async function examineHere(db: string | undefined, surroundings: Partial<Surroundings> = {}): Promise<Examined> {
-  const input = { ...INPUT, url: new URL("http://localhost"), ...(db !== undefined && { db }) };
-  const how = { surroundings: { ...SURROUNDINGS, ...surroundings }, examinations: EXAMINATIONS_OF_THIS_MACHINE };
-  return summaryOf(await runExaminations(input, () => undefined, how));
+  const input = { ...INPUT, url: null, ...(db !== undefined && { db }) };
+  return summaryOf(await runExaminations(input, () => undefined, { ...SURROUNDINGS, ...surroundings }));
 }
 
 function summaryOf(outcomes: Outcome[]): Examined {

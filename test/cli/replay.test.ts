@@ -69,12 +69,6 @@ test("a server that says yes to everything fails exactly the cases that want ano
   );
 });
 
-test("a receiver with another secret fails everything that depends on a right signature", async () => {
-  const { url } = await serveReceiver({ secrets: "another" });
-  const right = namesExpecting(({ status, code }) => status === 200 || code === "timestamp_out_of_tolerance");
-  expect((await failingNames(url)).names.sort()).toEqual(right.sort());
-});
-
 test("a receiver with a wider tolerance fails the cases about age alone", async () => {
   const { url } = await serveReceiver({ toleranceSeconds: 400 });
   expect((await failingNames(url)).names).toEqual(["too-old", "too-early"]);
@@ -121,47 +115,21 @@ test("the wire carries what the cases ask for", async () => {
   expect([get?.method, get?.body.byteLength]).toEqual(["GET", 0]);
 });
 
-test("ids are new in each run, and with --as-is they are not", async () => {
-  const { url, requests } = await serveRecorder();
-  const idOf = (index: number): unknown => (JSON.parse(requests[index]?.body.toString() ?? "") as { id: unknown }).id;
-  for (const args of [[], [], ["--as-is"], ["--as-is"]]) {
-    await callCli(["replay", "--url", url, "--only", "signals/price_increased", ...args]);
-  }
-  expect(idOf(0)).not.toBe(idOf(1));
-  expect(idOf(2)).toBe("sig_885702_10233");
-  expect(idOf(3)).toBe("sig_885702_10233");
-});
-
 test("with --as-is a known id may be answered as a duplicate", async () => {
-  const { url } = await serveReceiver();
-  expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
-  expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
+  const { url, receiver } = await serveReceiver();
+  for (const _run of ["first", "second"]) {
+    expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
+  }
+  const ids = (await receiver.inbox.list({ limit: 1000 })).map(({ eventId }) => eventId);
+  expect(ids.filter((id) => id === "sig_885702_10233")).toHaveLength(1);
 });
 
-test("--only takes a part of a name or a pattern, and finding none is wrong usage", async () => {
-  const { url } = await serveReceiver();
-  const only = async (pattern: string): Promise<string[]> =>
-    ndjson<Row>(await callCli(["replay", "--url", url, "--json", "--only", pattern])).map(({ name }) => name);
-  expect(await only("signals/price_*")).toEqual(["signals/price_decreased", "signals/price_increased"]);
-  expect(await only("two-")).toEqual(["two-v1", "two-t"]);
-  expect(await callCli(["replay", "--url", url, "--only", "nonsense"])).toMatchObject({
-    exitCode: 2,
-    stdout: "",
-  });
-});
-
-test("--skip leaves names out, and one that matches nothing or everything is wrong usage", async () => {
+test("--only and --skip take a part of a name or a pattern, and one that matches nothing is wrong usage", async () => {
   const { url, requests } = await serveRecorder();
   const replay = (...args: string[]): Promise<CliRun> => callCli(["replay", "--url", url, "--json", ...args]);
-  const only = ["--only", "signals/p*"];
-  const left = ndjson<Row>(await replay(...only, "--skip", "signals/price_*", "--skip", "expansion"));
-  expect(left.map(({ name }) => name)).toEqual([
-    "signals/positioning_shift",
-    "signals/pricing_model_changed",
-    "signals/primary_domain_changed",
-    "signals/product_discontinued",
-    "signals/product_launch",
-  ]);
+  const names = async (...args: string[]) => ndjson<Row>(await replay(...args)).map(({ name }) => name);
+  expect(await names("--only", "signals/price_*", "--skip", "decreased")).toEqual(["signals/price_increased"]);
+  expect(await names("--only", "two-")).toEqual(["two-v1", "two-t"]);
   requests.length = 0;
   for (const skip of ["nonsense", "*"]) {
     const run = await replay("--skip", skip);
@@ -194,8 +162,8 @@ test("a folder of one's own is sent, each event with the answer that its content
 test.each([
   ["no such folder", undefined, "cannot read the folder"],
   ["no event in it", {}, "there is no event (*.json) in"],
-  ["an event that is no JSON", { "a.json": "{" }, "it is no JSON"],
-  ["an event that is no object", { "a.json": "[]" }, "is no event"],
+  ["an event that is no JSON", { "a.json": "{" }, "it is not JSON"],
+  ["an event that is no object", { "a.json": "[]" }, "is not an event"],
   [
     "an unknown key",
     { "deliveries.json": '{"version":1,"deliveries":[{"nmae":"x"}]}' },
@@ -204,7 +172,7 @@ test.each([
   [
     "an event that is not there",
     { "deliveries.json": '{"version":1,"deliveries":[{"name":"x","event":"y","expect":{"status":200}}]}' },
-    "x names the event y, which is not there",
+    "x names a missing event: y",
   ],
 ])("a folder with a fault is named: %s", async (_what, files, words) => {
   const folder = files === undefined ? "/no/such/folder" : tempFiles(files);
@@ -229,7 +197,7 @@ test("--dotenv takes the secret and the port from a file, below what is set", as
   const wrong = ["replay", "--only", "signals/price_increased", "--dotenv", join(folder, "wrong")];
   expect(await callCli(wrong, isSet)).toMatchObject({ exitCode: 0 });
   const missing = await callCli(["replay", "--dotenv", "no-such"]);
-  expect(missing).toMatchObject({ exitCode: 3, stderr: "signalbox replay: cannot read the file no-such (ENOENT)\n" });
+  expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("cannot read no-such") });
 });
 
 test("without --dotenv an address is asked for, whatever PORT is set; a PORT that is none is refused", async () => {
@@ -243,7 +211,7 @@ test("without --dotenv an address is asked for, whatever PORT is set; a PORT tha
 test("of many that fail some are named, and doctor where they are most", async () => {
   const { url } = await serveRecorder();
   const few = await callCli(["replay", "--url", url, "--skip", "*-*"]);
-  const named = /^(\d+) of (\d+) answers not as expected: ([^,]+, ){4}\S+ and \d+ more$/m;
+  const named = /^\d+ of \d+ answers not as expected: ([^,]+, ){4}\S+ and \d+ more$/m;
   expect(few.stderr).toMatch(named);
   expect(few.stderr).not.toContain("doctor");
   const { url: other } = await serveReceiver({ secrets: "another" });

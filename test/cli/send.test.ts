@@ -199,7 +199,7 @@ test("an answer that is not 2xx is exit 1, and its control characters are not pa
 test("nobody to send to is exit 3", async () => {
   const run = await callCli(["send", "test", "--url", "http://127.0.0.1:1/x", "--count", "5"]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(/^signalbox send: nothing can be reached at .* \(ECONNREFUSED\).*\n$/);
+  expect(run.stderr).toMatch(/^signalbox send: .* \(ECONNREFUSED\).*\n$/);
 });
 
 test("neither a type nor a file is wrong usage, with the near miss", async () => {

@@ -4,7 +4,7 @@ import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { selectByName } from "../options/match-name.js";
 import { collect, httpUrl, notBlank, wholeNumber } from "../options/parse-option.js";
 import { echoed } from "../console/printable.js";
-import { readDotenv } from "../options/read-dotenv.js";
+import { readDotenv } from "../options/read-input.js";
 import type { ResultReport } from "../deliveries/report-results.js";
 import { createCaseSender, sendCases } from "../deliveries/send-cases.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";

@@ -3,7 +3,7 @@ import https from "node:https";
 import { Option, type Command } from "commander";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
-import { changeByte } from "../deliveries/after-signing.js";
+import { changeByte } from "../deliveries/build-delivery.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import {
   parseAssignment,

@@ -5,7 +5,7 @@ const UNITS = [
   ["s", 1000],
 ] as const;
 
-/** A length of time in its largest unit: `3 h`, `12 s`. Less than a second is `0 s`. */
+/** A duration in its largest unit: `3 h`, `12 s`. Less than a second is `0 s`. */
 export function formatAge(milliseconds: number): string {
   const length = Math.abs(milliseconds);
   const [unit, size] = UNITS.find(([, unitMs]) => length >= unitMs) ?? ["s", 1000];

@@ -8,17 +8,14 @@ export interface UnfinishedWork {
   ifCutShort: string;
 }
 
-/** SIGINT (Ctrl-C) or SIGTERM: the first asks the command to end, the second ends the process. */
+/** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. The second ends the process. */
 export interface Interruption {
-  /** Aborts at the first. */
   readonly signal: AbortSignal;
-  /** The work that is under way; null when it is done. */
   setUnfinished(work: UnfinishedWork | null): void;
-  /** @param name of the signal */
   interrupt(name: NodeJS.Signals): void;
 }
 
-/** Whether it was SIGTERM: a supervisor stops a server with it, which is no failure. */
+/** Whether SIGTERM aborted it. A supervisor stops a server with SIGTERM, which is not a failure. */
 export function isTermination({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.message === "SIGTERM";
 }
@@ -30,10 +27,9 @@ interface InterruptionParts {
   exit: () => void;
 }
 
-/** How long a command may take to close and clean up once it was interrupted. */
 const CLEAN_UP_MS = 5000;
 
-/** npm and npx pass a Ctrl-C on to the command, which had it from the terminal already. That is not a second one. */
+/** npm and npx repeat a Ctrl-C that the terminal has already sent to the command. The repetition within this time does not count. */
 const SAME_MS = 300;
 
 export function createInterruption({ clock, note, exit }: InterruptionParts): Interruption {
@@ -57,7 +53,7 @@ export function createInterruption({ clock, note, exit }: InterruptionParts): In
         return;
       }
       firstAt = clock.elapsed();
-      // An AbortError, as without a reason: calls that are aborted reject with it.
+      // Calls that are aborted reject with this reason, so it is an AbortError like the default reason.
       controller.abort(new DOMException(name, "AbortError"));
       clock.setTimeout(cutShort, CLEAN_UP_MS + (unfinished?.atMostMs ?? 0));
     },

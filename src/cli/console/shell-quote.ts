@@ -1,11 +1,11 @@
 import { relative } from "node:path";
 
-/** A word for a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 export function shellQuote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The command that goes to a folder; `null` if it is the current one. */
+/** The `cd` command for a folder; `null` for the current folder. */
 export function cdCommand(directory: string): string | null {
   const path = relative(process.cwd(), directory);
   if (path === "") return null;

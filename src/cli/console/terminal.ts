@@ -1,25 +1,29 @@
 import type { WriteStream } from "node:tty";
 import { environmentError } from "../options/exit.js";
-import { createPaint, type Paint } from "./paint.js";
 import { printable } from "./printable.js";
+
+const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
+
+/** Functions that colour text, or return it unchanged if the output is not a terminal. */
+export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
 /** Data goes to `print`, `printJson` and `write` (stdout); everything else to `note` (stderr). */
 export interface Terminal {
   print(line: string): void;
   /** One line of NDJSON. */
   printJson(value: unknown): void;
-  /** Resolves when there is room for more. */
+  /** Resolves when stdout can take more. */
   write(data: string | Uint8Array): Promise<void>;
   note(line: string): void;
   /** Shows the progress of long work on stderr, if that is a terminal and stdout is not. `null` removes the line. */
   progress(text: string | null): void;
   /**
-   * Resolves when all data are written, or when the reader of stdout is gone.
+   * Resolves when all data are written, or when the reader of stdout has ended.
    *
    * @throws CliError when data could not be written: a full disk must not look like success
    */
   flush(): Promise<void>;
-  /** The reader of stdout is gone (`| head`), or stdout failed. What is printed from now on is lost. */
+  /** The reader of stdout has ended (`| head`), or stdout failed. Further output is dropped. */
   readonly isClosed: boolean;
   /** Colours for stdout. */
   readonly paint: Paint;
@@ -57,15 +61,15 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
     write(data) {
       if (isClosed || stdout.write(data)) return Promise.resolve();
       return new Promise((resolve) => {
-        const go = (): void => {
-          for (const name of ["drain", "error", "close"]) stdout.off(name, go);
+        const proceed = (): void => {
+          for (const name of ["drain", "error", "close"]) stdout.off(name, proceed);
           resolve();
         };
-        for (const name of ["drain", "error", "close"]) stdout.once(name, go);
+        for (const name of ["drain", "error", "close"]) stdout.once(name, proceed);
       });
     },
     async flush() {
-      // The event of an error comes a tick after the callback of its write.
+      // The error event is emitted a tick after the callback of its write.
       if (!isClosed) await new Promise<void>((resolve) => stdout.write("", () => setImmediate(resolve)));
       if (failure !== null) throw environmentError(`cannot write to stdout (${failure})`);
     },
@@ -77,11 +81,16 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
     get isClosed() {
       return isClosed;
     },
-    paint: createPaint(hasColour(stdout, env)),
-    notePaint: createPaint(hasColour(stderr, env)),
+    paint: createPaint(stdout, env),
+    notePaint: createPaint(stderr, env),
   };
 }
 
-function hasColour(stream: Output, env: NodeJS.ProcessEnv): boolean {
-  return stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+function createPaint(stream: Output, env: NodeJS.ProcessEnv): Paint {
+  const isOn = stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  const entries = Object.entries(CODES).map(([name, [on, off]]) => [
+    name,
+    (text: string) => (isOn ? `\u001b[${on}m${text}\u001b[${off}m` : text),
+  ]);
+  return Object.fromEntries(entries) as Paint;
 }

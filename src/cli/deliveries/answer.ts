@@ -2,14 +2,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import { shortened } from "../console/printable.js";
 import { isJsonObject } from "./restamp.js";
 
-/** A whole answer of the receiver. */
 export interface Answered {
   kind: "answer";
   status: number;
   headers: IncomingHttpHeaders;
-  /** To judge by. */
+  /** For judging. Do not print it. */
   body: string;
-  /** To print: the body without secrets and signatures, which a receiver must not quote but may. */
+  /** For printing: the body without the secrets and signatures that a bad receiver may quote. */
   shown: string;
   ms: number;
 }
@@ -18,14 +17,14 @@ export type Answer =
   | Answered
   /** There was no connection. */
   | { kind: "unreachable"; code: string }
-  /** There was a connection, and no whole answer. */
+  /** There was a connection, but not a whole answer. */
   | { kind: "broken"; code: string; ms: number };
 
 export function isSuccess(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
 }
 
-/** A 5xx or no answer at all refuses nothing: the sender tries again. */
+/** A 5xx or a missing answer is not a refusal, because the service tries again. */
 export function isRefusal(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
 }
@@ -34,7 +33,7 @@ export function isQuarantined(answer: Answer): boolean {
   return answer.kind === "answer" && answer.body === '{"received":true,"quarantined":true}';
 }
 
-/** `undefined` for what is no JSON. */
+/** `undefined` if the body is not JSON. */
 export function jsonIn(answer: Answer): unknown {
   if (answer.kind !== "answer") return undefined;
   try {
@@ -44,7 +43,6 @@ export function jsonIn(answer: Answer): unknown {
   }
 }
 
-/** A property of the JSON object in the answer. */
 export function propertyIn(answer: Answer, name: string): unknown {
   const json = jsonIn(answer);
   return isJsonObject(json) ? json[name] : undefined;
@@ -65,16 +63,16 @@ export function describeAnswer(answer: Answer, inFull: boolean): string {
   return `${answer.status} ${shortened(summary ?? answer.shown.trim(), 60)}`.trim();
 }
 
-/** An answer of signalbox by its last property: `{"received":true,"duplicate":true}` is "duplicate". */
+/** Shortens an answer of signalbox to its last property: `{"received":true,"duplicate":true}` becomes "duplicate". */
 export function summaryOf(body: unknown): string | null {
   if (!isJsonObject(body)) return null;
-  const isOurs = Object.entries(body).every(([name, value]) => value === true || name === "challenge");
-  return isOurs ? (Object.keys(body).at(-1) ?? null) : null;
+  const isOwn = Object.entries(body).every(([name, value]) => value === true || name === "challenge");
+  return isOwn ? (Object.keys(body).at(-1) ?? null) : null;
 }
 
 const SIGNATURE = /\b[0-9a-f]{64}\b/gi;
 
-/** @param secrets none of them is in the result, nor is any signature */
+/** Replaces the secrets and all signatures. */
 export function withoutSecrets(body: string, secrets: readonly string[]): string {
   const spellings = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   return spellings

@@ -1,16 +1,39 @@
+import { gzipSync } from "node:zlib";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
-import { AFTER_SIGNING } from "./after-signing.js";
-import type { Delivery, Expectation } from "./delivery-schema.js";
+import type { AfterSigning, Delivery, Expectation } from "./delivery-schema.js";
 import type { FixtureFolder } from "./fixture-folder.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
 
+/** What `afterSigning` of a case does to the signed bytes. The signature does not match the result. */
+export const AFTER_SIGNING: Readonly<Record<AfterSigning, { description: string; apply: (body: Buffer) => Buffer }>> = {
+  "change-byte": { description: "one byte changed after signing", apply: changeByte },
+  "append-newline": {
+    description: "a line end appended after signing",
+    apply: (body) => Buffer.concat([body, Buffer.from("\n")]),
+  },
+  reserialise: {
+    description: "the JSON parsed and written again after signing",
+    apply: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
+  },
+  truncate: { description: "the last byte cut off after signing", apply: (body) => body.subarray(0, -1) },
+  empty: { description: "the body emptied after signing", apply: () => Buffer.alloc(0) },
+  gzip: { description: "compressed after signing", apply: (body) => gzipSync(body) },
+};
+
+/** Changes one bit in the middle. */
+export function changeByte(body: Buffer): Buffer {
+  const changed = Buffer.from(body);
+  const middle = Math.floor(changed.length / 2);
+  if (changed.length > 0) changed[middle] = (changed[middle] as number) ^ 1;
+  return changed;
+}
+
 export interface BuildContext {
   events: FixtureFolder["events"];
-  /** The one that the receiver knows. */
   secret: string;
-  /** One that the receiver does not know. */
+  /** Unknown to the receiver. */
   otherSecret: string;
   /** Ids and times of events stay as they are in the fixtures. */
   asIs: boolean;
@@ -18,7 +41,7 @@ export interface BuildContext {
 
 export type BuiltDelivery = ReturnType<typeof buildDelivery>;
 
-/** A case that is ready to be sent, with the same content each time. */
+/** Prepares a case. Its content, with the new ids, is the same in each sending. */
 export function buildDelivery(delivery: Delivery, context: BuildContext) {
   const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
   const challenge = challengeIn(content);
@@ -28,7 +51,7 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
     /** Signs for the `index`th sending, now. */
     build(index: number): OutgoingDelivery {
       const isOther = delivery.conflict === true && index > 0;
-      // One more blank makes another body under the same id.
+      // Blanks at the end make another body with the same id.
       const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
       const change = delivery.afterSigning;
       const sent = change === undefined ? body : AFTER_SIGNING[change].apply(body);
@@ -43,7 +66,7 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
         isChunked: delivery.chunked ?? false,
       };
     },
-    /** What the answer to that sending must be, with the placeholders filled. */
+    /** The expected answer to that sending, with the placeholders filled. */
     expected(index: number): Expectation {
       const expected = (index > 0 ? delivery.expectRepeat : undefined) ?? delivery.expect;
       if (!isJsonObject(expected.body) || expected.body["challenge"] !== "{challenge}" || challenge === null) {

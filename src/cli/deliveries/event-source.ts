@@ -4,7 +4,7 @@ import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { nearMiss } from "../../options/near-miss.js";
 import type { Cli } from "../console/cli.js";
 import { environmentError, usageError } from "../options/exit.js";
-import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
+import { PACKAGED_FIXTURES } from "./fixture-folder.js";
 import { echoed } from "../console/printable.js";
 import { readInput } from "../options/read-input.js";
 import { isJsonObject, jsonObjectIn } from "./restamp.js";
@@ -16,22 +16,23 @@ const OTHER_TYPES = new Map([
   ["webhook.verification", "events/webhook.verification"],
 ]);
 
-/** The bytes behind `TYPE|FILE`: a type's fixture, a file, or stdin for `-`. A type wins over a file of its name. */
+/** Reads `TYPE|FILE`: the fixture of a type, a file, or stdin for `-`. A type takes precedence over a file of that name. */
 export async function readEventSource(source: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
   const fixture = (SIGNAL_TYPES as readonly string[]).includes(source) ? `signals/${source}` : OTHER_TYPES.get(source);
   if (fixture !== undefined) return readInput(`${PACKAGED_FIXTURES}${fixture}.json`, cli);
   if (source === "-" || statSync(source, { throwIfNoEntry: false }) !== undefined) return readInput(source, cli);
   if (/[./\\]/.test(source)) throw environmentError(`cannot read ${echoed(source)}: there is no such file`);
   const meant = nearMiss(source, [...SIGNAL_TYPES, "test", "verification"]);
-  const advice = meant === undefined ? "such as price_increased, or test or verification" : `did you mean ${meant}?`;
-  throw usageError(`"${echoed(source)}" is neither a file nor a type of signal; ${advice}`);
+  const advice =
+    meant === undefined ? "use a type such as price_increased, test or verification" : `did you mean ${meant}?`;
+  throw usageError(`"${echoed(source)}" is neither a file nor a signal type; ${advice}`);
 }
 
-/** @throws CliError for what can only be sent as it is */
+/** @throws CliError for bytes that are not a JSON object */
 export function parseEventSource(bytes: Buffer, source: string): Record<string, unknown> {
   const event = jsonObjectIn(bytes);
   if (event !== null) return event;
-  throw usageError(`${echoed(source)} holds no JSON object: give --as-is to send its bytes untouched`);
+  throw usageError(`${echoed(source)} contains no JSON object: use --as-is to send its bytes unchanged`);
 }
 
 /** One `--set path=value`. */
@@ -40,20 +41,20 @@ export interface Assignment {
   value: unknown;
 }
 
-/** The value is JSON where it parses, and text otherwise; `"5"` in quotes is text. */
+/** The value is JSON if it parses, otherwise text. `"5"` in quotes is text. */
 export function parseAssignment(text: string): Assignment {
   const equals = text.indexOf("=");
   const path = text.slice(0, Math.max(0, equals)).split(".");
   if (equals < 1 || path.includes("")) {
-    throw usageError(`--set takes path=value, such as data.product.slug=acme; "${echoed(text)}" is none`);
+    throw usageError(`--set takes path=value, such as data.product.slug=acme, and not "${echoed(text)}"`);
   }
-  if (path.includes("__proto__")) throw usageError("--set never sets __proto__");
+  if (path.includes("__proto__")) throw usageError("--set cannot set __proto__");
   const raw = text.slice(equals + 1);
   const json = parseJson(Buffer.from(raw));
   return { path, value: json.ok ? json.value : raw };
 }
 
-/** A copy of the event with these values; missing objects are added, array elements are named by their index. */
+/** Copies the event and sets the values. Missing objects are added; a number in a path is the index of an array element. */
 export function setPaths(event: Record<string, unknown>, assignments: readonly Assignment[]): Record<string, unknown> {
   const copy = structuredClone(event);
   for (const { path, value } of assignments) setPath(copy, path, value);
@@ -63,13 +64,13 @@ export function setPaths(event: Record<string, unknown>, assignments: readonly A
 function setPath(root: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let node: Record<string, unknown> = root;
   path.slice(0, -1).forEach((name, depth) => {
-    // Only own properties: `constructor.prototype` must not lead out of the event.
+    // Only own properties: `constructor.prototype` must not reach objects outside the event.
     const next: unknown = Object.hasOwn(node, name) ? node[name] : undefined;
     if (next === undefined || next === null) node = node[name] = {};
     else if (isJsonObject(next) || Array.isArray(next)) node = next as Record<string, unknown>;
-    else throw usageError(`--set cannot reach into ${path.slice(0, depth + 1).join(".")}: it is no object`);
+    else throw usageError(`--set cannot set a value in ${path.slice(0, depth + 1).join(".")}: it is not an object`);
   });
   const last = path.at(-1) as string;
-  if (Array.isArray(node) && !/^\d{1,6}$/.test(last)) throw usageError(`--set: ${last} is no index of an array`);
+  if (Array.isArray(node) && !/^\d{1,6}$/.test(last)) throw usageError(`--set: ${last} is not an array index`);
   node[last] = value;
 }

@@ -1,35 +1,36 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseEvent } from "../../events/parse-event.js";
-import { errorCode } from "../console/error-code.js";
-import { environmentError } from "../options/exit.js";
+import { environmentError, errorCode } from "../options/exit.js";
+import { readBytes } from "../options/read-input.js";
 import { deliveriesSchema, type Delivery, type Expectation } from "./delivery-schema.js";
-import { PACKAGED_FIXTURES } from "./packaged-fixtures.js";
 import { isJsonObject } from "./restamp.js";
 
+/** The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`. */
+export const PACKAGED_FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
+
 export interface FixtureFolder {
-  /** By their path without `.json`: `signals/price_increased`. */
+  /** Keys are paths without `.json`: `signals/price_increased`. */
   events: ReadonlyMap<string, Record<string, unknown>>;
   /** Each event once, then the cases of `deliveries.json`. */
   deliveries: readonly Delivery[];
 }
 
-const NO_EVENTS = new Set(["deliveries.json", "signatures.json"]);
+const OTHER_FILES = new Set(["deliveries.json", "signatures.json"]);
 
-/** Every `.json` below the folder is an event, except `deliveries.json` and `signatures.json` at its top. */
+/** Every `.json` file below the folder is an event, except `deliveries.json` and `signatures.json` at its top. */
 export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFolder {
   const files = filesOf(folder);
   const events = new Map<string, Record<string, unknown>>();
   for (const file of files) {
-    if (file.endsWith(".json") && !NO_EVENTS.has(file))
-      events.set(file.slice(0, -".json".length), readEvent(folder, file));
+    if (!file.endsWith(".json") || OTHER_FILES.has(file)) continue;
+    events.set(file.slice(0, -".json".length), readEvent(join(folder, file)));
   }
   const cases = files.includes("deliveries.json") ? readDeliveries(folder) : [];
   for (const { name, event } of cases) {
     if (event !== undefined && !events.has(event)) {
-      throw environmentError(
-        `${join(folder, "deliveries.json")}: ${name} names the event ${event}, which is not there`,
-      );
+      throw environmentError(`${join(folder, "deliveries.json")}: ${name} names a missing event: ${event}`);
     }
   }
   const deliveries = [...[...events].map(([name, event]) => deliveryOf(name, event)), ...cases];
@@ -47,18 +48,18 @@ function filesOf(folder: string): string[] {
 }
 
 function readJson(path: string): unknown {
+  const text = readBytes(path).toString();
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw environmentError(`cannot read ${path}: ${code ?? "it is no JSON"}`);
+    return JSON.parse(text);
+  } catch {
+    throw environmentError(`cannot read ${path}: it is not JSON`);
   }
 }
 
-function readEvent(folder: string, file: string): Record<string, unknown> {
-  const event = readJson(join(folder, file));
+function readEvent(path: string): Record<string, unknown> {
+  const event = readJson(path);
   if (isJsonObject(event)) return event;
-  throw environmentError(`${join(folder, file)} is no event: it must hold a JSON object`);
+  throw environmentError(`${path} is not an event: it must contain a JSON object`);
 }
 
 function readDeliveries(folder: string): Delivery[] {
@@ -66,10 +67,10 @@ function readDeliveries(folder: string): Delivery[] {
   const parsed = deliveriesSchema.safeParse(readJson(path));
   if (parsed.success) return parsed.data.deliveries;
   const [issue] = parsed.error.issues;
-  throw environmentError(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not understood"}`);
+  throw environmentError(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
 }
 
-/** An event of a folder as a case: what a right receiver answers follows from the event. */
+/** An event file as a case. The right answer follows from the event. */
 function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
   return { name, event: name, expect: { status: 200, body: answerTo(event) } };
 }

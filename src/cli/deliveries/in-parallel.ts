@@ -1,6 +1,6 @@
 /**
- * Runs `work` over the items, at most `concurrency` at a time. After a failure no further item is begun, and the first error
- * is thrown once the work that was already begun has ended: no result comes after that.
+ * Runs `work` on the items, at most `concurrency` at a time. After a failure no further item is started, and the first error is
+ * thrown when all running work has ended.
  */
 export async function inParallel<Item>(
   items: Iterable<Item>,

@@ -4,11 +4,11 @@ import type { Expectation } from "./delivery-schema.js";
 import { isJsonObject } from "./restamp.js";
 
 /**
- * What an answer must be.
- * - `exact`: the status, and the code or the body, that the case expects. They are signalbox's own.
- * - `exact-or-duplicate`: the same, for an id that may have been sent before.
- * - `status`: the status that the case expects.
- * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): what the service's document asks for.
+ * How an answer is judged.
+ * - `exact`: it must have the status, and the code or the body, that the case expects. They are signalbox's own.
+ * - `exact-or-duplicate`: like `exact`, but the answer may be marked as a duplicate.
+ * - `status`: it must have the status that the case expects.
+ * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's document requires.
  */
 export type Wanted = "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
 

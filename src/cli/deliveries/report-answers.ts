@@ -11,7 +11,7 @@ export interface SentDelivery {
   body: Buffer;
 }
 
-/** Prints what `send` gets back, one line an answer. */
+/** Prints the answers to `send`, one per line. */
 export function reportAnswers(terminal: Terminal, count: number, asJson: boolean) {
   const startedAt = performance.now();
   const byOutcome = new Map<string, number>();
@@ -32,16 +32,16 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer, terminal);
       if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
     },
-    /** How many were not answered with a 2xx. */
+    /** The number of deliveries that were not answered with 2xx. */
     get failed(): number {
       return failed;
     },
-    /** On stderr. */
+    /** Prints on stderr. */
     summarise(): void {
       if (quarantined > 0) {
         const which = "npx signalbox inbox ls --state quarantined --db FILE";
-        const words = `${quarantined} quarantined: the receiver cannot use such an event and keeps it (${which})`;
-        terminal.note(terminal.notePaint.yellow(words));
+        const text = `${quarantined} quarantined: the receiver keeps an event that it cannot use (${which})`;
+        terminal.note(terminal.notePaint.yellow(text));
       }
       if (count === 1 || byOutcome.size === 0) return;
       const seconds = (performance.now() - startedAt) / 1000;
@@ -59,14 +59,14 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
 }
 
 function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
-  const place = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];
+  const position = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];
   const colour = isSuccess(answer) ? paint.green : paint.red;
   if (answer.kind !== "answer") {
-    return formatTable([[...place, { text: describeAnswer(answer, true), paint: colour }]])[0] as string;
+    return formatTable([[...position, { text: describeAnswer(answer, true), paint: colour }]])[0] as string;
   }
   const id = idIn(body);
   const cells = [
-    ...place,
+    ...position,
     { text: String(answer.status), paint: colour },
     { text: `${answer.ms.toFixed(1)} ms`.padStart(9), paint: paint.dim },
     ...(id === null ? [] : [{ text: echoed(id), paint: paint.dim }]),
@@ -86,10 +86,14 @@ function idIn(body: Buffer): string | null {
   return typeof id === "string" ? id : null;
 }
 
-/** For a verification the service wants a 2xx and its challenge. */
+/** The service verifies a webhook only if the answer contains the challenge. */
 function noteMissingChallenge(sent: Buffer, answer: Answer, terminal: Terminal): void {
   const parsed = parseEvent(sent);
   if (parsed.kind !== "known" || parsed.event.type !== "webhook.verification") return;
   if (propertyIn(answer, "challenge") === parsed.event.data.challenge) return;
-  terminal.note(terminal.notePaint.yellow("the answer does not hold the challenge, so this webhook would not verify"));
+  terminal.note(
+    terminal.notePaint.yellow(
+      "the answer does not contain the challenge, so the service would not verify this webhook",
+    ),
+  );
 }

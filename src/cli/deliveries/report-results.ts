@@ -7,16 +7,15 @@ import type { Delivery } from "./delivery-schema.js";
 import { describeWanted } from "./judge-answer.js";
 import type { CaseResult } from "./send-cases.js";
 
-/** So many failures have one cause. */
+/** From this number of failures on, they probably have one cause. */
 const MANY = 6;
 
 export type ResultReport = ReturnType<typeof reportResults>;
 
-/** Prints results as they come, and counts them. */
 export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean) {
   const { paint } = terminal;
   const planned = deliveries.reduce((sum, { repeat = 1 }) => sum + repeat, 0);
-  // Lines are printed one by one, so the widths are those of all lines to come.
+  // Lines are printed one by one, so the widths are computed from all expected lines.
   const expectations = deliveries.flatMap(({ expect, expectRepeat = expect }) => [expect, expectRepeat]);
   const widthOfExpected = Math.max(8, ...expectations.map((each) => describeWanted("exact", each).length));
   const names = deliveries.map(({ name, repeat = 1 }) => (repeat === 1 ? name : `${name} (${repeat}/${repeat})`));
@@ -24,7 +23,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
   const startedAt = performance.now();
   let total = 0;
   const failed: string[] = [];
-  /** What the receiver accepted: for `onSignal`, for `onTest`, or for a person. Repeats count once. */
+  /** Events that the receiver accepted: for `onSignal`, for `onTest`, and quarantined. Repeats count once. */
   const accepted = { signals: 0, tests: 0, quarantined: 0 };
 
   const printRow = (row: readonly Cell[]): void => formatTable([row], widths).forEach(terminal.print);
@@ -50,7 +49,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       }
       terminal.progress(`${total} of ${planned}${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
     },
-    /** The names of those that were not as expected. */
+    /** The names of unexpected results. */
     failed,
     accepted,
     /** Prints one line on stderr. */
@@ -63,7 +62,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
           : red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`),
       );
       if (failed.length >= MANY && failed.length > total / 2) {
-        terminal.note("most of them: `npx signalbox doctor --url` with the same address says what is wrong");
+        terminal.note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
       }
     },
   };
@@ -72,7 +71,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
 function rowOf({ name, expected, answer, ok }: CaseResult, { paint }: Terminal): Cell[] {
   const wanted = describeWanted("exact", expected);
   const short = describeAnswer(answer, false);
-  // Where the short words agree and the answers do not, the whole answer shows the difference.
+  // If the short descriptions are equal and the answer is wrong, the whole answer shows the difference.
   const actual = !ok && short === wanted ? describeAnswer(answer, true) : short;
   return [
     { text: printable(name) },

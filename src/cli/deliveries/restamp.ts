@@ -5,8 +5,8 @@ import { shiftTimes, timeOf } from "../../testing/shift-times.js";
 type JsonObject = Record<string, unknown>;
 
 /**
- * The same event as if it happened now: a new id, `created_at` now, and a signal's other times moved with it (its period by
- * whole days), so that they stay in order. What is missing or of the wrong type stays so: the event may be wrong on purpose.
+ * Makes an event look as if it happened now: a new id, `created_at` now, and the other times of a signal shifted by the same
+ * duration (its period by whole days). Missing and invalid values are not repaired, because fixtures may be invalid on purpose.
  */
 export function restamp(event: JsonObject, now: number): JsonObject {
   const createdAt = timeOf(event["created_at"]);
@@ -19,7 +19,7 @@ export function restamp(event: JsonObject, now: number): JsonObject {
   return withSignalId(stamped);
 }
 
-/** The id that the service gives to a signal: `sig_<signal_id>_<product_id>`. */
+/** Sets the id to the service's form for signals: `sig_<signal_id>_<product_id>`. */
 export function withSignalId(event: JsonObject): JsonObject {
   const { data } = event;
   if (!isJsonObject(data) || typeof data["signal_id"] !== "number") return event;
@@ -28,7 +28,7 @@ export function withSignalId(event: JsonObject): JsonObject {
   return { ...event, id: `sig_${data["signal_id"]}_${typeof productId === "number" ? productId : 0}` };
 }
 
-/** The JSON object in these bytes; null where there is none. */
+/** @returns null for bytes that are not a JSON object */
 export function jsonObjectIn(bytes: Buffer): JsonObject | null {
   const json = parseJson(bytes);
   return json.ok && isJsonObject(json.value) ? json.value : null;
@@ -38,14 +38,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * A positive integer that no other run has used: 53 random bits, since two runs may begin in the same millisecond.
- */
+/** A positive integer of 53 random bits. A timestamp would repeat when two runs begin in the same millisecond. */
 export function uniqueInteger(): number {
   return randomInt(1, 2 ** 26) * 2 ** 27 + randomInt(2 ** 27);
 }
 
-/** The id of an event that is no signal, in the form the service gives them. */
+/** An id in the service's form for events other than signals. */
 export function uniqueEventId(): string {
   return `evt_${randomBytes(8).toString("hex")}`;
 }

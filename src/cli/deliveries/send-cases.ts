@@ -7,46 +7,42 @@ import { inParallel } from "./in-parallel.js";
 import { isAsWanted, type Wanted } from "./judge-answer.js";
 import { sendDelivery, unreachable, type Hold } from "./send-delivery.js";
 
-/** Where cases are sent to, and what they are made of. */
 export interface Target {
   url: URL;
-  /** The one that the receiver knows. */
   secret: string;
   events: FixtureFolder["events"];
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** One delivery that was sent, and its answer. */
 export interface Exchange {
   delivery: Delivery;
-  /** `new-signal`; `repeated-signal (2/3)` of a case that is sent several times. */
+  /** `new-signal`, or `repeated-signal (2/3)` for a case that is sent several times. */
   name: string;
   /** Counts from 1, up to `sendings`. */
   sending: number;
   sendings: number;
-  /** The body that was sent. */
+  /** The body. */
   sent: Buffer;
   expected: Expectation;
   answer: Answer;
-  /** By the clock of this machine, as is `answeredAt`. */
   sentAt: number;
   answeredAt: number;
-  /** Its last byte was kept back, so its time says nothing about the receiver. */
+  /** Its last byte was sent late on purpose, so its duration is not the receiver's. */
   isHeld: boolean;
 }
 
-/** @typeParam Case what a case is named by */
+/** @typeParam Case how a case is identified */
 export interface CaseSender<Case = Delivery> {
   build(what: Case): BuiltDelivery;
   /**
-   * @param index which sending of the case it is, from 0
-   * @throws CliError when nothing can be reached, or on Ctrl-C
+   * @param index the number of the sending, from 0
+   * @throws CliError when there is no connection, and on Ctrl-C
    */
   send(built: BuiltDelivery, index: number, hold?: Hold): Promise<Exchange>;
 }
 
-/** @param options.asIs ids and times of events stay as they are in the fixtures */
+/** @param options.asIs send events with the ids and times of the fixtures */
 export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): CaseSender {
   const { url, secret, events, timeoutMs, signal } = target;
   const otherSecret = `other_${randomBytes(24).toString("hex")}`;
@@ -58,7 +54,7 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
       const sentAt = Date.now();
       const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
       const answer = await sendDelivery(url, outgoing, how);
-      // Of many simultaneous connections a running server may refuse some.
+      // A running server may refuse some of many simultaneous connections.
       if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
       const { name } = delivery;
       return {
@@ -77,13 +73,12 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
   };
 }
 
-/** An exchange that was judged. */
 export interface CaseResult extends Exchange {
   wanted: Wanted;
   ok: boolean;
 }
 
-/** Sends the cases and judges each answer. The sendings of one case follow each other. */
+/** Sends the cases and judges each answer. The sendings of one case are sequential. */
 export async function sendCases<Case>(
   cases: readonly { what: Case; wanted: Wanted }[],
   concurrency: number,

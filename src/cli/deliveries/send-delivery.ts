@@ -1,46 +1,44 @@
 import http from "node:http";
 import https from "node:https";
-import { errorCode } from "../console/error-code.js";
 import { throwIfInterrupted } from "../options/define-command.js";
-import { environmentError } from "../options/exit.js";
+import { environmentError, errorCode } from "../options/exit.js";
 import { withoutSecrets, type Answer } from "./answer.js";
 
-/** One request, as it goes over the wire. */
 export interface OutgoingDelivery {
   method: string;
-  /** A name that stands here twice is sent in two lines. */
+  /** A name that is listed twice is sent as two header lines. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
-  /** In chunks, without a `Content-Length`. */
+  /** Send in chunks, without a `Content-Length`. */
   isChunked: boolean;
 }
 
 export interface SendOptions {
-  /** For a whole answer. */
+  /** Covers the whole exchange. */
   timeoutMs: number;
   signal: AbortSignal;
-  /** What an answer must not show. */
+  /** Removed from the answer's `shown`. */
   secrets: readonly string[];
-  /** Reuses connections. Without an agent each delivery has its own connection, so that none can disturb the next. */
+  /** Reuses connections. Without an agent each delivery has its own connection, so that it cannot disturb the next. */
   agent?: http.Agent;
-  /** Keeps the last byte of the body back, so that many deliveries can be completed in the same moment. */
+  /** Delays the last byte of the body, so that many deliveries can be completed at the same moment. */
   hold?: Hold;
 }
 
 export interface Hold {
-  /** Called when all bytes except the last one are sent. */
+  /** Called when all bytes except the last are sent. */
   onHeld(): void;
-  /** Settles when the last byte may go. */
+  /** Resolves when the last byte can be sent. */
   release: Promise<void>;
 }
 
-/** No more is read of an answer's body. The answers of signalbox have a few hundred bytes. */
+/** The rest of a longer answer is dropped. The answers of signalbox have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Over `node:http`, which sends what `fetch` refuses to: a header twice, odd methods, chunks.
+ * Uses `node:http`, because `fetch` refuses repeated headers, some methods and chunked bodies.
  *
- * @throws CliError when it was interrupted, and for nothing else
+ * @throws CliError only when it was interrupted
  */
 export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
   const answer = await exchange(url, delivery, options);
@@ -50,9 +48,9 @@ export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options
 
 /** The error that ends a command when there is no connection to the receiver. */
 export function unreachable(url: URL, code: string): Error {
-  // Without the user name and password of the address: such lines end up in the logs of build servers.
+  // Without user name and password, because build servers log this line.
   const shown = Object.assign(new URL(url), { username: "", password: "" });
-  return environmentError(`nothing can be reached at ${shown.href} (${code}): is the receiver running?`);
+  return environmentError(`cannot connect to ${shown.href} (${code}): is the receiver running?`);
 }
 
 function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
@@ -75,12 +73,12 @@ function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): P
       signal: options.signal,
     });
     request.on("socket", (socket) => {
-      // A kept connection emits no `connect` again: a listener for each of its requests would pile up.
+      // A reused connection does not emit `connect` again, so listeners would accumulate on it.
       isConnected = request.reusedSocket || !socket.connecting;
       if (!isConnected)
         socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
     });
-    // Also emitted after the answer, when a server stops reading the body and hangs up. The promise is settled by then.
+    // Also emitted after the answer, when a server closes the connection before it has read the body. Then it has no effect.
     request.on("error", (error) => fail(errorCode(error)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];

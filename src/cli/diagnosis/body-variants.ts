@@ -1,19 +1,19 @@
 /** The same content in other bytes. */
 export interface BodyVariant {
   body: Buffer;
-  /** Continues "the body" or "arrives": `as compact JSON`. */
+  /** Completes "the body arrives …": `as compact JSON`. */
   name: string;
-  /** What makes such bytes. */
+  /** Which program makes such bytes. */
   by: string;
 }
 
 const BOM = "\u00ef\u00bb\u00bf";
 const EDITOR = "an editor, `echo` or a shell's $(…) changes such bytes";
-const PARSER = "a parser read the JSON, and it was written again";
+const PARSER = "a program parsed the JSON and wrote it again";
 
-/** What editors, shells, parsers and proxies usually make of a body. The likely ones come first; none is the body itself. */
+/** The usual changes by editors, shells, parsers and proxies, likely changes first. Variants equal to the body are left out. */
 export function bodyVariants(body: Buffer): BodyVariant[] {
-  // Latin-1 has a character for each byte, so nothing is lost.
+  // Latin-1 has a character for each byte, so no byte is lost.
   const text = body.toString("latin1");
   const unix = text.replaceAll("\r\n", "\n");
   const ofText = {
@@ -23,8 +23,8 @@ export function bodyVariants(body: Buffer): BodyVariant[] {
     "without the blanks around it": text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, ""),
     "with LF line ends": unix,
     "with CRLF line ends": unix.replaceAll("\n", "\r\n"),
-    "with a byte order mark before it": BOM + text,
-    "without the byte order mark before it": text.startsWith(BOM) ? text.slice(BOM.length) : text,
+    "with a byte order mark in front of it": BOM + text,
+    "without the byte order mark in front of it": text.startsWith(BOM) ? text.slice(BOM.length) : text,
   };
   const all = [
     ...Object.entries(ofText).map(([name, each]) => ({ name, by: EDITOR, body: Buffer.from(each, "latin1") })),
@@ -43,7 +43,7 @@ function jsonVariants(text: string): BodyVariant[] {
     return [];
   }
   const compact = JSON.stringify(value);
-  // JSON.stringify breaks lines only between values: a line break inside of a text is written \n.
+  // JSON.stringify breaks lines only between values: a line break inside a text is written as \n.
   const python = JSON.stringify(value, null, 1).replaceAll(/,\n */g, ", ").replaceAll(/\n */g, "");
   return [
     // Token by token, since JSON.parse would turn 1.0 into 1.

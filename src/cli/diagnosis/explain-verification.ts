@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { parseSignatureHeader } from "../../signature/header.js";
-import { DEFAULT_TOLERANCE_SECONDS, verifySignature, type SignatureProblem } from "../../signature/verify.js";
+import { verifySignature, type SignatureProblem } from "../../signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
 import { findHeaderFault } from "./fix-header.js";
 import { secretMistakes } from "./secret-mistakes.js";
@@ -13,15 +13,15 @@ export interface VerificationInput {
   nowSeconds: number;
 }
 
-/** What `verify` prints. No text in it holds a secret or a digest that was computed here. */
+/** What `verify` prints. The texts contain no secret and no computed digest. */
 export type Explanation =
   | { valid: true; ageSeconds: number; secretIndex: number }
   | {
       valid: false;
       reason: SignatureProblem;
-      /** What explains it: each was tried, and without it the signature is valid. */
+      /** Mistakes that were found by trying: without them the signature is valid. */
       causes: readonly string[];
-      /** What could not be tried. */
+      /** Causes that cannot be tried. */
       possibleCauses: readonly string[];
     };
 
@@ -56,20 +56,19 @@ const CAUSES: Readonly<Record<SignatureProblem, (input: VerificationInput) => Ca
 function causesOfMismatch(input: VerificationInput): Causes {
   const causes = explainMismatch(input);
   if (causes.length > 0) return { causes, possibleCauses: [] };
-  const consumed = "the body is empty: were its bytes consumed before they were saved?";
+  const consumed = "the body is empty: another program may have read it before it was saved";
   return { causes, possibleCauses: input.body.byteLength === 0 ? [consumed, ...REMAINING_CAUSES] : REMAINING_CAUSES };
 }
 
-/** What is left when no usual mistake explains a mismatch. */
 const REMAINING_CAUSES: readonly string[] = [
-  "the secret is another one: of another registration, another environment, or from before a rotation",
+  "the secret is of another registration or another environment, or from before a rotation",
   "the header belongs to another delivery",
-  "the body was changed in another way (keys in another order, numbers rewritten, bytes lost): keep the raw bytes",
+  "the body was changed in another way (keys reordered, numbers rewritten, bytes lost): keep the raw bytes",
 ];
 
 const RIGHT = "it must sign the text of t, a dot, and the body";
 
-/** Mistakes of a home-made signer, after the right way. */
+/** What a signer signs: the right format, and the usual mistakes of a custom signer. */
 const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => readonly (string | Buffer)[] }[] = [
   { cause: "", signed: (t, body) => [`${t}.`, body] },
   { cause: `the signer signed only the body: ${RIGHT}`, signed: (_t, body) => [body] },
@@ -79,7 +78,7 @@ const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => re
 
 const KEEP_RAW_BYTES = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
 
-/** Undoes the usual mistakes, one or two at a time, until the digest fits. Empty when none of them explains it. */
+/** Tries the usual mistakes, one or two at a time, until the digest matches. Empty when it never does. */
 function explainMismatch({ header, body, secrets }: VerificationInput): string[] {
   const parsed = parseSignatureHeader(header);
   if (!parsed.ok) return [];
@@ -125,10 +124,6 @@ function describeSkew({ header, nowSeconds, toleranceSeconds }: VerificationInpu
   const parsed = parseSignatureHeader(header);
   const age = parsed.ok ? nowSeconds - parsed.timestamp : 0;
   const when = age >= 0 ? `${age} s ago` : `${-age} s in the future`;
-  const stale =
-    toleranceSeconds === DEFAULT_TOLERANCE_SECONDS
-      ? `captured deliveries go stale after ${DEFAULT_TOLERANCE_SECONDS} s`
-      : `the tolerance is ${toleranceSeconds} s`;
-  const hint = age >= 0 ? ": for an old capture give --now <the second at which it arrived>" : "";
-  return `signed ${when}; is the clock right? The signature itself matches; ${stale}${hint}`;
+  const advice = age >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
+  return `it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock; the digest matches${advice}`;
 }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { readFileSync } from "node:fs";
 import type { Cli } from "../console/cli.js";
-import { environmentError, usageError } from "./exit.js";
+import { usageError } from "./exit.js";
 import { notBlank } from "./parse-option.js";
+import { readBytes } from "./read-input.js";
 
 export interface ServiceOptions {
   baseUrl?: string;
@@ -17,11 +17,10 @@ export function addServiceOptions(command: Command): Command {
       "the service's API, such as https://api.example/v1 (default: SIGNALS_BASE_URL)",
       notBlank,
     )
-    .option("--api-key <key>", "the API key; others on this machine can see it in the process list", notBlank)
+    .option("--api-key <key>", "the API key; other users of this machine can see it in the process list", notBlank)
     .option("--api-key-file <file>", "a file with the API key (default: SIGNALS_API_KEY)", notBlank);
 }
 
-/** Where the service is, and the key for it. */
 export function readServiceAccess(options: ServiceOptions, { env }: Pick<Cli, "env">) {
   const baseUrl = options.baseUrl ?? env["SIGNALS_BASE_URL"] ?? "";
   if (baseUrl === "") throw usageError("no address of the service: set SIGNALS_BASE_URL, or give --base-url <url>");
@@ -36,14 +35,9 @@ function readApiKey({ apiKey, apiKeyFile }: ServiceOptions, env: NodeJS.ProcessE
   return key;
 }
 
-/** The key without blanks around it, which an editor may have left. No key holds a blank. */
+/** Trimmed: an editor may have added a line end, and no key contains a blank. */
 function keyIn(file: string): string {
-  let key: string;
-  try {
-    key = readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw environmentError(`cannot read the file ${file} (${(error as NodeJS.ErrnoException).code ?? "error"})`);
-  }
-  if (key === "") throw usageError(`the file ${file} holds no API key`);
+  const key = readBytes(file).toString().trim();
+  if (key === "") throw usageError(`the file ${file} contains no API key`);
   return key;
 }

@@ -2,13 +2,12 @@ import type { Command } from "commander";
 import type { Cli, Outcome } from "../console/cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 
-/** What the function that adds a command is given. */
 export interface CommandContext {
   cli: Cli;
   outcome: Outcome;
 }
 
-/** A line to type, and what it does. */
+/** A command line, and what it does. */
 export type Example = readonly [line: string, effect: string];
 
 const firstExamples = new WeakMap<Command, string>();
@@ -24,7 +23,7 @@ export function firstExampleOf(command: Command): string {
   return firstExamples.get(command) ?? "npx signalbox demo";
 }
 
-/** With `npx`, for a package that is installed in a project only. Also inside of `$(…)` and behind a pipe. */
+/** Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe: the package is installed in a project only. */
 export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
@@ -47,7 +46,7 @@ export function commandPath(command: Command): string {
   return [...above, command.name()].join(" ");
 }
 
-/** Throws when the command was interrupted. The exit code is 130 whatever is thrown. */
+/** @throws CliError when the command was interrupted */
 export function throwIfInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new CliError(EXIT.interrupted, "interrupted");
 }

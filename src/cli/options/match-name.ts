@@ -2,7 +2,7 @@ import { echoed } from "../console/printable.js";
 import { usageError } from "./exit.js";
 
 /**
- * What `--only` and `--skip` choose of all items.
+ * The items that match `--only` and do not match `--skip`.
  *
  * @param example a pattern that matches
  * @throws CliError for a pattern that matches no name, and when nothing is left
@@ -15,18 +15,18 @@ export function selectByName<Item>(
 ): readonly Item[] {
   const { only = ["*"], skip = [] } = patterns;
   for (const [option, each] of Object.entries({ only, skip })) {
-    const idle = each.find((pattern) => !all.some((item) => matchesName(nameOf(item), pattern)));
-    if (idle !== undefined)
-      throw usageError(`--${option} ${echoed(idle)}: nothing matches; try --${option} ${example}`);
+    const useless = each.find((pattern) => !all.some((item) => matchesName(nameOf(item), pattern)));
+    if (useless !== undefined)
+      throw usageError(`--${option} ${echoed(useless)}: nothing matches; try --${option} ${example}`);
   }
-  const isMeant = (item: Item, each: readonly string[]): boolean =>
+  const matchesAny = (item: Item, each: readonly string[]): boolean =>
     each.some((pattern) => matchesName(nameOf(item), pattern));
-  const chosen = all.filter((item) => isMeant(item, only) && !isMeant(item, skip));
+  const chosen = all.filter((item) => matchesAny(item, only) && !matchesAny(item, skip));
   if (chosen.length === 0) throw usageError("--skip leaves nothing");
   return chosen;
 }
 
-/** A pattern with a `*` fits the whole name; one without is looked for in it. */
+/** A pattern with a `*` must match the whole name. A pattern without one must be a part of the name. */
 function matchesName(name: string, pattern: string): boolean {
   if (!pattern.includes("*")) return name.includes(pattern);
   const source = pattern

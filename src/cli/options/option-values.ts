@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
 /**
- * Commander takes the next word as the value of an option, so `--junit --json` would write a file `--json`. Here a word that
- * begins with two dashes is a value only as `--junit=--json`. The message does not quote the value, which may be a secret.
+ * Commander takes the next word as the value of an option, so `--junit --json` would write a file `--json`. This refuses such a
+ * word unless it is typed as `--junit=--json`. The message does not quote the value, which may be a secret.
  *
  * @throws CliError through the command
  */
@@ -17,8 +17,8 @@ export function assertOptionValues(program: Command, args: readonly string[]): v
     index += 1;
     if (args[index]?.startsWith("--") !== true) continue;
     const how = `a value that begins with -- is typed as in ${option.long ?? arg}=--value`;
-    command.error(`error: option '${option.flags}' argument missing (${how})`, { code: MISSING });
+    command.error(`error: option '${option.flags}' argument missing (${how})`, {
+      code: "commander.optionMissingArgument",
+    });
   }
 }
-
-const MISSING = "commander.optionMissingArgument";

@@ -19,7 +19,7 @@ export function numberOf(least: number): (text: string) => number {
   };
 }
 
-/** A parser for an option that may be repeated. No value may be blank. */
+/** A parser for an option that may be repeated. It refuses a blank value. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), notBlank(value)];
 }

@@ -1,25 +1,35 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import type { Cli } from "../console/cli.js";
 import { throwIfInterrupted } from "./define-command.js";
-import { environmentError, usageError } from "./exit.js";
+import { environmentError, errorCode, usageError } from "./exit.js";
 
-/** The bytes of a file, or of stdin for `-`, as they are. */
+/** The bytes of a file, or of stdin for `-`. */
 export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
   return file === "-" ? readStdin(cli) : readBytes(file);
 }
 
-async function readBytes(file: string): Promise<Buffer> {
+/**
+ * @param what names the file in the error
+ * @throws CliError when it cannot be read
+ */
+export function readBytes(file: string, what = file): Buffer {
   try {
-    return await readFile(file);
+    return readFileSync(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : (code ?? "error");
-    throw environmentError(`cannot read ${file}: ${why}`);
+    const code = errorCode(error);
+    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : code;
+    throw environmentError(`cannot read ${what}: ${why}`);
   }
 }
 
+/** The variables of an `.env` file below those of the environment. `process.env` is not changed. */
+export function readDotenv(file: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...parseEnv(readBytes(file).toString()), ...env };
+}
+
 async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
-  // The command would wait for the user, who waits for the command.
+  // The command would wait for the user, and the user for the command.
   if (stdin.isTTY) throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
   const stop = (): void => void stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });

@@ -5,9 +5,9 @@ import { CASES, EVENT_NAMES } from "../fixture-names.js";
 const inCases = CHECKS.flatMap(({ cases = [] }) => cases);
 
 test("a check depends on earlier ones of which it says nothing new", () => {
-  for (const [index, { after = [] }] of CHECKS.entries()) {
+  for (const [index, { dependsOn = [] }] of CHECKS.entries()) {
     const earlier = CHECKS.slice(0, index).map(({ id }) => id);
-    expect(earlier).toEqual(expect.arrayContaining([...after]));
+    expect(earlier).toEqual(expect.arrayContaining([...dependsOn]));
   }
 });
 

@@ -1,10 +1,9 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, environmentError, usageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, environmentError, errorCode, usageError, type ExitCode } from "../../options/exit.js";
 import { selectByName } from "../../options/match-name.js";
 import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../../options/parse-option.js";
-import { errorCode } from "../../console/error-code.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { answerTimes } from "./answers.js";
 import type { Check, CheckResult } from "./check.js";
@@ -13,7 +12,7 @@ import { CHECKS } from "./checks.js";
 import { junitOf } from "./junit.js";
 import { receiverClockOffset } from "./age-bounds.js";
 import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
-import { refusalOfAll, runChecks } from "./run-checks.js";
+import { reasonNotToCheck, runChecks } from "./run-checks.js";
 
 interface CheckOptions extends SecretOptions {
   only?: string[];
@@ -35,22 +34,26 @@ export function addCheckCommand(program: Command, context: CommandContext): void
   const command = program
     .command("check")
     .description(
-      "Check any receiver, in any language, against the service's document: what it requires, and apart from that what " +
-        "is advised. What the receiver accepts it treats as real: some 60 made-up signals are sent.",
+      "Check any receiver, in any language: what the service's document requires, and separately what is advised. " +
+        "It sends about 60 made-up signals, which the receiver treats as real.",
     )
     .argument("<url>", "where the receiver listens", httpUrl);
   addSecretOptions(command)
-    .option("--only <pattern>", "ids that contain this, or match it where it has a * (repeatable)", collect)
-    .option("--skip <pattern>", "leave these ids out (repeatable)", collect)
-    .option("--strict", "exit 1 also when an advice is not followed, or something required was skipped")
+    .option(
+      "--only <pattern>",
+      "run only checks whose id contains the pattern, or matches it as a whole if it has a * (repeatable)",
+      collect,
+    )
+    .option("--skip <pattern>", "leave out checks by the same kind of pattern (repeatable)", collect)
+    .option("--strict", "exit 1 also when an advice is not followed or a required check was skipped")
     .option(
       "--restart-command <command>",
-      "a shell command that restarts the receiver and returns, for dedupe.restart",
+      "a shell command that restarts the receiver and ends, for dedupe.restart",
       notBlank,
     )
     .option(
       "--restart-timeout <seconds>",
-      `for that command, and until the address answers (default: ${DEFAULT_RESTART_SECONDS})`,
+      `time for --restart-command, and until the receiver answers again (default: ${DEFAULT_RESTART_SECONDS})`,
       wholeNumber(1, 3600),
     )
     .option(
@@ -58,38 +61,39 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       "a shell command that prints how many signals were accepted so far, for dedupe.*",
       notBlank,
     )
-    .option("--ack-limit <seconds>", "how long an acknowledgement may take: for answers.time", numberOf(0), 3)
-    .option("--concurrency <n>", "cases of a check at a time", wholeNumber(1, 256), 1)
+    .option("--ack-limit <seconds>", "the longest time that answers.time allows for an acknowledgement", numberOf(0), 3)
+    .option("--concurrency <n>", "how many cases of a check to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
-    .option("--json", "print NDJSON: an object for each check, and a summary")
-    .option("--junit <file>", "write JUnit XML too", notBlank);
+    .option("--json", "print NDJSON: an object for each check, and then a summary")
+    .option("--junit <file>", "also write JUnit XML", notBlank);
   const url = "http://localhost:3000/webhooks/signals";
   withExamples(command, [
-    [`signalbox check ${url}`, "All checks, at a receiver on this machine"],
-    [`signalbox check ${url} --only signature. --only age.`, "Some of them"],
-    [`signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`, "Whether ids survive a restart, too"],
+    [`signalbox check ${url}`, "Run all checks against a receiver on this machine"],
+    [`signalbox check ${url} --only signature. --only age.`, "Run only the checks of signatures and ages"],
+    [
+      `signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`,
+      "Also check whether ids survive a restart",
+    ],
     [
       `signalbox check ${url} --accepted-command 'wc -l < accepted.log'`,
-      "Count what was accepted, where the answers do not mark duplicates",
+      "Count accepted signals, for a receiver whose answers do not mark duplicates",
     ],
-    [`signalbox check ${url} --strict --junit check.xml`, "For a build server, advice included"],
+    [`signalbox check ${url} --strict --junit check.xml`, "On a build server, advice included"],
   ]);
   command.addHelpText("after", `\n${listOfChecks()}`);
   runs(command, context, (address: URL, options: CheckOptions) => check(address, options, context));
 }
 
 function listOfChecks(): string {
+  const linesOf = (kind: Check["kind"]): string[] =>
+    CHECKS.filter((each) => each.kind === kind).map(({ id, title }) => `  ${id.padEnd(22)} ${title}`);
   return ["Required checks:", ...linesOf("required"), "", "Advised checks:", ...linesOf("advised")].join("\n");
-}
-
-function linesOf(kind: Check["kind"]): string[] {
-  return CHECKS.filter((each) => each.kind === kind).map(({ id, title }) => `  ${id.padEnd(22)} ${title}`);
 }
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { strict = false, json = false, junit, restartCommand, restartTimeout = DEFAULT_RESTART_SECONDS } = options;
   if (options.restartTimeout !== undefined && restartCommand === undefined) {
-    throw usageError("--restart-timeout goes with --restart-command");
+    throw usageError("--restart-timeout needs --restart-command");
   }
   const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
@@ -113,8 +117,8 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   const report = json ? reportAsJson(cli.terminal, strict) : reportAsText(cli.terminal, checks.length);
   let stoppedBy: string | null = "interrupted";
   try {
-    const refusal = await refusalOfAll(context);
-    if (refusal !== null) throw new CliError(EXIT.failed, refusal);
+    const reason = await reasonNotToCheck(context);
+    if (reason !== null) throw new CliError(EXIT.failed, reason);
     await runChecks(checks, context, (result) => {
       results.push(result);
       report.add(result);
@@ -126,16 +130,16 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   } finally {
     if (!cli.signal.aborted && (results.length > 0 || json)) {
       const summary = summarise(results);
+      const ok = stoppedBy === null && isGood(summary, strict);
       const times = answerTimes(context.exchanges);
-      const clockOffsetMs = receiverClockOffset(context.exchanges);
-      report.finish({ summary, isGood: isGood(summary, strict), times, clockOffsetMs, stoppedBy });
+      report.finish({ summary, ok, times, clockOffsetMs: receiverClockOffset(context.exchanges), stoppedBy });
     }
     if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
 }
 
-/** Called before the checks, which take minutes. */
+/** Called before the checks, because they take minutes. */
 function assertWritable(file: string): void {
   try {
     closeSync(openSync(file, "a"));

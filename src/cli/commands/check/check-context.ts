@@ -30,17 +30,14 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
       exchanges.push(exchange);
       return exchange;
     },
-    marksDuplicates() {
-      marking ??= sendTwice();
-      return marking;
-    },
+    marksDuplicates: () => (marking ??= sendTwice()),
   };
   return context;
 }
 
 /**
- * If this receiver refused the signal type of the case: the same case with a type that it accepted. Only `events.signals` is
- * about refused types; other checks are about ages, repeats or sizes.
+ * Replaces a signal type that this receiver refused by a type that it accepted. Refused types fail `events.signals`; they must
+ * not fail the checks of ages, repeats and sizes too.
  */
 function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;
@@ -59,12 +56,11 @@ function isRefused(event: string, exchanges: readonly Exchange[]): boolean {
   return own.length > 0 && !own.some(({ answer }) => isSuccess(answer));
 }
 
-/** `{"duplicate":true}` among whatever else there is. */
 export function isMarkedDuplicate(answer: Answer): boolean {
   return propertyIn(answer, "duplicate") === true;
 }
 
-/** Sends the same event so many times, one after the other. */
+/** Sends the same event several times, one after the other. */
 export async function sendTimes(times: number, name: string, { build, send }: CheckContext): Promise<Answer[]> {
   const built = build(name);
   const answers: Answer[] = [];

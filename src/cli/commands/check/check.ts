@@ -2,7 +2,7 @@ import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
 import type { CaseSender, Exchange, Target } from "../../deliveries/send-cases.js";
 
-/** `required`: the service's document demands it. `advised`: the document is silent, and this serves a receiver well. */
+/** `required` by the service's document; `advised` by signalbox, where the document does not define the behaviour. */
 export type CheckKind = "required" | "advised";
 
 export interface Check {
@@ -11,35 +11,34 @@ export interface Check {
   kind: CheckKind;
   /** What a right receiver does, as one sentence. */
   title: string;
-  /** How to fix a receiver that does something else. */
+  /** How to fix a receiver that fails the check. */
   hint: string;
-  /** When one of these failed, this one can show nothing new and is skipped. */
-  after?: readonly string[];
-  /** The cases to send. What a case expects says what any receiver must answer. */
+  /** Ids of checks. When one of them failed, this check is skipped: it would fail for the same reason. */
+  dependsOn?: readonly string[];
+  /** The cases to send. */
   cases?: readonly CaseName[];
-  /** For a check that does more than sending cases. */
+  /** For a check that does more than send cases. */
   run?: (context: CheckContext) => Promise<Observation>;
 }
 
 /** The name of a case of `deliveries.json` or of a fixture event; or a case that only `check` has. */
 export type CaseName = string | Delivery;
 
-/** One thing that was tried out. */
+/** A delivery or a group of deliveries, and how it was answered. The texts hold no secret and no signature. */
 export interface Probe {
   name: string;
-  /** What was sent, in words. */
   sent: string;
   expected: string;
-  came: string;
+  actual: string;
   ok: boolean;
 }
 
 export interface Observation {
   probes: readonly Probe[];
-  /** What the verdict does not say: a measured time, or what could not be seen. */
+  /** A remark on a check that passed: a measured time, or what was not checked. */
   note?: string;
-  /** Why nothing could be concluded. A probe that failed counts all the same. */
-  unseen?: string;
+  /** Why the check is skipped, unless a probe failed. */
+  inconclusive?: string;
 }
 
 export interface CheckResult extends Pick<Check, "id" | "kind" | "title" | "hint"> {
@@ -62,13 +61,9 @@ export interface CheckSettings extends Omit<Target, "events"> {
   env: NodeJS.ProcessEnv;
 }
 
-/**
- * What the checks of one run share. If the receiver refused the signal type of a case before, `build` uses a type that it
- * accepted.
- */
+/** The state that the checks of one run share. */
 export interface CheckContext extends CheckSettings, CaseSender<CaseName> {
-  /** All exchanges so far. */
   exchanges: readonly Exchange[];
-  /** Whether this receiver says `{"duplicate":true}` of what it has accepted before. */
+  /** Whether this receiver answers a repeated event with `{"duplicate":true}`. Sends one event twice to find out. */
   marksDuplicates(): Promise<boolean>;
 }

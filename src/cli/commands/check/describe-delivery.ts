@@ -1,32 +1,45 @@
-import { AFTER_SIGNING } from "../../deliveries/after-signing.js";
+import { AFTER_SIGNING } from "../../deliveries/build-delivery.js";
+import { describeAnswer } from "../../deliveries/answer.js";
 import type { Delivery } from "../../deliveries/delivery-schema.js";
+import { describeWanted, isAsWanted, type Wanted } from "../../deliveries/judge-answer.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
 import { shortened } from "../../console/printable.js";
+import type { Probe } from "./check.js";
 
-/** What a case sends, in words. No secret and no digest is in them. */
-export function describeDelivery(delivery: Delivery, sending: number): string {
+export function probeOf({ name, delivery, sending, expected, answer }: Exchange, wanted: Wanted): Probe {
+  return {
+    name,
+    sent: describeDelivery(delivery, sending),
+    expected: describeWanted(wanted, expected),
+    actual: describeAnswer(answer, true),
+    ok: isAsWanted(wanted, answer, expected),
+  };
+}
+
+function describeDelivery(delivery: Delivery, sending: number): string {
   const { event, body, bodyBase64, method = "POST", repeat = 1, afterSigning, padToBytes } = delivery;
-  const content = event ?? (bodyBase64 === undefined ? textOf(body ?? "") : "bytes that are no UTF-8");
+  const content = event ?? (bodyBase64 === undefined ? describeText(body ?? "") : "bytes that are not UTF-8");
   return [
     `${method} ${content}`,
     ...(padToBytes === undefined ? [] : [`padded to ${padToBytes} bytes`]),
     ...(delivery.chunked === true ? ["in chunks"] : []),
-    signatureOf(delivery),
-    ...(afterSigning === undefined ? [] : [AFTER_SIGNING[afterSigning].words]),
-    ...(repeat === 1 ? [] : [`time ${sending} of ${repeat}`]),
+    describeSignature(delivery),
+    ...(afterSigning === undefined ? [] : [AFTER_SIGNING[afterSigning].description]),
+    ...(repeat === 1 ? [] : [`attempt ${sending} of ${repeat}`]),
     ...(delivery.conflict === true && sending > 1 ? ["with another body"] : []),
   ].join(", ");
 }
 
-function textOf(body: string): string {
+function describeText(body: string): string {
   if (body === "") return "without a body";
-  return body.length <= 40 ? `the text ${JSON.stringify(body)}` : "an event of its own";
+  return body.length <= 40 ? `the text ${JSON.stringify(body)}` : "an event made for this case";
 }
 
-function signatureOf({ header, headerTwice, secret, skewSeconds = 0 }: Delivery): string {
+function describeSignature({ header, headerTwice, secret, skewSeconds = 0 }: Delivery): string {
   if (header === null) return "no signature";
-  // `{t}` and `{v1}` stand for the time and the right digest.
+  // Shown with its placeholders: `{t}` is the timestamp, `{v1}` the right digest.
   if (header !== undefined) return `the header ${shortened(header, 50)}`;
-  const age = skewSeconds === 0 ? "" : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "ahead"}`;
+  const age = skewSeconds === 0 ? "" : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "in the future"}`;
   const signed = `signed ${secret === "other" ? "with another secret" : "correctly"}${age}`;
   return headerTwice === true ? `${signed}, the header twice` : signed;
 }

@@ -1,17 +1,16 @@
 import { printable } from "../../console/printable.js";
-import type { CheckKind, CheckResult, Probe } from "./check.js";
+import type { CheckKind, CheckResult } from "./check.js";
 
 export interface JunitOptions {
-  /** An advice that is not followed is a failure, and so is something required that was skipped. */
+  /** Count an advice that is not followed, and a required check that was skipped, as a failure. */
   strict: boolean;
   /** Why the run ended before its last check; `null` when it did not. */
   stoppedBy: string | null;
 }
 
 /**
- * The results as JUnit XML: a suite for each kind. Like the exit code, only `strict` makes a failure of an advice that is not
- * followed, and of something required that was skipped; else they are skipped cases. A run that was cut short has an error, since
- * all results until then may be good.
+ * The results as JUnit XML: a suite for each kind. The failures are those that make the exit code 1; an advice that is not
+ * followed is a skipped case otherwise. A run that was cut short has an error, since all checks so far may have passed.
  */
 export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
   const suites = (["required", "advised"] as const).map((kind) => suiteOf(kind, results, strict));
@@ -21,12 +20,10 @@ export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: 
 
 function suiteOf(kind: CheckKind, results: readonly CheckResult[], strict: boolean): string {
   const own = results.filter((result) => result.kind === kind);
-  const isFailure = ({ outcome }: CheckResult): boolean => {
-    if (outcome === "failed") return kind === "required" || strict;
-    return outcome === "skipped" && kind === "required" && strict;
-  };
+  const isFailure = ({ outcome }: CheckResult): boolean =>
+    kind === "required" ? outcome === "failed" || (strict && outcome === "skipped") : strict && outcome === "failed";
   const failures = own.filter(isFailure).length;
-  const skipped = own.filter((result) => result.outcome !== "passed" && !isFailure(result)).length;
+  const skipped = own.filter(({ outcome }) => outcome !== "passed").length - failures;
   const seconds = own.reduce((sum, result) => sum + result.seconds, 0);
   const counts = `tests="${own.length}" failures="${failures}" errors="0" skipped="${skipped}"`;
   const cases = own.map((result) => caseOf(result, isFailure(result)));
@@ -47,22 +44,20 @@ function caseOf(result: CheckResult, isFailure: boolean): string {
   const { id, kind, title, outcome, seconds, reason = "" } = result;
   const open = `    <testcase classname="signalbox.check.${kind}" name="${xml(id)}" time="${seconds.toFixed(3)}"`;
   if (outcome === "passed") return `${open}/>\n`;
-  const message = outcome === "skipped" ? reason : title;
+  const message = xml(outcome === "skipped" ? reason : title);
   const element = isFailure
-    ? `<failure type="${kind}" message="${xml(message)}">${xml(detailsOf(result))}</failure>`
-    : `<skipped message="${xml(outcome === "skipped" ? message : `advised, not followed: ${message}`)}"/>`;
-  const output = !isFailure && outcome === "failed" ? `      <system-out>${xml(detailsOf(result))}</system-out>\n` : "";
-  return `${open}>\n      ${element}\n${output}    </testcase>\n`;
+    ? `<failure type="${kind}" message="${message}">${xml(detailsOf(result))}</failure>`
+    : `<skipped message="${outcome === "failed" ? "advised, not followed: " : ""}${message}"/>`;
+  return `${open}>\n      ${element}\n    </testcase>\n`;
 }
 
 function detailsOf({ outcome, probes, hint, reason = "" }: CheckResult): string {
   if (outcome === "skipped") return `not proved: ${reason}`;
   const bad = probes.filter(({ ok }) => !ok);
-  return [...bad.map(describe), `fix: ${hint}`].join("\n");
-}
-
-function describe({ name, sent, expected, came }: Probe): string {
-  return `${name}: sent ${sent}; expected ${expected}; came ${came}`;
+  const lines = bad.map(
+    ({ name, sent, expected, actual }) => `${name}: sent ${sent}; expected ${expected}; actual ${actual}`,
+  );
+  return [...lines, `fix: ${hint}`].join("\n");
 }
 
 const ENTITIES = new Map([
@@ -73,7 +68,7 @@ const ENTITIES = new Map([
   ["'", "&apos;"],
 ]);
 
-/** Text for an element or an attribute. XML 1.0 has no way to write a control character or half a surrogate pair. */
+/** Text for an element or an attribute. XML 1.0 cannot hold control characters, or one half of a surrogate pair. */
 function xml(text: string): string {
   const lines = text.split("\n").map(printable).join("\n");
   return lines.replaceAll(/[\ufffe\uffff]/g, "?").replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? "");

@@ -7,9 +7,9 @@ import { describeOffset } from "./age-bounds.js";
 /** The result of a run as a whole. */
 export interface Run {
   summary: Summary;
-  isGood: boolean;
+  ok: boolean;
   times: AnswerTimes | null;
-  /** Of the receiver's clock, in milliseconds; 0 when it may well agree. */
+  /** The clock difference that `receiverClockOffset` found. */
   clockOffsetMs: number;
   /** Why it ended before its last check; `null` when it did not. */
   stoppedBy: string | null;
@@ -17,9 +17,9 @@ export interface Run {
 
 const HEADINGS: Readonly<Record<CheckKind, string>> = {
   required: "REQUIRED by the service's document",
-  advised: "ADVISED by signalbox; the document leaves it open",
+  advised: "ADVISED by signalbox; the document does not define it",
 };
-/** Of one check; some of the rest are named. `--json` has all. */
+/** How many failed probes of a check are shown in full. `--json` has all. */
 const SHOWN_PROBES = 3;
 
 type Counts = Record<CheckResult["outcome"], number>;
@@ -28,18 +28,18 @@ type Counts = Record<CheckResult["outcome"], number>;
 export interface Summary {
   required: Counts;
   advised: Counts;
-  /** The ids of required checks that were skipped: nothing is known of them. */
+  /** The ids of required checks that were skipped. */
   skipped: string[];
 }
 
 export function summarise(results: readonly CheckResult[]): Summary {
-  const of = (kind: CheckKind): Counts => {
+  const countKind = (kind: CheckKind): Counts => {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     for (const result of results) if (result.kind === kind) counts[result.outcome] += 1;
     return counts;
   };
   const skipped = results.filter(({ kind, outcome }) => kind === "required" && outcome === "skipped");
-  return { required: of("required"), advised: of("advised"), skipped: skipped.map(({ id }) => id) };
+  return { required: countKind("required"), advised: countKind("advised"), skipped: skipped.map(({ id }) => id) };
 }
 
 /** Nothing required failed; with `strict`, no advice failed either, and nothing required was skipped. */
@@ -47,7 +47,6 @@ export function isGood({ required, advised, skipped }: Summary, strict: boolean)
   return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }
 
-/** Prints results as they come, for people. */
 export function reportAsText(terminal: Terminal, planned: number) {
   const { paint } = terminal;
   let done = 0;
@@ -61,9 +60,9 @@ export function reportAsText(terminal: Terminal, planned: number) {
       kind = result.kind;
       group = "";
     }
-    const [of = ""] = result.id.split(".");
-    if (of !== group) terminal.print(`  ${paint.bold(of)}`);
-    group = of;
+    const [next = ""] = result.id.split(".");
+    if (next !== group) terminal.print(`  ${paint.bold(next)}`);
+    group = next;
   }
 
   return {
@@ -73,24 +72,18 @@ export function reportAsText(terminal: Terminal, planned: number) {
       for (const line of linesOf(result, terminal)) terminal.print(line);
       terminal.progress(`${done} of ${planned} checks`);
     },
-    finish({ summary, isGood: isRight, times, clockOffsetMs, stoppedBy }: Run): void {
-      if (clockOffsetMs !== 0) terminal.note(terminal.notePaint.yellow(describeOffset(clockOffsetMs)));
-      if (times !== null) terminal.note(`acknowledgements: ${describeTimes(times)}`);
-      const { required, advised } = summary;
-      const parts = [
-        `required: ${countsOf(required)}`,
-        `advised: ${advised.passed} passed, ${advised.failed} not followed, ${advised.skipped} skipped`,
-      ];
+    finish({ summary, ok, times, clockOffsetMs, stoppedBy }: Run): void {
       const { green, red, yellow } = terminal.notePaint;
-      const colour = stoppedBy === null && isRight ? green : red;
-      terminal.note(colour(`${stoppedBy === null ? "" : "not finished; "}${parts.join("; ")}`));
-      if (summary.skipped.length > 0) terminal.note(yellow(`not proved: ${summary.skipped.join(", ")}`));
+      if (clockOffsetMs !== 0) terminal.note(yellow(describeOffset(clockOffsetMs)));
+      if (times !== null) terminal.note(`acknowledgements: ${describeTimes(times)}`);
+      const { required, advised, skipped } = summary;
+      const counts =
+        `required: ${required.passed} passed, ${required.failed} failed, ${required.skipped} skipped; ` +
+        `advised: ${advised.passed} passed, ${advised.failed} not followed, ${advised.skipped} skipped`;
+      terminal.note((ok ? green : red)(`${stoppedBy === null ? "" : "not finished; "}${counts}`));
+      if (skipped.length > 0) terminal.note(yellow(`not proved: ${skipped.join(", ")}`));
     },
   };
-}
-
-function countsOf({ passed, failed, skipped }: Counts): string {
-  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
 function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
@@ -115,12 +108,12 @@ function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: Check
   ];
 }
 
-function linesOfProbe({ name, sent, expected, came }: Probe): string[] {
+function linesOfProbe({ name, sent, expected, actual }: Probe): string[] {
   return [
     `            ${printable(name)}`,
     `              sent      ${printable(sent)}`,
     `              expected  ${printable(expected)}`,
-    `              came      ${printable(came)}`,
+    `              actual    ${printable(actual)}`,
   ];
 }
 
@@ -130,11 +123,11 @@ export function reportAsJson(terminal: Terminal, strict: boolean): ReturnType<ty
       const ms = Math.round(seconds * 1000);
       terminal.printJson({ ...row, ...(row.outcome === "failed" && { hint }), ms });
     },
-    finish({ summary, isGood: isRight, times: acknowledgements, clockOffsetMs, stoppedBy }) {
+    finish({ summary, ok, times: acknowledgements, clockOffsetMs, stoppedBy }) {
       const complete = stoppedBy === null;
       const stop = complete ? {} : { stoppedBy };
       terminal.printJson({
-        summary: { ok: complete && isRight, complete, ...stop, strict, ...summary, acknowledgements, clockOffsetMs },
+        summary: { ok, complete, ...stop, strict, ...summary, acknowledgements, clockOffsetMs },
       });
     },
   };

@@ -1,16 +1,16 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
 import type { Expectation } from "../../deliveries/delivery-schema.js";
-import { describeWanted, type Wanted } from "../../deliveries/judge-answer.js";
+import type { Wanted } from "../../deliveries/judge-answer.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
 import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check.js";
-import { describeDelivery } from "./describe-delivery.js";
+import { probeOf } from "./describe-delivery.js";
 
 /**
  * Runs the checks one after the other.
  *
- * @throws CliError when the receiver cannot be reached, or a command of the user's fails
+ * @throws CliError when the receiver cannot be reached, or a command that the user gave fails
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -19,51 +19,41 @@ export async function runChecks(
 ): Promise<void> {
   const failed = new Set<string>();
   for (const check of checks) {
-    const before = check.after?.find((id) => failed.has(id));
+    const cause = check.dependsOn?.find((id) => failed.has(id));
     const startedAt = performance.now();
     const observation =
-      before === undefined
-        ? await observe(check, context)
-        : { probes: [], unseen: `${before} failed, so this says nothing more` };
+      cause === undefined
+        ? await (check.run ?? runCases(check))(context)
+        : { probes: [], inconclusive: `skipped because ${cause} failed` };
     const result = judge(check, observation, (performance.now() - startedAt) / 1000);
     if (result.outcome === "failed") failed.add(check.id);
     onResult(result);
   }
 }
 
-function observe(check: Check, context: CheckContext): Promise<Observation> {
-  return check.run === undefined ? runCases(check, context) : check.run(context);
-}
-
 function judge(
   { id, kind, title, hint }: Check,
-  { probes, unseen, ...words }: Observation,
+  { probes, inconclusive, ...note }: Observation,
   seconds: number,
 ): CheckResult {
-  const result = { id, kind, title, hint, ...words, probes, seconds };
+  const result = { id, kind, title, hint, ...note, probes, seconds };
   if (probes.some(({ ok }) => !ok)) return { ...result, outcome: "failed" };
-  if (unseen !== undefined) return { ...result, outcome: "skipped", reason: unseen };
+  if (inconclusive !== undefined) return { ...result, outcome: "skipped", reason: inconclusive };
   return { ...result, outcome: "passed" };
 }
 
-async function runCases({ cases = [] }: Check, context: CheckContext): Promise<Observation> {
-  const probes: Probe[] = [];
-  const all = cases.map((what) => ({ what, wanted: wantedOf(context.build(what).delivery.expect) }));
-  await sendCases(all, context.concurrency, context, ({ name, delivery, sending, wanted, expected, answer, ok }) => {
-    probes.push({
-      name,
-      sent: describeDelivery(delivery, sending),
-      expected: describeWanted(wanted, expected),
-      came: describeAnswer(answer, true),
-      ok,
-    });
-  });
-  return { probes };
+function runCases({ cases = [] }: Check) {
+  return async (context: CheckContext): Promise<Observation> => {
+    const probes: Probe[] = [];
+    const all = cases.map((what) => ({ what, wanted: wantedOf(context.build(what).delivery.expect) }));
+    await sendCases(all, context.concurrency, context, (result) => probes.push(probeOf(result, result.wanted)));
+    return { probes };
+  };
 }
 
 /**
- * What the expectation of a case means for any receiver. The codes and bodies in it are those of signalbox. The service's document
- * asks for a 2xx, a refusal or the challenge.
+ * What any receiver must answer to a case. The codes and bodies that a case expects are signalbox's own; the service's document
+ * requires only a 2xx, a refusal or the challenge.
  */
 function wantedOf({ status, body }: Expectation): Wanted {
   if (status === 401) return "refused";
@@ -71,15 +61,21 @@ function wantedOf({ status, body }: Expectation): Wanted {
   return isJsonObject(body) && "challenge" in body ? "challenge" : "accepted";
 }
 
-/** Authentic, and each of another kind. Accepting the first does no harm, and then it is the only one. */
+/** Authentic deliveries of different types. The first is harmless to a receiver that accepts it, and then no other is sent. */
 const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
 
 /**
- * Says why a receiver that acknowledges nothing authentic is not checked: it has another secret, or a parser before it takes
- * the bytes. It would pass each check that asks for a refusal and fail all others, each with a misleading hint. `null` for a
- * receiver that accepts something. The exchanges of the context stay without these.
+ * Why this receiver is not checked: it answers every authentic delivery with a status other than 2xx. Usually it has another
+ * secret, or a parser reads the body first. It would pass each check that wants a refusal, and the hints of all other checks
+ * would mislead. `null` for any other receiver.
  */
-export async function refusalOfAll({ url, secret, timeoutMs, signal, build }: CheckContext): Promise<string | null> {
+export async function reasonNotToCheck({
+  url,
+  secret,
+  timeoutMs,
+  signal,
+  build,
+}: CheckContext): Promise<string | null> {
   let last = "";
   for (const name of AUTHENTIC) {
     const answer = await sendDelivery(url, build(name).build(0), { timeoutMs, signal, secrets: [secret] });
@@ -87,7 +83,7 @@ export async function refusalOfAll({ url, secret, timeoutMs, signal, build }: Ch
     last = describeAnswer(answer, false);
   }
   return (
-    `it acknowledges no authentic delivery (${last}), so nothing was checked: \`npx signalbox doctor --url\` with the same ` +
-    "address finds out why, or the receiver's log says it"
+    `it acknowledges no authentic delivery (${last}), so nothing was checked. To find the cause, run ` +
+    "`npx signalbox doctor --url` with the same address, or read the receiver's log"
   );
 }

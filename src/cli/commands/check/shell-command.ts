@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, open, readFile, rm, type FileHandle } from "node:fs/promises";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { throwIfInterrupted } from "../../options/define-command.js";
@@ -11,41 +11,40 @@ export interface ShellOptions {
   /** The option that the command was given with, for errors. */
   option: string;
   timeoutMs: number;
-  /** What to do when it takes longer. */
+  /** Added to the error when the command takes longer. */
   lateAdvice: string;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
 }
 
 /**
- * Runs a command line of the user's and returns what it printed. Its output goes into files: a receiver that it leaves running
- * holds them open. With a pipe, this process would wait for that receiver, or the pipe would break under it.
+ * Runs a command line of the user and returns what it printed. The output goes into files, because a receiver that the command
+ * leaves running keeps it open: with a pipe, this process would wait until that receiver ends.
  *
- * @throws CliError when it fails, or does not end in time
+ * @throws CliError when the command fails, or does not end in time
  */
 export async function runShellCommand(command: string, options: ShellOptions): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-check-"));
-  const files: FileHandle[] = [];
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
+  const paths = [join(folder, "stdout"), join(folder, "stderr")] as const;
+  const [stdout, stderr] = [openSync(paths[0], "w"), openSync(paths[1], "w")];
   try {
-    const [stdout, stderr] = [join(folder, "stdout"), join(folder, "stderr")];
-    const out = await open(stdout, "w");
-    const err = await open(stderr, "w");
-    files.push(out, err);
-    // A process group of its own, so that all its processes can be ended.
-    const stdio = ["ignore", out.fd, err.fd] as const;
-    const child = spawn(command, { shell: true, detached: true, stdio: [...stdio], env: options.env });
+    // `detached` starts a new process group, so that endGroup ends all processes of the command.
+    const stdio = ["ignore", stdout, stderr] as ["ignore", number, number];
+    const child = spawn(command, { shell: true, detached: true, stdio, env: options.env });
     const failure = await failureOf(child, options);
     throwIfInterrupted(options.signal);
-    const said = shortened((await readFile(stderr, "utf8")).trim().split("\n").at(-1) ?? "", 200);
-    if (failure !== null) throw environmentError(`${options.option} ${failure}${said === "" ? "" : `: ${said}`}`);
-    return await readFile(stdout, "utf8");
+    const lastLine = shortened(readFileSync(paths[1], "utf8").trim().split("\n").at(-1) ?? "", 200);
+    if (failure !== null)
+      throw environmentError(`${options.option} ${failure}${lastLine === "" ? "" : `: ${lastLine}`}`);
+    return readFileSync(paths[0], "utf8");
   } finally {
-    await Promise.all(files.map((file) => file.close()));
-    await rm(folder, { recursive: true, force: true });
+    closeSync(stdout);
+    closeSync(stderr);
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** @returns why it did not end well; null when it did */
+/** @returns why it failed; null when it did not */
 async function failureOf(child: ChildProcess, { timeoutMs, lateAdvice, signal }: ShellOptions): Promise<string | null> {
   const late = AbortSignal.timeout(timeoutMs);
   try {

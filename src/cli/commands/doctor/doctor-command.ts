@@ -16,29 +16,36 @@ interface DoctorOptions extends SecretOptions {
 
 const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
 
-/** With --db only, nothing is sent. */
-const NO_RECEIVER = { url: new URL("http://localhost"), secrets: ["none"] } as const;
-
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
     .description(
-      "Say what is wrong with a receiver that runs, and with what is around it, and how to fix it. It sends " +
-        "only webhook.verification events, which a receiver answers and neither stores nor hands off.",
+      "Find out what is wrong with a running receiver and its surroundings, and how to fix it. It sends only " +
+        "webhook.verification events, which a receiver answers but does not store or hand off.",
     )
-    .option("--url <url>", "where the receiver listens, as it was registered or will be; or give only --db", httpUrl);
+    .option(
+      "--url <url>",
+      "where the receiver listens, as registered at the service; can be left out with --db",
+      httpUrl,
+    );
   addSecretOptions(command)
-    .option("--db <file>", "examine the inbox's SQLite file too", notBlank)
-    .option("--test-event", "send one webhook.test event as well: it is stored, and goes to onTest where there is one")
+    .option("--db <file>", "also examine the inbox's SQLite file", notBlank)
+    .option("--test-event", "also send one webhook.test event, which is stored and handed to onTest")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    [EXAMPLE, "A receiver on this machine"],
-    ["signalbox doctor --url https://example.com/webhooks/signals", "As the service reaches it, with what is between"],
-    ["signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db", "Its inbox too"],
+    [EXAMPLE, "Examine a receiver on this machine"],
+    [
+      "signalbox doctor --url https://example.com/webhooks/signals",
+      "Examine a receiver and the proxies in front of it",
+    ],
+    [
+      "signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db",
+      "Examine a receiver and its inbox",
+    ],
     [
       "signalbox doctor --url https://example.com/webhooks/signals --json | jq 'select(.level == \"problem\")'",
-      "For a monitor",
+      "Print only problems, for a monitor",
     ],
   ]);
   runs(command, context, (options: DoctorOptions) => doctor(options, context));
@@ -49,36 +56,33 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
   if (url === undefined && db === undefined) {
     throw usageError(`give --url <url>, --db <file>, or both; type for example \`${EXAMPLE}\``);
   }
-  if (url === undefined && testEvent) throw usageError("--test-event goes with --url");
-  const receiver = url === undefined ? NO_RECEIVER : { url, secrets: readSecrets(options, cli) };
+  if (url === undefined && testEvent) throw usageError("--test-event needs --url");
   const report = reportOutcomes(cli.terminal, json);
   const input = {
-    ...receiver,
+    url: url ?? null,
+    secrets: url === undefined ? [] : readSecrets(options, cli),
     ...(db !== undefined && { db }),
     timeoutMs: timeout * 1000,
     sendsTestEvent: testEvent,
     signal: cli.signal,
   };
   // Loaded late, so that other commands and --help start faster.
-  const { EXAMINATIONS, EXAMINATIONS_OF_THIS_MACHINE, runExaminations } = await import("./examinations.js");
-  const examinations = url === undefined ? EXAMINATIONS_OF_THIS_MACHINE : EXAMINATIONS;
-  const onOutcome = (outcome: Outcome): void => {
+  const { runExaminations } = await import("./examinations.js");
+  const outcomes = await runExaminations(input, (outcome) => {
     report.add(outcome);
     cli.terminal.progress(`${outcome.examination.name} examined`);
-  };
-  const outcomes = await runExaminations(input, onOutcome, { examinations });
+  });
   report.summarise();
   return exitCodeOf(outcomes);
 }
 
-const REACHING = new Set(["host", "connection"]);
-
-/** 3 when the only problem is that the receiver cannot be reached: then it is not known to be wrong. */
+/** 3 when the only problem is that the receiver cannot be reached. */
 function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
-  const problems = outcomes.flatMap((outcome) => {
+  const areUnreachable = outcomes.flatMap((outcome) => {
     const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
-    return found.map(({ blocks = false }) => ({ isUnreachable: blocks && REACHING.has(outcome.examination.name) }));
+    const reaches = outcome.examination.name === "host" || outcome.examination.name === "connection";
+    return found.map(({ blocks = false }) => blocks && reaches);
   });
-  if (problems.length === 0) return EXIT.ok;
-  return problems.every(({ isUnreachable }) => isUnreachable) ? EXIT.environment : EXIT.failed;
+  if (areUnreachable.length === 0) return EXIT.ok;
+  return areUnreachable.every(Boolean) ? EXIT.environment : EXIT.failed;
 }

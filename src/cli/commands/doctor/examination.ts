@@ -4,54 +4,54 @@ import type { Finding } from "./findings.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface DoctorInput {
-  url: URL;
-  secrets: readonly [string, ...string[]];
-  /** The inbox's file, when it is on this machine. */
+  /** Null: examine only this installation and the inbox's file. */
+  url: URL | null;
+  secrets: readonly string[];
+  /** The inbox's file, if it is on this machine. */
   db?: string;
   timeoutMs: number;
-  /** Whether one `webhook.test` event may be sent, which the receiver stores. */
+  /** Whether to send one `webhook.test` event, which the receiver stores. */
   sendsTestEvent: boolean;
   signal: AbortSignal;
 }
 
-/** What an examination works with, and what those before it found out. */
 export interface Subject extends DoctorInput {
+  url: URL;
   surroundings: Surroundings;
   send: SendProbe;
   facts: Facts;
 }
 
+/** Results of examinations that later examinations use. */
 export interface Facts {
   /** The reply to the first probe. */
   contact?: Reply;
-  /** It answers with the codes of signalbox. */
+  /** The receiver answers with the codes of signalbox. */
   isSignalbox?: boolean;
-  /** What signs for this receiver. */
+  /** The key that the receiver verifies with. */
   key?: string | Buffer;
 }
 
 export interface Examination {
   name: string;
-  /** The heading that its findings stand under. */
+  /** The heading of its findings. */
   group: string;
   /** It is skipped when one of these was skipped or found a blocker. */
   needs: readonly string[];
-  /** Why it is not done this time; null when it is. */
+  /** @returns why to skip it; null otherwise */
   unless?: (subject: Subject) => string | null;
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
-/** A delivery that is sent to see what becomes of it. */
 export interface Probe {
   body: Buffer;
-  /** As text or, to try out a decoded secret, as bytes. @default the key that was found, or the first secret */
+  /** As text or, to try a decoded secret, as bytes. @default the key that was found, or the first secret */
   key?: string | Buffer;
   /** The bytes that are signed. @default body */
   signed?: Buffer;
-  /** Seconds from now to the time of signing; negative for the past. @default 0 */
+  /** The difference between the signature's timestamp and now; negative for the past. @default 0 */
   skewSeconds?: number;
-  headers?: readonly (readonly [name: string, value: string])[];
-  /** The receiver may store it. Without this, the receiver must refuse for its age what it would store. */
+  /** Whether the receiver may store it. Otherwise a probe that it could store is signed with a time that it must refuse. */
   mayBeStored?: true;
 }
 
@@ -60,7 +60,7 @@ export interface Reply {
   headers: IncomingHttpHeaders;
   /** The `error.code` of the answer. */
   code: string | null;
-  /** The challenge came back with a 2xx. */
+  /** The answer is a 2xx with the challenge. */
   isVerified: boolean;
   /** The time of this machine in the middle of the exchange, in milliseconds since 1970. */
   at: number;

@@ -19,10 +19,10 @@ const SIGNATURE = "Signature";
 const BODY = "Body";
 
 const noFile = ({ db }: Subject): string | null => (db === undefined ? "no --db FILE was given" : null);
-const notAsked = ({ sendsTestEvent }: Subject): string | null =>
-  sendsTestEvent ? null : "--test-event was not given, and nothing else is stored";
+const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
+  sendsTestEvent ? null : "--test-event was not given";
 
-/** All of them, in the order in which they are done. */
+/** In the order in which they are done. */
 export const EXAMINATIONS: readonly Examination[] = [
   { name: "node", group: INSTALLATION, needs: [], run: examineNode },
   { name: "driver", group: INSTALLATION, needs: [], run: examineDriver },
@@ -41,41 +41,34 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "staleness", group: SIGNATURE, needs: ["clock", "secret"], run: examineStaleness },
   { name: "body", group: BODY, needs: ["secret"], run: examineBody },
   { name: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
-  { name: "test-event", group: BODY, needs: ["clock", "body"], unless: notAsked, run: examineTestEvent },
+  { name: "test-event", group: BODY, needs: ["clock", "body"], unless: noTestEvent, run: examineTestEvent },
 ];
 
 const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX]);
-
-/** For a file only: the examinations that send something are skipped, and say so. */
-export const EXAMINATIONS_OF_THIS_MACHINE: readonly Examination[] = EXAMINATIONS.map((examination) =>
-  LOCAL_GROUPS.has(examination.group) ? examination : { ...examination, unless: () => "no --url URL was given" },
-);
+/** Unused: without a URL only the local groups are examined. */
+const NO_URL = new URL("http://localhost");
 
 export type Outcome =
   | { examination: Examination; findings: readonly Finding[] }
-  | { examination: Examination; /** Why it was not done. */ skipped: string };
+  | { examination: Examination; /** Why it was skipped. */ skipped: string };
 
 /**
- * Does the examinations in order, without those whose needs are blocked.
+ * Does the examinations in order, and skips those whose needs are blocked. `onOutcome` gets each outcome at once.
  *
- * @returns all outcomes; `onOutcome` gets each as it comes
  * @throws CliError when it was interrupted
  */
 export async function runExaminations(
   input: DoctorInput,
   onOutcome: (outcome: Outcome) => void,
-  {
-    surroundings = SURROUNDINGS,
-    examinations = EXAMINATIONS,
-  }: { surroundings?: Surroundings; examinations?: readonly Examination[] } = {},
+  surroundings: Surroundings = SURROUNDINGS,
 ): Promise<Outcome[]> {
   const facts: Facts = {};
-  const send = createProbes(input, surroundings, facts);
-  const subject = { ...input, surroundings, send, facts };
-  /** Examinations that found a blocker or were skipped, each with the first cause. */
+  const target = { ...input, url: input.url ?? NO_URL };
+  const subject = { ...target, surroundings, send: createProbes(target, surroundings, facts), facts };
+  /** The cause of each examination that found a blocker or was skipped. */
   const blocked = new Map<string, string>();
   const outcomes: Outcome[] = [];
-  for (const examination of examinations) {
+  for (const examination of EXAMINATIONS) {
     const outcome = await examine(examination);
     outcomes.push(outcome);
     onOutcome(outcome);
@@ -83,8 +76,9 @@ export async function runExaminations(
   return outcomes;
 
   async function examine(examination: Examination): Promise<Outcome> {
-    const { name, needs, unless } = examination;
-    const reason = unless?.(subject) ?? null;
+    const { name, group, needs, unless } = examination;
+    const hasTarget = input.url !== null || LOCAL_GROUPS.has(group);
+    const reason = hasTarget ? (unless?.(subject) ?? null) : "no --url URL was given";
     if (reason !== null) {
       blocked.set(name, name);
       return { examination, skipped: reason };
@@ -92,7 +86,7 @@ export async function runExaminations(
     const cause = needs.map((need) => blocked.get(need)).find((found) => found !== undefined);
     if (cause !== undefined) {
       blocked.set(name, cause);
-      return { examination, skipped: `it makes no sense until ${cause} is fixed` };
+      return { examination, skipped: `not possible until ${cause} is fixed` };
     }
     const findings = await examination.run(subject);
     const blocker = findings.find(({ blocks }) => blocks === true);

@@ -1,29 +1,32 @@
 import { LONGEST_ENDPOINT_URL } from "../../../api/webhook-registration.js";
 import { addressKind, isLoopbackHost, type AddressKind } from "../../../addresses/address-kind.js";
-import { errorCode } from "../../console/error-code.js";
+import { errorCode } from "../../options/exit.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 
-/** The rules of the service for a URL, and what follows from how HTTP works. */
+/** Checks the service's rules for a URL, and the parts of a URL that HTTP does not send. */
 export function examineUrl({ url }: Subject): Finding[] {
   const found = [...urlFaults(url)];
-  return found.length > 0 ? found : [ok("url_form", "https, as the service wants it")];
+  return found.length > 0 ? found : [ok("url_form", "https, as the service requires")];
 }
 
 function* urlFaults(url: URL): Generator<Finding> {
   if (url.protocol !== "https:") {
-    const fix = "Register an https address: a proxy with a certificate in front of the receiver will do.";
-    if (isLoopbackHost(url.hostname))
-      yield warning("url_not_https", "http is good for a trial; the service registers only https", fix);
-    else yield problem("url_not_https", "the URL is http, and the service registers only https", fix);
+    const fix = "Register an https address: put a proxy with a certificate in front of the receiver.";
+    const found = "the URL is http, and the service registers only https";
+    yield (isLoopbackHost(url.hostname) ? warning : problem)("url_not_https", found, fix);
   }
   if (url.href.length > LONGEST_ENDPOINT_URL) {
-    const found = `the URL has ${url.href.length} characters, and the service takes ${LONGEST_ENDPOINT_URL}`;
+    const found = `the URL has ${url.href.length} characters, and the service allows ${LONGEST_ENDPOINT_URL}`;
     yield problem("url_too_long", found, "Mount the receiver on a shorter path.");
   }
   if (url.username !== "" || url.password !== "") {
-    const fix = "Leave them out: deliveries are signed, and need no password.";
-    yield warning("url_has_credentials", "the URL has a user name or a password, which the service may not send", fix);
+    const fix = "Leave them out: deliveries are signed and need no password.";
+    yield warning(
+      "url_has_credentials",
+      "the URL has a user name or a password, which the service might not send",
+      fix,
+    );
   }
   if (url.hash !== "") {
     yield warning("url_has_fragment", "the part of the URL after # is never sent", "Leave it out.");
@@ -31,7 +34,7 @@ function* urlFaults(url: URL): Generator<Finding> {
 }
 
 const FIX_PRIVATE =
-  "Give the name a public address, or put a proxy or tunnel with one in front: the service calls from outside.";
+  "Give the name a public address, or use a proxy or tunnel with a public address: the service calls from the internet.";
 
 export async function examineHost({ url, surroundings }: Subject): Promise<Finding[]> {
   const host = url.hostname.replaceAll(/^\[|\]$/g, "");
@@ -43,15 +46,14 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
     return [blocker("name_not_found", `${host} has no address (${errorCode(error)})`, fix)];
   }
   const kinds = new Map<AddressKind, string>(addresses.map((address) => [addressKind(address), address]));
-  const odd = [...kinds].filter(([kind]) => kind !== "public" && kind !== "loopback");
-  if (odd.length > 0) {
-    const list = odd.map(([kind, address]) => `${address} (${kind})`).join(", ");
-    return [problem("address_private", `${host} is ${list} from here: not to be reached from outside`, FIX_PRIVATE)];
+  const internal = [...kinds].filter(([kind]) => kind !== "public" && kind !== "loopback");
+  if (internal.length > 0) {
+    const list = internal.map(([kind, address]) => `${address} (${kind})`).join(", ");
+    return [problem("address_private", `${host} has an address that the service cannot reach: ${list}`, FIX_PRIVATE)];
   }
   if (kinds.has("loopback")) {
-    return [
-      warning("address_local", `${host} is this machine: good for a trial, out of the service's reach`, FIX_PRIVATE),
-    ];
+    const found = `${host} is this machine: enough for a trial, but the service cannot reach it`;
+    return [warning("address_local", found, FIX_PRIVATE)];
   }
   return [ok("address_public", `${host} is ${addresses.join(", ")}`)];
 }

@@ -1,141 +1,131 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { echoed } from "../../console/printable.js";
 import type { Reply, Subject } from "./examination.js";
-import type { Failure } from "./examine-connection.js";
-import { blocker, ok, type Finding } from "./findings.js";
+import { blocker, firstFault, ok, type Fault, type Finding } from "./findings.js";
 import { verdictOf } from "./probe.js";
 
-/** Is the program that answers a receiver, and does it come as far as the signature? */
+/** Checks that a receiver answers, and that the request reaches its check of the signature. */
 export function examineAnswer({ facts }: Subject): Finding[] {
   const reply = facts.contact as Reply;
   const { answer, headers, code } = reply;
   const status = answer.kind === "answer" ? answer.status : 0;
-  if (verdictOf(reply) === "unclear") {
-    return [faultOfCode(code) ?? faultOfStatus(status, headers)];
-  }
-  return [
-    ok("receiver_answers", `a receiver answers: ${status} ${reply.isVerified ? "challenge" : (code ?? "")}`.trim()),
-  ];
+  if (verdictOf(reply) === "unclear") return [faultOfCode(code) ?? faultOfStatus(status, headers)];
+  const outcome = reply.isVerified ? "challenge" : (code ?? "");
+  return [ok("receiver_answers", `a receiver answers: ${status} ${outcome}`.trim())];
 }
 
-/** What a code of signalbox says about the set-up of the receiver. */
-const FAULTS_BY_CODE: readonly Failure[] = [
+/** Faults in the set-up of a signalbox receiver, by the code of its answer. */
+const FAULTS_BY_CODE: readonly Fault[] = [
   {
-    codes: /^body_unavailable$/,
+    pattern: /^body_unavailable$/,
     id: "body_parsed_first",
-    found: "a body parser reads the body before the receiver sees it",
+    found: "a body parser reads the body before the receiver",
     fix: "Mount expressHandler before express.json(), or use express.json({ verify: captureRawBody }).",
   },
   {
-    codes: /^store_unavailable$/,
+    pattern: /^store_unavailable$/,
     id: "store_unavailable",
-    found: "the receiver was not started, or its store is down",
-    fix: "Await receiver.start() and look at the log: it names the cause (disk full, no permission, file in use).",
+    found: "the receiver was not started, or its store does not work",
+    fix: "Await receiver.start() and read the log: it names the cause (disk full, no permission, file in use).",
   },
   {
-    codes: /^secret_unavailable$/,
+    pattern: /^secret_unavailable$/,
     id: "secret_unavailable",
-    found: "the receiver has no secret: there is none in its file, or its `secrets` function throws or returns nothing",
-    fix: "Look at the receiver's log, which names the cause. `npx signalbox register` puts the secret into a file.",
+    found: "the receiver has no secret: there is none at its source, or the source fails",
+    fix: "Read the receiver's log, which names the cause. `npx signalbox register` writes the secret to a file.",
   },
   {
-    codes: /^(overloaded|ack_timeout|closing)$/,
+    pattern: /^(overloaded|ack_timeout|closing)$/,
     id: "receiver_busy",
-    found: "the receiver is overloaded or closing, and accepts nothing now",
-    fix: "Try again in a while. If it stays so, look at its log and its disk (README, Answer codes).",
+    found: "the receiver is overloaded or closing",
+    fix: "Try again later. If this stays, check the receiver's log and its disk (README, Answer codes).",
   },
   {
-    codes: /^encoding_unsupported$/,
+    pattern: /^encoding_unsupported$/,
     id: "body_compressed",
     found: "the body was sent uncompressed and arrives compressed",
     fix: "Turn off the compression of requests in the proxy.",
   },
   {
-    codes: /^body_timeout$/,
+    pattern: /^body_timeout$/,
     id: "body_cut",
-    found: "the body does not arrive whole in time",
-    fix: "Look at the proxy before the receiver: it holds the body back.",
+    found: "the body does not arrive completely in time",
+    fix: "Check the proxy in front of the receiver: it does not forward the whole body.",
   },
   {
-    codes: /^body_too_large$/,
-    id: "body_cut",
-    found: "a body of 200 bytes is too large for the receiver",
-    fix: "Raise bodyLimitBytes: 262144 is its default.",
-  },
-  {
-    codes: /^signature_missing$/,
+    pattern: /^signature_missing$/,
     id: "signature_lost",
     found: "the signature header does not arrive",
-    fix: "Let the proxy pass X-Service-Signature on.",
+    fix: "Make the proxy forward X-Service-Signature.",
   },
   {
-    codes: /^signature_malformed$/,
+    pattern: /^signature_malformed$/,
     id: "signature_changed",
     found: "the signature header arrives in another form",
-    fix: "Let the proxy pass X-Service-Signature on once and unchanged.",
+    fix: "Make the proxy forward X-Service-Signature once and unchanged.",
   },
 ];
 
-/** What the status of an answer without a code of signalbox says. The first that fits. */
-const FAULTS_BY_STATUS: readonly Failure[] = [
+/** Faults by the status of an answer without such a code. The first match is used. */
+const FAULTS_BY_STATUS: readonly Fault[] = [
   {
-    codes: /^3/,
+    pattern: /^3/,
     id: "redirected",
     found: "the answer is a redirect",
-    fix: "Register the address that it leads to: a delivery has to be answered with 2xx where it arrives.",
+    fix: "Register the target of the redirect: the registered address itself must answer with 2xx.",
   },
   {
-    codes: /^(404|410)$/,
+    pattern: /^(404|410)$/,
     id: "path_not_found",
     found: "nothing is mounted on this path",
-    fix: "Compare the path with app.use(…), and with what a proxy in front cuts off or adds.",
+    fix: "Compare the path with app.use(…), and with the path prefix that a proxy adds or removes.",
   },
   {
-    codes: /^405$/,
+    pattern: /^405$/,
     id: "path_takes_no_post",
-    found: "this path exists, but does not take POST",
-    fix: "Mount the receiver with app.use(…), and let the proxy pass POST on.",
+    found: "this path exists, but does not accept POST",
+    fix: "Mount the receiver with app.use(…), and make the proxy forward POST.",
   },
   {
-    codes: /^(401|403|407|429)$/,
+    pattern: /^(401|403|407|429)$/,
     id: "login_required",
-    found: "something before the receiver refuses the request (a login, a firewall, a rate limit)",
-    fix: "Exempt this path from it: the signature already keeps forgeries out.",
+    found: "a program in front of the receiver refuses the request (a login, a firewall, a rate limit)",
+    fix: "Exempt this path from it: the receiver refuses forgeries by their signature.",
   },
   {
-    codes: /^2/,
+    pattern: /^2/,
     id: "challenge_missing",
     found: "the challenge is missing: another program answers on this path",
-    fix: "Mount the receiver on this path, before what answers there now; the service verifies a webhook by its challenge.",
+    fix: "Mount the receiver on this path, before other handlers: the service verifies a webhook by its challenge.",
   },
   {
-    codes: /^(502|503|504|52[0-4])$/,
+    pattern: /^(502|503|504|52[0-4])$/,
     id: "gateway_failed",
-    found: "a proxy answers, and the receiver behind it does not",
-    fix: "Start the receiver, and compare its address with the one that the proxy has.",
+    found: "a proxy answers, but the receiver behind it does not",
+    fix: "Start the receiver, and compare its address with the one that is configured in the proxy.",
   },
   {
-    codes: /^/,
+    pattern: /^/,
     id: "answer_unexpected",
-    found: "no receiver of signalbox answers like that",
-    fix: "See which program answers on this path: its log has the request. A body parser or a firewall may come first.",
+    found: "no signalbox receiver answers like that",
+    fix: "Find out which program answers on this path, and read its log. It may be a body parser or a firewall.",
   },
 ];
 
 export function faultOfCode(code: string | null): Finding | undefined {
-  const fault = FAULTS_BY_CODE.find(({ codes }) => code !== null && codes.test(code));
+  const fault = firstFault(FAULTS_BY_CODE, code ?? "");
   return fault && blocker(fault.id, fault.found, fault.fix);
 }
 
 function faultOfStatus(status: number, headers: IncomingHttpHeaders): Finding {
   const { location } = headers;
   const key = headers["www-authenticate"] === undefined ? String(status) : "401";
-  const { id, found, fix } = FAULTS_BY_STATUS.find(({ codes }) => codes.test(key)) as Failure;
-  const target = id === "redirected" && location !== undefined ? ` to ${echoed(withoutQuery(location))}` : "";
+  const { id, found, fix } = firstFault(FAULTS_BY_STATUS, key) as Fault;
+  const target = id === "redirected" && location !== undefined ? ` to ${echoed(withoutSecretParts(location))}` : "";
   return blocker(id, `${status}: ${found}${target}`, fix);
 }
 
-/** A query, a user name or a password may be a secret. */
-function withoutQuery(location: string): string {
+/** Removes the query, the fragment, the user name and the password, which may contain a secret. */
+function withoutSecretParts(location: string): string {
   return location.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
 }

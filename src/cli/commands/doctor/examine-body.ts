@@ -6,7 +6,7 @@ import { faultOfCode } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
-/** Does a body arrive byte for byte? If not, which spellings are changed, and into what? */
+/** Finds out which bodies do not arrive byte for byte, and how they arrive. */
 export async function examineBody(subject: Subject): Promise<Finding[]> {
   const spellings = bodySpellings(subject.facts.isSignalbox === true);
   const changes = new Map<string, string[]>();
@@ -22,9 +22,9 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
   if (changes.size > 0) {
     const each = [...changes].map(([arrival, names]) => `a body with ${names.join(", ")} arrives ${arrival}`);
     const fix =
-      "Let the receiver see the bytes as they were sent: mount it before every parser, and turn off whatever rewrites " +
-      "bodies in the proxy or function before it.";
-    others.unshift(blocker("body_changed", `the body is changed on its way: ${each.join("; ")}`, fix));
+      "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy or function in front of it: " +
+      "it needs the bytes as they were sent.";
+    others.unshift(blocker("body_changed", `the body is changed in transit: ${each.join("; ")}`, fix));
   }
   return others.length > 0
     ? others
@@ -32,9 +32,9 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
 }
 
 /**
- * The same harmless event in many spellings: which of them are changed shows what changes them.
+ * The same harmless event in many spellings. Those that are changed show which program changes them.
  *
- * @param isSignalbox the receiver is known to read what strictly is no JSON; another might fail on it
+ * @param isSignalbox the receiver accepts a byte order mark, which strictly is not JSON
  */
 function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
   const plain = JSON.stringify(verificationEvent());
@@ -55,22 +55,22 @@ function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: str
   ];
 }
 
-/** With a value that JSON.stringify would spell in another way. */
+/** JSON.stringify would spell the value differently. */
 function withLiteral(literal: string): string {
   return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
 }
 
-/** Signs what may have arrived: the variant whose signature is accepted did arrive. */
+/** Signs each variant of the body. The variant whose signature is accepted is the body that arrived. */
 async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
   for (const { body: signed, name } of bodyVariants(body)) {
     const reply = await send({ body, signed });
     if (verdictOf(reply) === "matched") return name;
   }
-  return "in a way that is not known here";
+  return "changed in an unknown way";
 }
 
 function refusal(name: string, { answer }: Reply): Finding {
-  const fix = "See which parser or firewall answers that: the receiver gives every authentic body a 2xx.";
+  const fix = "Find out which parser or firewall answers that: the receiver answers every authentic body with 2xx.";
   return warning("body_refused", `a body with ${name} is answered ${describeAnswer(answer, false)}`, fix);
 }
 
@@ -80,17 +80,17 @@ export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_BYTES) }) });
   if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is accepted")];
   const answered = `it is answered ${describeAnswer(reply.answer, false)}`;
-  // Small bodies arrived as they were sent.
+  // Small bodies arrive unchanged, so this body was cut.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
-    const fix = "Raise the limit of the proxy or parser that cuts bodies, or holds them back.";
-    return [problem("body_cut", `a body of 200 KiB does not arrive whole: ${answered}`, fix)];
+    const fix = "Raise the limit of the proxy or parser that cuts or delays bodies.";
+    return [problem("body_cut", `a body of 200 KiB does not arrive completely: ${answered}`, fix)];
   }
   const fix =
-    'Raise the limit of the parser or proxy that answers so (express.json({ limit: "256kb" }), client_max_body_size).';
+    'Raise the limit of the parser or proxy that refuses it (express.json({ limit: "256kb" }), client_max_body_size).';
   return [warning("large_body_refused", `a body of 200 KiB is not accepted: ${answered}`, fix)];
 }
 
-/** The one probe that is stored: nothing else shows whether the disk takes an event. */
+/** Sends the only probe that is stored. It shows whether the store can write an event. */
 export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const event = {
     created_at: new Date().toISOString(),
@@ -103,6 +103,6 @@ export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const { answer, code } = await send({ body, mayBeStored: true });
   const answered = describeAnswer(answer, false);
   if (isSuccess(answer)) return [ok("event_stored", `a test event is acknowledged: ${answered}`)];
-  const fix = faultOfCode(code)?.fix ?? "Look at the receiver's log: it names the cause.";
+  const fix = faultOfCode(code)?.fix ?? "Read the receiver's log: it names the cause.";
   return [problem("event_not_stored", `a test event is answered ${answered}`, fix)];
 }

@@ -8,7 +8,7 @@ import { DISK_RESERVE_BYTES, MOST_WAL_BYTES } from "../../../stores/sqlite/limit
 import { refuseNetworkFileSystem } from "../../../stores/sqlite/network-file-system.js";
 import { assertInbox } from "../../../stores/sqlite/schema.js";
 import { isBusy } from "../../../stores/sqlite/store-error.js";
-import { errorCode } from "../../console/error-code.js";
+import { errorCode } from "../../options/exit.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, refusedWith, warning, type Finding } from "./findings.js";
@@ -18,28 +18,28 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
   try {
     stats = statSync(db, { throwIfNoEntry: false });
     if (stats === undefined) {
-      const fix = "Pass the path that the receiver has. If it is right, the receiver was never started.";
+      const fix = "Pass the path that the receiver uses. If it is the same path, the receiver was never started.";
       return [blocker("inbox_missing", `there is no file ${db}`, fix)];
     }
-    if (!stats.isFile()) return [notOurs(`${db} is no file`)];
-    if (!isSqliteFile(db)) return [notOurs(`${db} is no SQLite file`)];
+    if (!stats.isFile()) return [notOurs(`${db} is not a file`)];
+    if (!isSqliteFile(db)) return [notOurs(`${db} is not an SQLite file`)];
   } catch (error) {
-    const fix = "Run this as the user that the receiver runs as, or give that user the right to read the file.";
+    const fix = "Run this as the receiver's user. If this is that user, give it the right to read the file.";
     return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
   }
   const path = realpathSync(db);
-  const closed = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
-  if (closed.length > 0) {
+  const readOnly = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
+  if (readOnly.length > 0) {
     const fix =
-      "Run this as the receiver's user. If this is that user, let it write to the file and its folder, and mount the disk " +
-      "read-write: SQLite makes -wal, -shm and -owner beside the file.";
-    return [blocker("inbox_not_writable", `this user may not write to ${closed.join(" and ")}`, fix)];
+      "Run this as the receiver's user. If this is that user, give it the right to write to the file and its folder, where SQLite " +
+      "creates -wal, -shm and -owner, and mount the disk read-write.";
+    return [blocker("inbox_not_writable", `this user cannot write to ${readOnly.join(" and ")}`, fix)];
   }
   return [ok("inbox_file", `${path}, ${formatBytes(stats.size)}`)];
 }
 
 function notOurs(found: string): Finding {
-  return blocker("inbox_not_ours", found, "Pass the path that the receiver has.");
+  return blocker("inbox_not_ours", found, "Pass the path that the receiver uses.");
 }
 
 const LOW_DISK_BYTES = 2 ** 30;
@@ -51,14 +51,13 @@ const OVERLAYFS = 0x794c7630;
 
 export function examineInboxDisk({ db = "", surroundings }: Subject): Finding[] {
   const path = realpathSync(db);
-  const folder = dirname(path);
-  const { type, freeBytes } = surroundings.fileSystemOf(folder);
-  const found = [...kindOfDisk(folder, process.platform === "linux" ? type : undefined), ...room(folder, freeBytes)];
-  if (found.length === 0) found.push(ok("inbox_disk", `${formatBytes(freeBytes)} free on its disk`));
-  return [...found, ...walOf(path)];
+  const { type, freeBytes } = surroundings.fileSystemOf(dirname(path));
+  const found = [...diskFaults(path, process.platform === "linux" ? type : undefined, freeBytes)];
+  return found.length > 0 ? found : [ok("inbox_disk", `${formatBytes(freeBytes)} free on its disk`)];
 }
 
-function* kindOfDisk(folder: string, type: number | undefined): Generator<Finding> {
+function* diskFaults(path: string, type: number | undefined, freeBytes: number): Generator<Finding> {
+  const folder = dirname(path);
   try {
     refuseNetworkFileSystem(folder, type);
   } catch (error) {
@@ -66,33 +65,27 @@ function* kindOfDisk(folder: string, type: number | undefined): Generator<Findin
     yield refusedWith("inbox_on_network", error);
   }
   if (type === TMPFS || type === RAMFS) {
-    const fix =
-      "Put the inbox on a disk: events that were acknowledged and not handed off are lost with the next reboot.";
+    const fix = "Put the inbox on a disk: at the next reboot, acknowledged events are lost before they are handed off.";
     yield warning("inbox_in_memory", `${folder} is a file system in memory`, fix);
   }
   if (type === OVERLAYFS) {
-    const fix = "Put the inbox on a volume: a new container begins with an empty one.";
-    yield warning("inbox_in_container", `${folder} is in a container's own layer`, fix);
+    const fix = "Put the inbox on a volume: a new container starts with an empty inbox.";
+    yield warning("inbox_in_container", `${folder} is in the writable layer of a container`, fix);
   }
-}
-
-function* room(folder: string, freeBytes: number): Generator<Finding> {
   const free = `${formatBytes(freeBytes)} free on the disk of ${folder}`;
   if (freeBytes < DISK_RESERVE_BYTES) {
     const fix =
-      "Free disk space: below 64 MiB the inbox does not grow any more, and deliveries get 503 (store_unavailable).";
+      "Free disk space: below 64 MiB the inbox does not grow, and deliveries are answered 503 (store_unavailable).";
     yield problem("disk_full", free, fix);
   } else if (freeBytes < LOW_DISK_BYTES) {
-    yield warning("disk_low", free, "Free disk space. An event takes its body and about 1 KiB more.");
+    yield warning("disk_low", free, "Free disk space. An event needs the size of its body and about 1 KiB.");
   }
-}
-
-function walOf(path: string): Finding[] {
-  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (bytes <= MOST_WAL_BYTES) return [];
-  const fix =
-    "Find the program that reads the inbox for long (a backup, an open sqlite3 shell); if there is none, restart the receiver.";
-  return [warning("wal_large", `its write-ahead log has ${formatBytes(bytes)}; about 8 MiB is usual`, fix)];
+  const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (walBytes > MOST_WAL_BYTES) {
+    const fix =
+      "Find a program that reads the inbox for a long time (a backup, an open sqlite3 shell). Without one, restart the receiver.";
+    yield warning("wal_large", `the write-ahead log has ${formatBytes(walBytes)}; about 8 MiB is usual`, fix);
+  }
 }
 
 /** A process that has the inbox open holds a lock on the file `-owner`. */
@@ -101,16 +94,16 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   try {
     if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
-    const fix = "Run this as the user that the receiver runs as, and see what that file is.";
+    const fix = "Run this as the receiver's user, and find out what that file is.";
     return [warning("inbox_not_checked", `${lockFile} could not be opened (${errorCode(error)})`, fix)];
   }
   const fix =
-    "Start the receiver. If it runs, it has another file: compare its sqliteStore(…) path with --db, seen from its working folder.";
+    "Start the receiver. If it runs, it uses another file: compare the path of its sqliteStore(…), in its working folder, with --db.";
   return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
 }
 
 /**
- * Tries to take the lock and gives it back within microseconds. A receiver that starts in them is told that the inbox is in use.
+ * Takes the lock and releases it within microseconds. A receiver that starts in that time fails, because the inbox is in use.
  *
  * @throws SqliteError when the file cannot be opened
  */
@@ -119,7 +112,7 @@ function isLocked(lockFile: string): boolean {
   const driver = loadDriver();
   const lock = new driver(lockFile, { timeout: 0 });
   try {
-    // Several processes that share the inbox share the lock too. So only an exclusive lock shows them.
+    // Processes that share the inbox share the lock too, so only an exclusive lock detects them.
     lock.exec("BEGIN EXCLUSIVE");
     return false;
   } catch (error) {
@@ -130,11 +123,11 @@ function isLocked(lockFile: string): boolean {
   }
 }
 
-/** The check reads the whole file, some 150 MB a second. The write-ahead log of the receiver grows until it ends. */
+/** The check reads about 150 MB of the file per second. Until it ends, the write-ahead log of the receiver grows. */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 const BUSY_MS = 2000;
 
-/** Only reads: what a crash left in the write-ahead log stays there, for the receiver to judge when it starts. */
+/** Opened read-only: the receiver recovers the write-ahead log after a crash when it starts. */
 export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] {
   const path = realpathSync(givenPath);
   const driver = loadDriver();
@@ -146,12 +139,12 @@ export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] 
   } catch (error) {
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
-      const fix = "Try again. If it stays busy, find the program that holds it (`fuser`, an open sqlite3 shell).";
+      const fix = "Try again. If it stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return [damaged(path, code)];
-    const fix = "Look at the disk, and at the rights of the file, its -wal and its -shm; then try again.";
+    const fix = "Check the disk, and the rights of the file, its -wal and its -shm. Then try again.";
     return [warning("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
   } finally {
     db?.close();
@@ -163,7 +156,7 @@ function durabilityOf(db: Database.Database): Finding {
     const found = "the write-ahead log is synced before an acknowledgement (wal-fdatasync)";
     return ok("inbox_durability", found);
   }
-  const fix = "Restart the receiver, which switches it on, and keep other programs from changing journal_mode.";
+  const fix = "Restart the receiver, which turns it on. Other programs must not change journal_mode.";
   return problem("inbox_not_wal", "the file has no write-ahead log", fix);
 }
 
@@ -171,7 +164,7 @@ function soundnessOf(db: Database.Database, path: string): Finding {
   const { size } = statSync(path);
   if (size > MOST_CHECKED_BYTES) {
     const fix = `Stop the receiver and run: sqlite3 ${shellQuote(path)} "PRAGMA quick_check" (about a second for each 150 MB).`;
-    return warning("inbox_not_checked", `${formatBytes(size)} are too much to check beside a receiver`, fix);
+    return warning("inbox_not_checked", `${formatBytes(size)} are too much to check while a receiver runs`, fix);
   }
   const found = db.pragma("quick_check(1)", { simple: true }) as string;
   return found === "ok" ? ok("inbox_sound", "SQLite's quick_check finds no damage") : damaged(path, found);
@@ -179,8 +172,7 @@ function soundnessOf(db: Database.Database, path: string): Finding {
 
 function damaged(path: string, found: string): Finding {
   const fix =
-    "Stop the receiver, move the file and its -wal away, and restore a backup or start with a new file " +
-    "(README, store_corrupt).";
+    "Stop the receiver, move the file and its -wal away, and restore a backup or start with a new file (README, store_corrupt).";
   return problem("inbox_damaged", `${path} is damaged (${found.replaceAll(/\s+/g, " ")})`, fix);
 }
 

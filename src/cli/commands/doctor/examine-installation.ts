@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isSignalboxError } from "../../../errors.js";
 import { checkSqliteVersion, loadDriver } from "../../../sqlite/sqlite-driver.js";
-import { errorCode } from "../../console/error-code.js";
+import { errorCode } from "../../options/exit.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, refusedWith, type Finding } from "./findings.js";
 
@@ -15,7 +15,8 @@ export function examineNode({ surroundings: { nodeVersion } }: Subject): Finding
 export function examineDriver({ surroundings }: Subject): Finding[] {
   const version = surroundings.driverVersion();
   if (version === null) {
-    const fix = "Run: npm install better-sqlite3 (it is a dependency of signalbox: was the install cut short?).";
+    const fix =
+      "Run: npm install better-sqlite3. It is a dependency of signalbox, so the install may have been interrupted.";
     return [blocker("driver_missing", "better-sqlite3 is not installed", fix)];
   }
   try {
@@ -23,7 +24,7 @@ export function examineDriver({ surroundings }: Subject): Finding[] {
     surroundings.sqliteVersion();
   } catch (error) {
     if (isSignalboxError(error)) return [{ ...refusedWith("driver_crashes", error), blocks: true }];
-    const fix = "Run: npm rebuild better-sqlite3 (README, Quick start, says what a build needs).";
+    const fix = "Run: npm rebuild better-sqlite3. README, Quick start, lists what a build needs.";
     return [blocker("driver_broken", `better-sqlite3 ${version} does not load (${errorCode(error)})`, fix)];
   }
   return [ok("driver_version", `better-sqlite3 ${version}`)];
@@ -40,7 +41,7 @@ export function examineSqlite({ surroundings }: Subject): Finding[] {
   return [ok("sqlite_version", `SQLite ${version}`)];
 }
 
-/** `20.19`, of the package's `engines`. */
+/** `20.19`, from the `engines` of the package. */
 function neededNode(): string {
   const manifest = readFileSync(new URL("../../../../package.json", import.meta.url), "utf8");
   return (JSON.parse(manifest) as { engines: { node: string } }).engines.node.replace(/^>=/, "");

@@ -2,13 +2,13 @@ import type { SignalboxError } from "../../../errors.js";
 
 export interface Finding {
   level: "ok" | "warning" | "problem";
-  /** Stable: programs may branch on it. README's table of findings has them all. */
+  /** Stable: programs may branch on it. README's table of findings lists all ids. */
   id: string;
-  /** One line. Never a secret, nor a digest made with one. */
+  /** One line, without secrets and signatures. */
   found: string;
-  /** One line on what to do; null when all is well. */
+  /** How to fix it, in one line; null when the level is `ok`. */
   fix: string | null;
-  /** What depends on it cannot be examined any more. */
+  /** Examinations that need this one are skipped. */
   blocks?: true;
 }
 
@@ -24,7 +24,7 @@ export function problem(id: string, found: string, fix: string): Finding {
   return { level: "problem", id, found, fix };
 }
 
-/** A problem after which all that depends on it is skipped. */
+/** A problem. Examinations that need this one are skipped. */
 export function blocker(id: string, found: string, fix: string): Finding {
   return { ...problem(id, found, fix), blocks: true };
 }
@@ -33,4 +33,16 @@ export function blocker(id: string, found: string, fix: string): Finding {
 export function refusedWith(id: string, { message, help }: SignalboxError): Finding {
   const found = message.slice(0, message.length - help.length).trim();
   return problem(id, found.replace(/\.$/, ""), help);
+}
+
+/** The finding for an error code or a status that the pattern matches. */
+export interface Fault {
+  pattern: RegExp;
+  id: string;
+  found: string;
+  fix: string;
+}
+
+export function firstFault(faults: readonly Fault[], text: string): Fault | undefined {
+  return faults.find(({ pattern }) => pattern.test(text));
 }

@@ -7,12 +7,11 @@ import { sendDelivery } from "../../deliveries/send-delivery.js";
 import type { DoctorInput, Facts, Reply, SendProbe } from "./examination.js";
 import type { Surroundings } from "./surroundings.js";
 
-/** The value that each probe of this process asks back. */
-export const CHALLENGE = `doctor-${randomBytes(18).toString("base64url")}`;
+const CHALLENGE = `doctor-${randomBytes(18).toString("base64url")}`;
 
 /**
- * A `webhook.verification`: a receiver answers it and hands nothing off. Keys are sorted and nothing needs an escape, so most
- * programs that rewrite JSON leave this one as it is.
+ * A `webhook.verification`, which a receiver answers but does not hand off. The keys are sorted and no character needs an escape,
+ * so most programs that rewrite JSON do not change it.
  */
 export function verificationEvent(extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
@@ -29,29 +28,24 @@ export function verificationBody(extra?: Readonly<Record<string, unknown>>): Buf
 }
 
 /**
- * A receiver stores what is authentic and no verification. Signed so long ago it refuses it, and the code of the refusal still
- * says whether the signature fits.
+ * A receiver stores an authentic event that is not a verification. It refuses one that was signed so long ago, and the code of
+ * the refusal still shows whether the signature matches.
  */
 const LONG_AGO_SECONDS = -1_000_000_000;
 
-export function createProbes(input: DoctorInput, { now }: Surroundings, facts: Facts): SendProbe {
+export function createProbes(input: DoctorInput & { url: URL }, { now }: Surroundings, facts: Facts): SendProbe {
   const { url, secrets, timeoutMs, signal } = input;
-  return async (probe) => {
-    const { body, signed = body, key = facts.key ?? secrets[0], skewSeconds = 0, headers = [], mayBeStored } = probe;
+  return async ({ body, signed = body, key = facts.key ?? secrets[0] ?? "", skewSeconds = 0, mayBeStored }) => {
     const skew = mayBeStored === true || isVerification(signed) ? skewSeconds : LONG_AGO_SECONDS;
     const timestamp = String(Math.max(0, Math.floor(now() / 1000) + skew));
     const v1 = createHmac("sha256", key).update(`${timestamp}.`).update(signed).digest("hex");
+    const headers = [
+      ["Content-Type", "application/json"],
+      [SIGNATURE_HEADER, `t=${timestamp},v1=${v1}`],
+    ] as const;
     const before = now();
-    const answer = await sendDelivery(
-      url,
-      {
-        method: "POST",
-        headers: [["Content-Type", "application/json"], [SIGNATURE_HEADER, `t=${timestamp},v1=${v1}`], ...headers],
-        body,
-        isChunked: false,
-      },
-      { timeoutMs, signal, secrets },
-    );
+    const delivery = { method: "POST", headers, body, isChunked: false };
+    const answer = await sendDelivery(url, delivery, { timeoutMs, signal, secrets });
     return {
       answer,
       headers: answer.kind === "answer" ? answer.headers : {},
@@ -68,8 +62,8 @@ function isVerification(signed: Buffer): boolean {
 }
 
 /**
- * What an answer says of the signature. A receiver checks the digest before the age, so a stale signature was made with the
- * right secret over the right bytes.
+ * Whether the answer shows that the signature matches. A receiver checks the digest before the age, so a signature that is
+ * refused for its age matches.
  */
 export function verdictOf({ answer, code, headers, isVerified }: Reply): "matched" | "mismatched" | "unclear" {
   if (isVerified || code === "timestamp_out_of_tolerance") return "matched";

@@ -6,10 +6,10 @@ import type { Outcome } from "./examinations.js";
 const WIDTH = "problem  ".length;
 
 export function reportOutcomes(terminal: Terminal, asJson: boolean) {
-  const problems: Finding[] = [];
+  const problems: string[] = [];
   let warnings = 0;
   let group = "";
-  /** Neighbours that are skipped for the same reason share a line. */
+  /** Consecutive examinations that are skipped for the same reason share a line. */
   let skipped: { names: string[]; reason: string } | null = null;
 
   function flushSkipped(): void {
@@ -19,38 +19,39 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
     skipped = null;
   }
 
+  function addText(outcome: Outcome): void {
+    const { examination } = outcome;
+    if (examination.group !== group) {
+      flushSkipped();
+      terminal.print(`${group === "" ? "" : "\n"}${terminal.paint.bold(examination.group)}`);
+      group = examination.group;
+    }
+    if ("skipped" in outcome) {
+      if (skipped?.reason !== outcome.skipped) flushSkipped();
+      skipped ??= { names: [], reason: outcome.skipped };
+      skipped.names.push(examination.name);
+      return;
+    }
+    flushSkipped();
+    for (const line of linesOf(outcome.findings, terminal)) terminal.print(line);
+  }
+
   return {
     add(outcome: Outcome): void {
-      if ("findings" in outcome) {
-        problems.push(...outcome.findings.filter(({ level }) => level === "problem"));
-        warnings += outcome.findings.filter(({ level }) => level === "warning").length;
+      for (const { level, id } of "findings" in outcome ? outcome.findings : []) {
+        if (level === "problem") problems.push(id);
+        if (level === "warning") warnings += 1;
       }
-      if (asJson) {
-        for (const row of rowsOf(outcome)) terminal.printJson(row);
-        return;
-      }
-      if (outcome.examination.group !== group) {
-        flushSkipped();
-        terminal.print(`${group === "" ? "" : "\n"}${terminal.paint.bold(outcome.examination.group)}`);
-        group = outcome.examination.group;
-      }
-      if ("skipped" in outcome) {
-        if (skipped?.reason !== outcome.skipped) flushSkipped();
-        skipped ??= { names: [], reason: outcome.skipped };
-        skipped.names.push(outcome.examination.name);
-        return;
-      }
-      flushSkipped();
-      for (const line of linesOf(outcome.findings, terminal)) terminal.print(line);
+      if (asJson) for (const row of rowsOf(outcome)) terminal.printJson(row);
+      else addText(outcome);
     },
-    /** Prints one line on stderr. */
+    /** Prints pending skipped examinations, and the counts on stderr. */
     summarise(): void {
       flushSkipped();
       const { green, red, yellow } = terminal.notePaint;
-      const words = `${count(problems.length, "problem")}, ${count(warnings, "warning")}`;
       const colour = problems.length > 0 ? red : warnings > 0 ? yellow : green;
-      const names = problems.length === 0 ? "" : `: ${problems.map(({ id }) => id).join(", ")}`;
-      terminal.note(colour(words + names));
+      const counts = `${withPlural(problems.length, "problem")}, ${withPlural(warnings, "warning")}`;
+      terminal.note(colour(problems.length === 0 ? counts : `${counts}: ${problems.join(", ")}`));
     },
   };
 }
@@ -71,6 +72,6 @@ function rowsOf(outcome: Outcome): object[] {
   return outcome.findings.map(({ level, id, found, fix }) => ({ level, id, examination, group, found, fix }));
 }
 
-function count(number: number, thing: string): string {
-  return `${number === 0 ? "no" : number} ${thing}${number === 1 ? "" : "s"}`;
+function withPlural(count: number, noun: string): string {
+  return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -6,10 +6,10 @@ import { loadDriver } from "../../../sqlite/sqlite-driver.js";
 
 const require = createRequire(import.meta.url);
 
-/** What the examinations read of this machine. A test passes others. */
+/** What the examinations read from this machine. Tests pass other values. */
 export const SURROUNDINGS = {
   nodeVersion: process.versions.node,
-  /** Of better-sqlite3; null when it is not installed. */
+  /** The version of better-sqlite3; null when it is not installed. */
   driverVersion(): string | null {
     try {
       return (require("better-sqlite3/package.json") as { version: string }).version;
@@ -27,13 +27,13 @@ export const SURROUNDINGS = {
       db.close();
     }
   },
-  /** The addresses of a host. @throws when it has none */
+  /** @throws when the host has no address */
   async resolve(host: string): Promise<string[]> {
     if (isIP(host) !== 0) return [host];
     const found = await lookup(host, { all: true });
     return found.map(({ address }) => address);
   },
-  /** The number of statfs(2) (meaningful only on Linux) and the free bytes. */
+  /** `type` is the magic number of statfs(2), which only Linux defines. */
   fileSystemOf(folder: string): { type: number; freeBytes: number } {
     const { type, bavail, bsize } = statfsSync(folder);
     return { type: type >>> 0, freeBytes: bavail * bsize };

@@ -1,7 +1,7 @@
 import { parseJson } from "../../../events/parse-json.js";
 import type { EventState, InboxEntry, StoredEvent } from "../../../inbox/store.js";
 import { formatAge, formatMoment } from "../../console/age.js";
-import type { Paint } from "../../console/paint.js";
+import type { Paint } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable, type Cell } from "../../console/table.js";
 import { shortId } from "./event-ids.js";

@@ -3,7 +3,7 @@ import type { ReplayOutcome } from "../../../inbox/replay.js";
 import type { EventState } from "../../../inbox/store.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
-import type { Paint } from "../../console/paint.js";
+import type { Paint } from "../../console/terminal.js";
 import { echoed } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
 import { fullId, shortId } from "./event-ids.js";
