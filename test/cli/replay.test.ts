@@ -117,9 +117,8 @@ test("the wire carries what the cases ask for", async () => {
 
 test("with --as-is a known id may be answered as a duplicate", async () => {
   const { url, receiver } = await serveReceiver();
-  for (const _run of ["first", "second"]) {
-    expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
-  }
+  expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
+  expect(await failingNames(url, "--as-is")).toEqual({ exitCode: 0, names: [] });
   const ids = (await receiver.inbox.list({ limit: 1000 })).map(({ eventId }) => eventId);
   expect(ids.filter((id) => id === "sig_885702_10233")).toHaveLength(1);
 });

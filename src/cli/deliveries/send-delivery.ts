@@ -29,7 +29,7 @@ export interface Hold {
   /** Called when all bytes except the last are sent. */
   onHeld(): void;
   /** Resolves when the last byte can be sent. */
-  release: Promise<void>;
+  release: Promise<unknown>;
 }
 
 /** The rest of a longer answer is dropped. The answers of signalbox have a few hundred bytes. */

@@ -85,9 +85,11 @@ export function addCheckCommand(program: Command, context: CommandContext): void
 }
 
 function listOfChecks(): string {
-  const linesOf = (kind: Check["kind"]): string[] =>
-    CHECKS.filter((each) => each.kind === kind).map(({ id, title }) => `  ${id.padEnd(22)} ${title}`);
   return ["Required checks:", ...linesOf("required"), "", "Advised checks:", ...linesOf("advised")].join("\n");
+}
+
+function linesOf(kind: Check["kind"]): string[] {
+  return CHECKS.filter((each) => each.kind === kind).map(({ id, title }) => `  ${id.padEnd(22)} ${title}`);
 }
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {

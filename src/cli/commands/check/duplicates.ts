@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { echoed } from "../../console/printable.js";
 import { describeAnswer, isSuccess, type Answer } from "../../deliveries/answer.js";
@@ -90,18 +91,17 @@ async function sendTogether(context: CheckContext): Promise<Answer[]> {
 }
 
 function holdUntil(count: number): Hold {
-  let open = (): void => undefined;
-  const release = new Promise<void>((resolve) => (open = resolve));
-  const timer = setTimeout(open, HOLD_MS);
+  const gate = new EventEmitter();
+  const timer = setTimeout(() => gate.emit("open"), HOLD_MS);
   let held = 0;
   return {
     onHeld() {
       held += 1;
       if (held < count) return;
       clearTimeout(timer);
-      setTimeout(open, CONNECT_MS);
+      setTimeout(() => gate.emit("open"), CONNECT_MS);
     },
-    release,
+    release: once(gate, "open"),
   };
 }
 
