@@ -1,4 +1,4 @@
-/** Every code a {@link SignalboxError} can carry. The README has a heading for each. */
+/** All codes of a {@link SignalboxError}. The README explains each. */
 export type SignalboxErrorCode =
   | "option_unknown"
   | "option_invalid"
@@ -21,16 +21,14 @@ export type SignalboxErrorCode =
 const BRAND = Symbol.for("signalbox.error");
 
 /**
- * The one error class of this package. Branch on `code`, never on `message`.
- *
- * `help` says what to do about it; it is also the last sentence of `message`.
+ * The base class of all errors of this package. Branch on `code`, never on `message`, which ends with `help`.
  */
 export class SignalboxError extends Error {
-  /** What went wrong: a closed set. */
+  /** The kind of error. */
   readonly code: SignalboxErrorCode;
-  /** What to do about it; empty where the message says all. */
+  /** What to do about the error; empty if the message is enough. */
   readonly help: string;
-  /** @internal marks the class across two installed copies of the package */
+  /** @internal the same symbol in every installed copy of the package */
   readonly [BRAND] = true;
 
   constructor(code: SignalboxErrorCode, message: string, help: string, options?: { cause?: unknown }) {
@@ -41,17 +39,17 @@ export class SignalboxError extends Error {
   }
 }
 
-/** True for any `SignalboxError`, also one thrown by another installed copy of the package. */
+/** True for any `SignalboxError`, even from another installed copy of the package. */
 export function isSignalboxError(value: unknown): value is SignalboxError {
   try {
     return typeof value === "object" && value !== null && BRAND in value;
   } catch {
-    // A proxy whose `has` trap throws.
+    // `in` throws for a proxy whose `has` trap throws.
     return false;
   }
 }
 
-/** The name of what was thrown, which may be any value. Never throws. */
+/** The name of a thrown value of any type. Never throws. */
 export function errorName(error: unknown): string {
   try {
     const name: unknown = error instanceof Error ? error.name : typeof error;
@@ -62,8 +60,8 @@ export function errorName(error: unknown): string {
 }
 
 /**
- * Throw it from `onSignal` when another attempt cannot help: the event becomes `dead` at once and keeps
- * its payload until a person replays or discards it.
+ * Throw it from `onSignal` when another attempt cannot succeed. The event becomes `dead` at once, and is kept until a user
+ * replays or discards it.
  *
  * @example
  * throw new PermanentFailure("no such tenant");
@@ -76,8 +74,8 @@ export class PermanentFailure extends SignalboxError {
 }
 
 /**
- * Throw it from `onSignal` when nothing is broken but the time is wrong (a rate limit, a maintenance window): the event is
- * handed off again after `delayMs`, and that uses up no attempt.
+ * Throw it from `onSignal` to get the event later, for example because of a rate limit. It is handed off again after
+ * `delayMs`, without using up an attempt.
  *
  * @example
  * throw new RetryLater("queue is paused", { delayMs: 60_000 });

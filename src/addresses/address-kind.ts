@@ -1,22 +1,22 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * Where an address leads. `public`: anyone on the internet may reach it. `loopback`: it never leaves this machine. Any
- * other value is the name that ipaddr.js gives to a special range, such as `private` or `linkLocal`.
+ * `public`: reachable from the internet. `loopback`: this machine. Any other value is the name that ipaddr.js gives to a
+ * special range, such as `private` or `linkLocal`.
  */
 export type AddressKind = "public" | "loopback" | (string & {});
 
-/** All public IPv6 addresses are in this range; the others are reserved, or carry an IPv4 address. */
+/** All public IPv6 addresses are in this range. */
 const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Looks public, but in Azure the machine's own host answers on it. */
+/** Looks public, but in Azure it is a service of the virtual machine's host. */
 const AZURE_HOST = "168.63.129.16";
 
 /**
- * Where an address leads. `::ffff:10.0.0.1` is an IPv4 address in the form of IPv6, and is judged as that. Addresses that a
- * gateway translates to IPv4 (NAT64, 6to4, Teredo) are not public: what they reach depends on the gateway.
+ * Classifies an address. An IPv4 address in IPv6 form (`::ffff:10.0.0.1`) is classified as IPv4. Addresses that a gateway
+ * translates to IPv4 (NAT64, 6to4, Teredo) are not public, because their target depends on the gateway.
  *
- * @param address as the system writes it; a zone (`%eth0`) makes no difference
+ * @param address its zone (`%eth0`) is ignored
  */
 export function addressKind(address: string): AddressKind {
   const withoutZone = address.replace(/%.*$/, "");
@@ -28,10 +28,10 @@ export function addressKind(address: string): AddressKind {
 }
 
 /**
- * Whether a host leads to this machine whichever resolver is asked: `localhost`, 127.0.0.0/8 and `::1`. Other names are not
- * trusted, `*.localhost` included: some resolvers ask the network for them.
+ * Whether a host is this machine for every resolver: `localhost`, 127.0.0.0/8 and `::1`. Other names are not trusted, not
+ * even `*.localhost`, because some resolvers ask the network for them.
  *
- * @param host a name or an address, as in a URL; an IPv6 address may have its brackets
+ * @param host a name or an address; an IPv6 address can be in brackets
  */
 export function isLoopbackHost(host: string): boolean {
   const name = host.replaceAll(/^\[|\]$|\.$/g, "").toLowerCase();

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { SignalType } from "./signal-types.js";
 
-/** What every event has (service document, Events). Properties that are not listed here are kept. */
+/** The properties of every event (service document, Events). Properties that are not listed here are kept. */
 export interface EventEnvelope<Type extends string, Data> {
-  /** Unique per event and equal in every attempt to deliver it. `sig_<signal_id>_<product_id>` for signals. */
+  /** Unique for each event, and the same in every delivery of it. For signals `sig_<signal_id>_<product_id>`. */
   id: string;
   version: "1";
-  /** Narrows the event: `signal.published`, `webhook.test`, `webhook.verification`. */
+  /** TypeScript narrows the event by it: `signal.published`, `webhook.test`, `webhook.verification`. */
   type: Type;
   /** ISO 8601 date-time. */
   created_at: string;
@@ -14,7 +14,7 @@ export interface EventEnvelope<Type extends string, Data> {
   [extra: string]: unknown;
 }
 
-/** A measured value with its unit; units are an open set. */
+/** A measured value. The service may add units. */
 export interface Measure {
   value: number;
   unit: "visits" | (string & {});
@@ -24,12 +24,12 @@ export interface Measure {
 /** `data` of a signal (service document, signal.published). */
 export interface SignalData {
   signal_id: number;
-  /** An open set: have a branch for the types that the service adds later. */
+  /** The service may add types, so code for unknown types is needed. */
   signal_type: SignalType;
   product: { id: number; slug: string; [extra: string]: unknown };
   title: string;
   summary: string;
-  /** What changed, and how much. Directions and units are open sets. */
+  /** What changed, and how much. The service may add directions and units. */
   change: {
     direction: "up" | (string & {});
     magnitude: number;
@@ -51,26 +51,26 @@ export interface SignalData {
 
 /** A newly published signal about a product that the account follows. */
 export type SignalEvent = EventEnvelope<"signal.published", SignalData>;
-/** The same as {@link SignalEvent}: a signal is an event of type `signal.published`. */
+/** Another name of {@link SignalEvent}. */
 export type Signal = SignalEvent;
-/** Sent when a user of the service tries out a webhook. */
+/** Sent when a user of the service tests a webhook. */
 export type TestEvent = EventEnvelope<"webhook.test", { message: string; [extra: string]: unknown }>;
-/** Sent once after registration; its challenge must be answered. */
+/** Sent after registration. The answer must contain its challenge. */
 export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string; [extra: string]: unknown }>;
 /** An event of a type that this release does not know. */
 export type UnknownEvent = EventEnvelope<string, unknown>;
 /** An event of a type that this release knows; narrow it by `type`. */
 export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
 
-/** Longest event id and type, in UTF-16 units. The service's own are under 40. A store has a unique index over them. */
+/** Longest event id and type, in UTF-16 units, because stores index them. The service's have fewer than 40. */
 const MAX_NAME_LENGTH = 255;
 
-// The schemas only check. The parsed JSON itself is handed off, so that extra properties survive. They check types and not
-// formats: a date in a new notation is no reason to keep a signal from the user.
+// The schemas only check. The parsed JSON itself is handed off, so that extra properties are kept. Formats are not checked, so
+// that a signal with a date in a new notation is still handed off.
 
 /**
- * Text that every store keeps unchanged. A lone surrogate has no UTF-8: two different ids would become one key, and one
- * event would be lost. Some databases and terminals end a text at a control character.
+ * A text that every store keeps unchanged. A lone surrogate has no UTF-8, so two different ids could become one key, and one
+ * event would be lost. Some databases and terminals cut a text at a control character.
  */
 const name = z
   .string()

@@ -9,7 +9,7 @@ import {
 } from "./envelope.js";
 import { parseJson } from "./parse-json.js";
 
-/** Why authentic bytes could not be used; the reason kept with a quarantined event. */
+/** Why authentic bytes cannot be used. It is stored with the quarantined event. */
 export type UnusableReason =
   | "not_utf8"
   | "not_json"
@@ -27,11 +27,11 @@ export type ParsedEvent =
   | {
       kind: "unusable";
       reason: UnusableReason;
-      /** The path of the first property that is wrong (`data.product.id`); never a value. */
+      /** The path of the first wrong property, such as `data.product.id`. */
       path?: string;
     };
 
-// A Map, not an object: a type named "constructor" must find nothing.
+// A Map, because in an object the type "constructor" would be found.
 const DATA_SCHEMAS = new Map<string, z.ZodType>([
   ["signal.published", signalDataSchema],
   ["webhook.test", testDataSchema],
@@ -39,14 +39,14 @@ const DATA_SCHEMAS = new Map<string, z.ZodType>([
 ]);
 
 /**
- * Reads the bytes of a delivery whose signature was verified (service document, Events). Pure and total.
+ * Parses the bytes of a delivery whose signature was verified (service document, Events). Never throws.
  *
- * - `known`: one of the service's three event types, of the right shape. Extra properties are kept.
- * - `unknown`: a valid envelope of another type. It is stored and acknowledged, never refused.
- * - `unusable`: no JSON, or not of the shape that its type has.
+ * - `known`: a valid event of one of the three types. Extra properties are kept.
+ * - `unknown`: a valid envelope of another type, which a receiver stores and acknowledges.
+ * - `unusable`: not JSON, or not valid for its type.
  *
- * A leading BOM is ignored. Of duplicate keys the last one counts. `__proto__` keys are dropped. Integers beyond 2^53 lose
- * digits, as in `JSON.parse`; the bytes have all digits.
+ * A leading BOM is ignored. For duplicate keys the last value is used. `__proto__` keys are dropped. Integers above 2^53 lose
+ * digits, as in `JSON.parse`.
  *
  * @example
  * const parsed = parseEvent(body);
@@ -81,7 +81,7 @@ export function parseEvent(body: Uint8Array): ParsedEvent {
   return { kind: "known", event: value as KnownEvent };
 }
 
-// A path has only names of the schema, and none of the sender: the schemas report nothing about extra properties.
+// A path never contains the sender's names, because the schemas report nothing about extra properties.
 function firstPath(error: z.ZodError): string {
   return error.issues[0]?.path.join(".") ?? "";
 }

@@ -3,13 +3,13 @@ export type ParsedJson =
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-// The key itself, or text that could spell it with escapes of ASCII (`__\u0070roto__`).
+// Matches the key, and text that could be the key with escaped letters (`__\u0070roto__`).
 const PROTO = /__proto__|\\u00/;
 
 /**
- * JSON from untrusted bytes. Invalid UTF-8 is refused and not repaired: with replacement characters two different bodies
- * would be equal. A leading BOM is dropped (RFC 8259 allows it). `__proto__` keys are dropped: an `Object.assign` in the
- * user's code would run the setter.
+ * Parses JSON from untrusted bytes. Invalid UTF-8 is refused, because with replacement characters two different bodies would
+ * be equal. A leading BOM is dropped (RFC 8259 allows it). `__proto__` keys are dropped, because `Object.assign` in the user's
+ * code would run the setter.
  */
 export function parseJson(body: Uint8Array): ParsedJson {
   let text: string;

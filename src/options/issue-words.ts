@@ -1,11 +1,11 @@
 import type { z } from "zod";
 
-/** How zod's own texts begin. Other texts were written with the schema and say more. */
-const NOT_OURS = /^(Invalid|Too (small|big):|Unrecognized)/;
+/** The beginnings of zod's default texts. Other texts were written with the schema, and are more specific. */
+const DEFAULT_TEXT = /^(Invalid|Too (small|big):|Unrecognized)/;
 
-/** What a value must be, from the issue that a schema reports. Repeats nothing of the value. */
+/** Says what a value must be, without repeating the value. */
 export function issueWords(issue: z.core.$ZodIssue): string {
-  if (!NOT_OURS.test(issue.message)) return issue.message;
+  if (!DEFAULT_TEXT.test(issue.message)) return issue.message;
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- `default` covers the rest
   switch (issue.code) {
     case "invalid_type":
@@ -21,7 +21,7 @@ export function issueWords(issue: z.core.$ZodIssue): string {
     case "invalid_union":
       return unionWords(issue);
     default:
-      return "is not what it must be";
+      return "is not valid";
   }
 }
 
@@ -34,11 +34,11 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
 
 const formatName = (format: string): string => FORMATS.get(format) ?? `a ${format.toUpperCase()}`;
 
-/** In a union of objects that differ by one key, that key is wrong. Otherwise the last branch says most. */
+/** If the branches of a union differ by the value of one key, lists its values. Otherwise uses the last branch, the most specific. */
 function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
   if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
   const last = issue.errors.at(-1)?.[0];
-  return last === undefined ? "is of no known kind" : issueWords(last);
+  return last === undefined ? "is not valid" : issueWords(last);
 }
 
 const oneOf = (values: readonly unknown[]): string => `${values.length === 1 ? "" : "one of "}${values.join(", ")}`;

@@ -1,4 +1,4 @@
-/** The known name that a misspelt one was probably meant to be. */
+/** Finds the known name that was probably meant by a misspelt name. */
 export function nearMiss(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const ranked = known
@@ -8,7 +8,7 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
   return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3)) ? best.candidate : undefined;
 }
 
-/** The beginning of a name is near to the whole name: `tolerance`, `bodyLimit`. */
+/** The beginning of a name, such as `tolerance` or `bodyLimit`, is near to the whole name. */
 function distanceBetween(a: string, b: string): number {
   return a.length >= 4 && b.startsWith(a) ? 1 : editDistance(a, b);
 }

@@ -4,13 +4,13 @@ import { issueWords } from "./issue-words.js";
 import { nearMiss } from "./near-miss.js";
 
 /**
- * What is wrong with the options, by name; never with a value.
+ * Makes an error that names the wrong option, without its value.
  *
- * @param of the function that takes them: `createReceiver`
- * @param schema of all its options
+ * @param of the function with these options, such as `createReceiver`
+ * @param schema the schema of all its options
  */
 export function optionError(of: string, schema: z.ZodType, error: z.ZodError): SignalboxError {
-  // A required option that is misspelt is also missing. Its wrong name says more.
+  // A misspelt required option is also missing. The error about its name is more helpful.
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) return unknownOption(of, schema, unknown);
   const issue = error.issues[0];
@@ -18,14 +18,14 @@ export function optionError(of: string, schema: z.ZodType, error: z.ZodError): S
   return invalidOption(of, issue.path.join("."), issueWords(issue).replace(/^must be /, "expected "));
 }
 
-/** The refusal of one option. The command line says it of the flag that stands for the option. */
+/** The refusal of one option. The command line uses its parts for an error about the matching flag. */
 export class OptionError extends SignalboxError {
-  /** Its path, such as `limits.maxBytes`; empty for the whole. */
+  /** The option's path, such as `limits.maxBytes`; empty for the whole object. */
   readonly option: string;
   /** Such as `expected a number`. */
   readonly problem: string;
 
-  constructor(of: string, option: string, problem: string, help: string) {
+  constructor(of: string, option: string, problem: string, help = "The README lists every option.") {
     const subject = option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
     super("option_invalid", `${subject} invalid: ${problem}.`, help);
     this.option = option;
@@ -33,19 +33,13 @@ export class OptionError extends SignalboxError {
   }
 }
 
-/** An option whose value does not fit. */
-export function invalidOption(
-  of: string,
-  path: string,
-  problem: string,
-  help = "The README lists every option.",
-): OptionError {
-  return new OptionError(of, path, problem, help);
+export function invalidOption(...args: ConstructorParameters<typeof OptionError>): OptionError {
+  return new OptionError(...args);
 }
 
 type UnknownKeys = Pick<z.core.$ZodIssueUnrecognizedKeys, "path" | "keys">;
 
-/** A union reports the issues of its branches inside of its own. */
+/** In a union, the issues of the branches are inside the union's issue. */
 function unknownKeysIn(issue: z.core.$ZodIssue): UnknownKeys | null {
   if (issue.code === "unrecognized_keys") return issue;
   if (issue.code !== "invalid_union") return null;
@@ -60,22 +54,22 @@ function unknownOption(of: string, schema: z.ZodType, { path, keys: [name = ""] 
   return new SignalboxError("option_unknown", `${of} has no option "${[...path, name].join(".")}".`, help);
 }
 
-/** The names that the object at this path of the schema has. */
+/** The option names at this path of the schema. */
 function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let current = unwrap(schema);
   for (const key of path) current = unwrap(typeof key === "number" ? current.element : current.shape?.[String(key)]);
   return Object.keys(current.shape ?? {});
 }
 
-/** What `namesAt` reads of a schema's definition. */
+/** The parts of zod's definitions that `namesAt` uses. */
 interface Definition {
-  /** Of an object. */
+  /** The properties of an object. */
   shape?: Record<string, z.ZodType>;
-  /** Of a list. */
+  /** The items of an array. */
   element?: z.ZodType;
-  /** Of an optional schema, or one with a default. */
+  /** The schema inside an optional schema, or inside a schema with a default. */
   innerType?: z.ZodType;
-  /** Of a union. */
+  /** The branches of a union. */
   options?: readonly z.ZodType[];
 }
 

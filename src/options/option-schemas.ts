@@ -1,17 +1,16 @@
 import { z } from "zod";
 import type { Clock } from "../time/clock.js";
 
-/** `setTimeout` fires at once for a longer delay than this. */
+/** With a longer delay, `setTimeout` calls back at once. */
 export const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export const millisecondsOption = z.int().min(1).max(LONGEST_DELAY_MS);
 
-/** A function; what it takes and returns cannot be checked. */
 export function functionOption<Callback>(): z.ZodType<Callback> {
   return z.custom<Callback>((value) => typeof value === "function", "expected a function");
 }
 
-/** An object that has these methods. */
+/** Accepts objects that have these methods. */
 export function objectOption<Type>(what: string, ...methods: readonly string[]): z.ZodType<Type> {
   return z.custom<Type>(
     (value) =>

@@ -5,11 +5,11 @@ export type ParsedSignatureHeader =
   | { ok: true; /** The text of t, as signed. */ timestampText: string; timestamp: number; digestHex: string }
   | { ok: false; reason: "signature_missing" | "signature_malformed" };
 
-// Only this form. A header that was sent twice arrives joined by ", " and does not fit: a proxy and this receiver could
-// disagree about which of the two counts.
+// A header that was sent twice is joined by ", " and does not match: a proxy and this receiver could disagree about which
+// value counts.
 const FORM = /^t=([0-9]{1,12}),v1=([0-9a-f]{64})$/;
 
-/** Total: takes any value and never throws. */
+/** Never throws, whatever the value is. */
 export function parseSignatureHeader(header: unknown): ParsedSignatureHeader {
   if (header === undefined || header === null) return { ok: false, reason: "signature_missing" };
   const match = typeof header === "string" ? FORM.exec(header) : null;

@@ -1,11 +1,11 @@
 import { SignalboxError } from "../errors.js";
 
-/** Text with at least one character that is not blank. */
+/** True for a text with at least one character that is not blank. */
 export function isUsableSecret(secret: unknown): secret is string {
   return typeof secret === "string" && secret.trim() !== "";
 }
 
-/** @throws SignalboxError `secret_invalid`; the message never holds the secret. */
+/** @throws SignalboxError `secret_invalid`, without the secret in its message */
 export function assertSecret(secret: unknown): asserts secret is string {
   if (isUsableSecret(secret)) return;
   const found = typeof secret === "string" ? (secret === "" ? "an empty string" : "only blanks") : typeof secret;

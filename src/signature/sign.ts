@@ -2,18 +2,18 @@ import { SignalboxError } from "../errors.js";
 import { signatureDigest } from "./digest.js";
 import { assertSecret } from "./secret.js";
 
-/** What `signBody` signs, and with what. */
+/** The arguments of `signBody`. */
 export interface SignBodyInput {
   /** The exact bytes that will be sent; a string is sent as UTF-8. */
   body: Uint8Array | string;
-  /** The key: the whole text. No prefix is cut off, and nothing is decoded. */
+  /** The whole text is the key: it is not decoded, and no prefix is removed. */
   secret: string;
   /** Unix time in whole seconds. @default now */
   timestamp?: number;
 }
 
 /**
- * The value of the `X-Service-Signature` header for these bytes: `t=<unix seconds>,v1=<hex>`
+ * Makes the value of the `X-Service-Signature` header for these bytes: `t=<unix seconds>,v1=<hex>`
  * (service document, Events, rules 1 and 2).
  *
  * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
@@ -26,7 +26,7 @@ export function signBody({ body, secret, timestamp }: SignBodyInput): string {
   if (!Number.isInteger(t) || t < 0 || t > 999_999_999_999) {
     throw new SignalboxError(
       "timestamp_invalid",
-      `A signature's timestamp is 1 to 12 digits of whole seconds; this one is ${String(t)}.`,
+      `A signature's timestamp must be whole seconds of 1 to 12 digits, not ${String(t)}.`,
       "Divide milliseconds by 1000 and round down.",
     );
   }

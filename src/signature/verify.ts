@@ -13,39 +13,39 @@ export type Verification =
       ok: true;
       /** Unix seconds at which the sender signed. */
       timestamp: number;
-      /** Index in `secrets` of the one that matched. */
+      /** The index of the matching secret in `secrets`. */
       secretIndex: number;
     }
   | { ok: false; reason: SignatureProblem };
 
-/** What `verifySignature` checks. */
+/** The arguments of `verifySignature`. */
 export interface VerifySignatureInput {
   /** The value of `X-Service-Signature`; `undefined` when the request had none. */
   header: string | undefined;
   /** The bytes as received: not decoded, not parsed, not inflated. */
   body: Uint8Array;
-  /** The secrets that may have signed. Blank ones never match. */
+  /** The secrets of which one must have signed. Blank secrets never match. */
   secrets: readonly string[];
-  /** Allowed distance between t and now, in seconds, inclusive and in both directions. @default 300 */
+  /** How far t may be in the past or in the future, in seconds, inclusive. @default 300 */
   toleranceSeconds?: number;
   /** The current time in milliseconds since 1970. @default Date.now() */
   now?: number;
 }
 
-// Both digests as hex text. One pair is enough: a call ends before the next begins.
+// Both digests as hex text. All calls can share the buffers, since a call ends before the next begins.
 const DIGEST_HEX_BYTES = 64;
 const expected = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
 const received = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
 
-/** The signature age that the service's document sets (Events, rule 3). */
+/** The largest age of a signature in the service's document (Events, rule 3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
- * Checks a delivery's signature (service document, Events, rules 1 to 3). Pure and total: it never throws, and a refusal
- * is a value with its reason.
+ * Checks a delivery's signature (service document, Events, rules 1 to 3). It never throws: a refusal is a value with its
+ * reason.
  *
  * The digest is checked before the age. So `timestamp_out_of_tolerance` means that the delivery was signed with one of the
- * secrets: a clock is wrong or an old delivery was captured and sent again. It is no forgery.
+ * secrets: either a clock is wrong, or an old delivery was captured and sent again.
  *
  * @example
  * const verification = verifySignature({ header, body, secrets: [secret] });
@@ -54,7 +54,7 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 export function verifySignature(input: VerifySignatureInput): Verification {
   const parsed = parseSignatureHeader(input.header);
   if (!parsed.ok) return parsed;
-  // A caller without types may pass a parsed body, or one secret as text. Its letters would be tried as secrets.
+  // A caller without types may pass a parsed body, or one secret as a text, whose letters would be tried as secrets.
   if (!ArrayBuffer.isView(input.body) || !Array.isArray(input.secrets)) {
     return { ok: false, reason: "signature_mismatch" };
   }
@@ -73,7 +73,7 @@ export function verifySignature(input: VerifySignatureInput): Verification {
   const now = input.now ?? Date.now();
   const toleranceSeconds = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
   const ageSeconds = Math.abs(Math.floor(now / 1000) - parsed.timestamp);
-  // Not `>`: a NaN from a broken clock must be refused.
+  // Not `>`, because NaN from a broken clock must be refused.
   if (!(ageSeconds <= toleranceSeconds)) return { ok: false, reason: "timestamp_out_of_tolerance" };
   return { ok: true, timestamp: parsed.timestamp, secretIndex };
 }

@@ -1,24 +1,24 @@
 import type { Clock } from "../time/clock.js";
 import { SignalboxError } from "../errors.js";
 
-/** A {@link Clock} that a test moves. */
+/** A {@link Clock} that a test advances. */
 export interface ManualClock extends Clock {
   /**
-   * Moves time on. Each timer runs at its own moment, in order, and the promises it settled go on before the next timer
-   * runs. A day takes a receiver about a second of real time, since it polls its store every second of the clock. To get
-   * to what is due in weeks, such as retention: `setNow` first, then advance by an hour.
+   * Advances the clock. Each timer runs at its time, in order, and its promises are handled before the next timer runs. A
+   * day takes about a second of real time, because a receiver polls its store every second of the clock. To reach events
+   * that are due in weeks, such as retention, call `setNow` first, then advance by an hour.
    *
-   * @throws SignalboxError `option_invalid` for what is no time, or would go back
+   * @throws SignalboxError `option_invalid` for a negative or invalid number
    */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock, forward or back, as a person sets the machine's clock: no timer runs. */
+  /** Sets the wall clock, forward or back, without running timers, like a change of the machine's clock. */
   setNow(ms: number): void;
-  /** How many timers wait. */
+  /** The number of timers that wait. */
   pendingTimers(): number;
 }
 
 /**
- * A clock that stands still until it is moved.
+ * Makes a clock that stands still until the test advances it.
  *
  * @param startMs milliseconds since 1970. @default the time of the call
  * @throws SignalboxError `option_invalid`
@@ -67,14 +67,13 @@ export function createManualClock(startMs: number = Date.now()): ManualClock {
 }
 
 async function settle(): Promise<void> {
-  // A few turns: the work of a timer may wait for a turn (a batch, a pump) before it sets the next timer.
+  // Several turns, because the work of a timer (a batch, for example) may wait for a turn before it sets the next timer.
   for (let turn = 0; turn < 4; turn++) await new Promise((resume) => setImmediate(resume));
 }
 
-/** With NaN no timer would ever be due. */
 function assertMs(of: string, ms: unknown, least: number): void {
   if (typeof ms === "number" && Number.isFinite(ms) && ms >= least) return;
-  const wanted = least === 0 ? "of at least 0; to set the clock back there is clock.setNow" : "since 1970";
+  const wanted = least === 0 ? "of at least 0, or set the clock back with clock.setNow" : "since 1970";
   throw new SignalboxError(
     "option_invalid",
     `${of} was given ${String(ms)}.`,

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The same way up from `src/testing` and `dist/testing`. */
+/** The relative path is the same from `src/testing` and `dist/testing`. */
 const FIXTURES = join(import.meta.dirname, "../../fixtures");
 
 const texts = new Map<string, string>();
 
-/** An event of the package's fixtures, by its path without `.json`. Each call gives a copy of its own. */
+/** Reads an event of the package's fixtures. Each call returns a new copy. @param name the path without `.json` */
 export function readFixture<Event>(name: string): Event {
   let text = texts.get(name);
   if (text === undefined) {

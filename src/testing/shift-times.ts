@@ -3,8 +3,8 @@ type JsonObject = Record<string, unknown>;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The data of a signal, with its times moved, and its period by whole days, so that they still follow each other. What is
- * missing, or is no time, stays as it is.
+ * Shifts the times of a signal's data, and its period by whole days, so that their order stays the same. Missing and invalid
+ * times are not changed.
  */
 export function shiftTimes<Data extends JsonObject>(data: Data, shiftMs: number): Data {
   const shifted: JsonObject = { ...data };
@@ -21,7 +21,7 @@ export function shiftTimes<Data extends JsonObject>(data: Data, shiftMs: number)
   return shifted as Data;
 }
 
-/** Milliseconds since 1970; null when it is no time. */
+/** @returns milliseconds since 1970; null for a value that is not a time */
 export function timeOf(value: unknown): number | null {
   const time = typeof value === "string" ? Date.parse(value) : NaN;
   return Number.isNaN(time) ? null : time;

@@ -7,21 +7,20 @@ import { nearMiss } from "../options/near-miss.js";
 import { withOverrides, type DeepPartial } from "./overrides.js";
 import { readFixture } from "./read-fixture.js";
 
-/** Any part of a signal; what is left out is filled in. */
+/** Any part of a signal. The other parts are filled in. */
 export type SignalEventOverrides = DeepPartial<SignalEvent>;
 
 const DEFAULT_TYPE: KnownSignalType = "traffic_breakout";
 
-/** Counts up from a random number: test processes may share a database. */
+/** Starts at a random number, because test processes may share a database. */
 let lastSignalId = randomInt(2 ** 40);
 
 /**
- * A sound signal as the service would send it now, with an id of its own: the package's fixture of its type.
- * Overrides are merged in, however deep; the id follows `signal_id` and `product.id` unless it is given. A type that
- * this release does not know gets the data of a `traffic_breakout`; one that looks like a slip of a known one is refused,
- * unless it is given as `data.signal_type`. So is a property that looks like a slip; any other is added.
+ * Makes a valid signal with a new id and current times, from the package's fixture of its type. Overrides are merged in at
+ * any depth. Unless the id is given, it is made of `signal_id` and `product.id`. An unknown type gets the data of a
+ * `traffic_breakout`. If it looks like a misspelt known type, it is refused, unless it is given as `data.signal_type`.
  *
- * @param type one of `SIGNAL_TYPES`, or any other. @default `data.signal_type` of the overrides, else `traffic_breakout`
+ * @param type one of `SIGNAL_TYPES` or a new type. @default `data.signal_type` of the overrides, else `traffic_breakout`
  * @throws SignalboxError `option_invalid`, `option_unknown`
  * @example
  * signalEvent("price_increased", { data: { product: { slug: "acme" } } });
@@ -30,7 +29,7 @@ let lastSignalId = randomInt(2 ** 40);
 export function signalEvent(type: SignalType, overrides?: SignalEventOverrides): SignalEvent;
 export function signalEvent(overrides?: SignalEventOverrides): SignalEvent;
 export function signalEvent(first?: SignalType | SignalEventOverrides, second?: SignalEventOverrides): SignalEvent {
-  if (typeof first === "string") assertNoSlip(first);
+  if (typeof first === "string") assertNotMisspelt(first);
   const overrides = typeof first === "string" || first === undefined ? second : first;
   const type = typeof first === "string" ? first : (overrides?.data?.signal_type ?? DEFAULT_TYPE);
   const fixture = readFixture<SignalEvent>(`signals/${isKnownSignalType(type) ? type : DEFAULT_TYPE}`);
@@ -46,19 +45,19 @@ export function signalEvent(first?: SignalType | SignalEventOverrides, second?: 
   return { ...event, id: overrides?.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
 }
 
-/** `price_increasd` would be a signal of an unknown type, and the test would run the handler's default branch. */
-function assertNoSlip(type: string): void {
+/** With `price_increasd` the test would run the handler's code for unknown types. */
+function assertNotMisspelt(type: string): void {
   if (isKnownSignalType(type)) return;
   const meant = nearMiss(type, SIGNAL_TYPES);
-  if (meant === undefined || Math.abs(meant.length - type.length) > 2 || isNumbered(type, meant)) return;
+  if (meant === undefined || Math.abs(meant.length - type.length) > 2 || differInNumber(type, meant)) return;
   throw new SignalboxError(
     "option_unknown",
     `There is no signal type "${type}".`,
-    `Did you mean "${meant}"? A new type of such a name: signalEvent({ data: { signal_type: "${type}" } }).`,
+    `Did you mean "${meant}"? If the type is new, use signalEvent({ data: { signal_type: "${type}" } }).`,
   );
 }
 
-/** `…_top_50` beside `…_top_20`. */
-function isNumbered(type: string, known: string): boolean {
+/** Whether two types differ only in a number, such as `…_top_50` and `…_top_20`. */
+function differInNumber(type: string, known: string): boolean {
   return type.replaceAll(/\d+/g, "") === known.replaceAll(/\d+/g, "");
 }

@@ -3,21 +3,21 @@ import { signBody } from "../signature/sign.js";
 
 /** How a delivery is signed. */
 export interface SignedDeliveryOptions {
-  /** The key: the whole text. */
+  /** The whole text is the key. */
   secret: string;
   /** When it is signed, in milliseconds as `Date.now()` gives them. @default now */
   now?: number;
 }
 
-/** What to send: fits `fetch`, supertest and `receiver.handle`. */
+/** Fits `fetch`, supertest and `receiver.handle`. */
 export interface SignedDelivery {
   headers: Record<string, string>;
-  /** Send exactly these bytes: parsing and writing them again breaks the signature. */
+  /** Send exactly these bytes, because parsing and serialising them again makes the signature invalid. */
   body: Buffer;
 }
 
 /**
- * A delivery as the service sends it. A string or bytes go out as they are.
+ * Signs a delivery, as the service does. A string or bytes are not changed.
  *
  * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
  * @example

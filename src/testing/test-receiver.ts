@@ -8,39 +8,38 @@ import { signedDelivery } from "./signed-delivery.js";
 type OrUndefined<Options> = { [Option in keyof Options]?: Options[Option] | undefined };
 type OtherOptions = Omit<ReceiverOptions, "secrets" | "clock">;
 
-/** The options of `createReceiver`, of which none has to be given. */
+/** The options of `createReceiver`. All are optional. */
 export interface TestReceiverOptions extends OrUndefined<OtherOptions> {
-  /** Deliveries are signed with it, or with the first of several. @default "whsec_test" */
+  /** `deliver` signs with the first one. @default "whsec_test" */
   secrets?: string | readonly string[] | undefined;
-  /** @default a new one that stands at the current time */
+  /** @default a new manual clock, set to the current time */
   clock?: ManualClock | undefined;
 }
 
-/** A started receiver and what a test does with it. */
+/** A started receiver, for a test. */
 export interface TestReceiver {
-  /** Started. */
   readonly receiver: Receiver;
-  /** The receiver's clock: it stands still, so a retry comes when the test says `await clock.advance(10_000)`. */
+  /** The receiver's clock. It stands still, so a retry happens when the test calls `await clock.advance(10_000)`. */
   readonly clock: ManualClock;
-  /** What `deliver` signs with. */
+  /** The secret that `deliver` signs with. */
   readonly secret: string;
   /**
-   * Signs the event, or the text or bytes as they are, and has the receiver answer it. A handler runs after that: wait
-   * for it with `waitForEvent(receiver, event.id)`.
+   * Signs an event, a text or bytes, and returns the receiver's answer. Callbacks run after the answer: wait for them with
+   * `waitForEvent(receiver, event.id)`.
    *
-   * @param signing to sign otherwise than is right: `secret`, and `now` (milliseconds)
+   * @param signing another `secret`, or another `now` in milliseconds, for a signature that is not valid
    */
   deliver(
     event: object | string | Uint8Array,
     signing?: { secret?: string | undefined; now?: number | undefined },
   ): Promise<DeliveryResponse>;
-  /** Closes the receiver, without grace for callbacks that still run: for `await using`. */
+  /** Closes the receiver at once, for `await using`. Running callbacks are aborted. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * A started receiver for a test of your `onSignal` (or `onTest`): on a memory store and a manual clock, silent, with a
- * secret that it knows. Any option of `createReceiver` can be given instead.
+ * Starts a receiver for a test of your `onSignal` or `onTest`, with a memory store, a manual clock and a test secret, and
+ * without log lines. Any option of `createReceiver` can replace these.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`, and what the store's `open` throws
  * @example

@@ -2,13 +2,13 @@ import { SignalboxError } from "../errors.js";
 import type { EventState, StoredEvent } from "../inbox/store.js";
 import type { Receiver } from "../receiver/receiver.js";
 
-/** What `waitForEvent` waits for, and how long. */
+/** The options of `waitForEvent`. */
 export interface WaitForEventOptions {
   /** @default "done" */
   state?: Exclude<EventState, "leased"> | undefined;
   /**
-   * Milliseconds of real time, whatever the receiver's clock: a manual one can be moved meanwhile. The default is less
-   * than the 5 seconds after which most test runners give a test up. @default 4000
+   * Milliseconds of real time, whatever the receiver's clock is. The default is less than the 5 seconds after which most
+   * test runners end a test. @default 4000
    */
   timeoutMs?: number | undefined;
 }
@@ -17,11 +17,11 @@ const DEFAULT_TIMEOUT_MS = 4000;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Waits until an event of a started receiver is done, or in the state that is asked for. It need not have arrived yet.
+ * Waits until an event of a started receiver is `done`, or in another given state. The event can arrive later.
  *
  * @returns the event as `receiver.inbox.get` gives it
- * @throws SignalboxError `wait_failed` when the time is over, and at once when the event ended in another state (dead
- * instead of done); the message has the state it is in and the text of its last error
+ * @throws SignalboxError `wait_failed` after `timeoutMs`, and at once when the event ended in another state, such as dead
+ * instead of done; the message contains the event's state and last error
  * @throws SignalboxError `store_failed` when the receiver is not started, or closed
  * @example
  * await waitForEvent(receiver, event.id);
@@ -40,18 +40,18 @@ export async function waitForEvent(
     if (entry !== undefined && !canBecome(entry.state, wanted)) throw waitFailed(entry, `and cannot become ${wanted}`);
     const leftMs = endsAt - performance.now();
     if (leftMs <= 0)
-      throw entry === undefined ? neverCame(eventId, timeoutMs) : waitFailed(entry, `after ${timeoutMs} ms`);
+      throw entry === undefined ? notAccepted(eventId, timeoutMs) : waitFailed(entry, `after ${timeoutMs} ms`);
     await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, leftMs)));
   }
 }
 
-/** Whether the receiver brings it about, without a replay or a discard. */
+/** Whether the receiver can change the state without a replay or a discard. */
 function canBecome(state: EventState, wanted: EventState): boolean {
   return (state === "ready" || state === "leased") && wanted !== "quarantined";
 }
 
-function neverCame(eventId: string, timeoutMs: number): SignalboxError {
-  const help = "See the answer to its delivery. A quarantined event may have another id: see inbox.list().";
+function notAccepted(eventId: string, timeoutMs: number): SignalboxError {
+  const help = "Check the answer to its delivery. A quarantined event may have another id, which inbox.list() shows.";
   return new SignalboxError(
     "wait_failed",
     `No event with the id ${eventId} was accepted within ${timeoutMs} ms.`,
@@ -63,17 +63,14 @@ function waitFailed({ eventId, state, attempts, dueAt, lastError }: StoredEvent,
   const tried = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
   const due = state === "ready" ? `, due at ${new Date(dueAt).toISOString()}` : "";
   const error = lastError === null ? "" : ` Its last error: ${lastError}.`;
-  return new SignalboxError(
-    "wait_failed",
-    `The event ${eventId} is ${state} ${how} (${tried}${due}).${error}`,
-    HELP[state],
-  );
+  const message = `The event ${eventId} is ${state} ${how} (${tried}${due}).${error}`;
+  return new SignalboxError("wait_failed", message, HELP[state]);
 }
 
 const HELP: Readonly<Record<EventState, string>> = {
   ready: "It is handed off again when it is due; advance a manual clock until then.",
   leased: "Its callback is still running.",
   done: "",
-  dead: "Fix the callback and replay it, or wait for the state dead.",
+  dead: "Fix the callback and replay the event, or wait for the state dead.",
   quarantined: "The event could not be used, so no callback gets it.",
 };

@@ -3,16 +3,16 @@ import type { TestEvent, VerificationEvent } from "../events/envelope.js";
 import { withOverrides, type DeepPartial } from "./overrides.js";
 import { readFixture } from "./read-fixture.js";
 
-/** Any part of a test event; what is left out is filled in. */
+/** Any part of a test event. The other parts are filled in. */
 export type TestEventOverrides = DeepPartial<TestEvent>;
 
-/** Any part of a verification; what is left out is filled in. */
+/** Any part of a verification. The other parts are filled in. */
 export type VerificationEventOverrides = DeepPartial<VerificationEvent>;
 
 /**
- * A `webhook.test` as the service would send it now, with an id of its own. It goes to `onTest`.
+ * Makes a `webhook.test` with a new id and the current time. A receiver hands it off to `onTest`.
  *
- * @throws SignalboxError `option_invalid`, `option_unknown`
+ * @throws SignalboxError `option_invalid`
  * @example
  * testEvent({ data: { message: "hello" } });
  */
@@ -21,17 +21,17 @@ export function testEvent(overrides?: TestEventOverrides): TestEvent {
 }
 
 /**
- * A `webhook.verification` as the service would send it now, with an id and a challenge of its own. The receiver answers
- * it with the challenge and hands nothing off.
+ * Makes a `webhook.verification` with a new id, a new challenge and the current time. A receiver answers with the challenge
+ * and hands nothing off.
  *
- * @throws SignalboxError `option_invalid`, `option_unknown`
+ * @throws SignalboxError `option_invalid`
  * @example
  * const event = verificationEvent();
  * expect(JSON.parse((await deliver(event)).body)).toEqual({ challenge: event.data.challenge });
  */
 export function verificationEvent(overrides?: VerificationEventOverrides): VerificationEvent {
   const event = sentNow(readFixture<VerificationEvent>("events/webhook.verification"));
-  // A receiver that always gives the same answer must not pass.
+  // Random, so that a receiver that always gives the same answer fails the test.
   event.data.challenge = randomBytes(24).toString("base64url");
   return withOverrides("verificationEvent", event, overrides);
 }

@@ -1,20 +1,20 @@
 /** A pending call of {@link Clock.setTimeout}. */
 export interface ClockTimer {
-  /** Idempotent; without effect once the call was made. */
+  /** Idempotent. Has no effect after the call. */
   cancel(): void;
 }
 
-/** Where all time comes from, so that a test can move it (`createManualClock` of `signalbox/testing`). */
+/** The source of time, which tests replace (`createManualClock` of `signalbox/testing`). */
 export interface Clock {
   /** Milliseconds since 1970. Jumps when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since any moment; never jumps. */
+  /** Milliseconds since some fixed moment. Never jumps. */
   elapsed(): number;
-  /** Runs on elapsed time and never keeps a process alive. */
+  /** Measures elapsed time, and does not keep the process alive. */
   setTimeout(callback: () => void, delayMs: number): ClockTimer;
 }
 
-/** Node's `setTimeout` fires at once for a longer delay than this. */
+/** With a longer delay, Node's `setTimeout` calls back at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

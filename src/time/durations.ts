@@ -1,8 +1,8 @@
-/** How long something took lately, in milliseconds. */
+/** Durations of an operation. */
 export interface DurationStats {
-  /** How often it was done since the start. */
+  /** The number of operations since the start. */
   count: number;
-  /** Of the last 512; 0 when there was none. */
+  /** The median of the last 512 durations, in milliseconds; 0 when there was none. So are the other two. */
   p50Ms: number;
   p99Ms: number;
   maxMs: number;
@@ -15,7 +15,6 @@ export interface Durations {
 
 const KEPT = 512;
 
-/** Keeps the last 512. They are sorted only when `stats` is called. */
 export function createDurations(): Durations {
   const kept = new Float64Array(KEPT);
   let count = 0;
@@ -32,7 +31,7 @@ export function createDurations(): Durations {
   };
 }
 
-/** To the microsecond. */
+/** Rounds to microseconds. */
 function rounded(durationMs: number): number {
   return Math.round(durationMs * 1000) / 1000;
 }

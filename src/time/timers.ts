@@ -1,8 +1,8 @@
 import type { Clock, ClockTimer } from "./clock.js";
 
 /**
- * However often it is called in one turn of the event loop, `work` runs once, at the end of that turn: after everything
- * that the turn brought (requests, results of a commit).
+ * The returned function runs `work` once at the end of the event loop's turn, however often it is called. By then the turn's
+ * requests and results of commits have been handled.
  */
 export function oncePerTurn(work: () => void): () => void {
   let isScheduled = false;
@@ -16,7 +16,7 @@ export function oncePerTurn(work: () => void): () => void {
   };
 }
 
-/** What `work` resolves with, or `late` when `timeoutMs` are over first. The work goes on, and its result is dropped. */
+/** Resolves with the result of `work`, or with `late` after `timeoutMs`. The work then continues, and its result is dropped. */
 export function withDeadline<Result, Late>(
   work: Promise<Result>,
   clock: Clock,
@@ -38,7 +38,7 @@ export function withDeadline<Result, Late>(
   });
 }
 
-/** Wakes at the earliest of the times it was given. */
+/** Calls back at the earliest of its times, and drops the others. */
 export interface WakeTimer {
   /** Milliseconds since 1970. */
   wakeAt(at: number): void;
@@ -48,16 +48,18 @@ export interface WakeTimer {
 export function createWakeTimer(clock: Clock, wake: () => void): WakeTimer {
   let pending: { at: number; timer: ClockTimer } | null = null;
 
-  function ring(): void {
-    pending = null;
-    wake();
-  }
-
   return {
     wakeAt(at) {
       if (pending !== null && pending.at <= at) return;
       pending?.timer.cancel();
-      pending = { at, timer: clock.setTimeout(ring, Math.max(0, at - clock.now())) };
+      const timer = clock.setTimeout(
+        () => {
+          pending = null;
+          wake();
+        },
+        Math.max(0, at - clock.now()),
+      );
+      pending = { at, timer };
     },
     clear() {
       pending?.timer.cancel();

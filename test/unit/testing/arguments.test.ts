@@ -1,21 +1,12 @@
 import { expect, test } from "vitest";
-import { type SignalEvent } from "../../../src/index.js";
-import { createManualClock, signalEvent, testEvent, verificationEvent } from "../../../src/testing/index.js";
+import { createManualClock, signalEvent, testEvent } from "../../../src/testing/index.js";
 
 const given = <Value>(value: unknown): Value => value as Value;
 
-const SLIPS: readonly (readonly [call: () => unknown, says: RegExp])[] = [
-  [() => signalEvent("price_increasd"), /no signal type "price_increasd"\. Did you mean "price_increased"\?/],
-  [() => signalEvent(given({ dta: {} })), /has no "dta", which signalEvent was given\. Did you mean "data"\?/],
-  [() => signalEvent({ data: { prodct: {} } }), /no "data\.prodct".* Did you mean "product"\?/],
-  [() => signalEvent("new_model", { data: { change: { beforre: {} } } }), /"data\.change\.beforre".*"before"/],
-  [() => testEvent({ data: { mesage: "" } }), /which testEvent was given.*"message"/],
-  [() => verificationEvent({ data: { chalenge: "" } }), /"challenge"/],
-];
-
-test.each(SLIPS)("a slip is refused, with the name that was meant: %s", (call, says) => {
+test("a misspelt signal type is refused, with the type that was probably meant", () => {
+  const call = () => signalEvent("price_increasd");
   expect(call).toThrow(expect.objectContaining({ name: "SignalboxError", code: "option_unknown" }) as Error);
-  expect(call).toThrow(says);
+  expect(call).toThrow(/no signal type "price_increasd"\. Did you mean "price_increased"\?/);
 });
 
 const INVALID: readonly (readonly [call: () => unknown, says: RegExp])[] = [
@@ -47,16 +38,6 @@ test.each(["a_type_of_next_year", "entered_category_top_50", "x", "price_history
   },
 );
 
-test("a new name that is a near miss of a known one can be given", () => {
+test("a new type that is nearly a known type can be given as data.signal_type", () => {
   expect(signalEvent({ data: { signal_type: "new_models" } }).data.signal_type).toBe("new_models");
-  const event = { ...signalEvent(), dta: 1 };
-  expect(event.dta).toBe(1);
-});
-
-test("properties that the service may add are no slips", () => {
-  const added = {
-    x: 1,
-    data: { tag: 1, sku: "1", product: { tier: "gold", name: "Acme", q: 1 }, titles: [], title: "t" },
-  };
-  expect(signalEvent(given<Partial<SignalEvent>>(added))).toMatchObject(added);
 });
