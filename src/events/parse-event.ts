@@ -72,11 +72,8 @@ export function parseEvent(body: Uint8Array): ParsedEvent {
   const data = dataSchema.safeParse(event.data);
   if (!data.success) {
     const path = ["data", firstPath(data.error)].filter((part) => part !== "").join(".");
-    return {
-      kind: "unusable",
-      reason: dataSchema === verificationDataSchema ? "challenge_missing" : "data_invalid",
-      path,
-    };
+    const reason = dataSchema === verificationDataSchema ? "challenge_missing" : "data_invalid";
+    return { kind: "unusable", reason, path };
   }
   return { kind: "known", event: value as KnownEvent };
 }

@@ -13,8 +13,7 @@ export function optionError(of: string, schema: z.ZodType, error: z.ZodError): S
   // A misspelt required option is also missing. The error about its name is more helpful.
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) return unknownOption(of, schema, unknown);
-  const issue = error.issues[0];
-  if (issue === undefined) return invalidOption(of, "", "expected an object");
+  const issue = error.issues[0] as z.core.$ZodIssue;
   return invalidOption(of, issue.path.join("."), issueWords(issue).replace(/^must be /, "expected "));
 }
 

@@ -136,17 +136,12 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
   // The last third of the time is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
-  if (retention.payloadDays > retention.keyDays) {
-    const problem = "expected at most keyDays, after which the whole event is deleted";
-    throw invalidOption(FACTORY, "retention.payloadDays", problem);
-  }
-  if (maxQueued.bytes < bodyLimitBytes) {
-    const problem = "expected at least bodyLimitBytes, or the largest body never fits";
-    throw invalidOption(FACTORY, "maxQueued.bytes", problem);
-  }
-  if (secretWaitMs >= ackTimeoutMs) {
-    throw invalidOption(FACTORY, "secretWaitMs", "expected less than ackTimeoutMs, which ends the wait");
-  }
+  const contradictions = [
+    [retention.payloadDays > retention.keyDays, "retention.payloadDays", "expected at most retention.keyDays"],
+    [maxQueued.bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
+    [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
+  ] as const;
+  for (const [isWrong, option, problem] of contradictions) if (isWrong) throw invalidOption(FACTORY, option, problem);
   const { backoff } = handoff;
   return {
     ...config,

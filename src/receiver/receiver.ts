@@ -141,8 +141,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           nextAttemptAt: at === null ? null : new Date(at),
         };
         // The error's message may quote the payload, so it is kept in the inbox and not logged.
-        const line = { ...failure, kind, errorName: errorName(error) };
-        log.warn(line, "a hand-off failed; `signalbox inbox show` prints the error");
+        const fields = { ...failure, kind, errorName: errorName(error) };
+        log.warn(fields, "a hand-off failed; `signalbox inbox show` prints the error");
         events.emit("handoffFailed", { ...failure, error, willRetry: at !== null });
       },
       dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),

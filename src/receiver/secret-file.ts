@@ -20,7 +20,6 @@ const TIME_RESOLUTION_MS = 2500;
 /** A lock file that is older was left behind by a process that died: no registration takes this long. */
 const LOCK_LIFE_MS = 60_000;
 export const MAX_SECRET_FILE_BYTES = 65_536;
-const NONE: readonly string[] = [];
 
 /**
  * Reads the secrets from a file with one on each line, as `signalbox register` writes it and `--secret-file` reads it. A
@@ -41,7 +40,7 @@ export function secretFile(path: string): SecretFile {
     throw new SignalboxError("option_invalid", "secretFile was given no path.", 'Pass one, such as "signals.secret".');
   }
   const file = resolve(path);
-  let known = NONE;
+  let known: readonly string[] = [];
   /** The file's `stat` when it was read; null when there was no file. */
   let readState: Stats | null = null;
   let lock = secretLockOf(file);
@@ -62,14 +61,16 @@ export function secretFile(path: string): SecretFile {
       closeSync(descriptor);
     }
     lock = secretLockOf(realpathSync(file));
-    if (!hasWarned && isOpenToOthers(readState)) {
-      hasWarned = true;
-      warnOpenToOthers(file);
-    }
+    if (hasWarned || process.platform === "win32" || (readState.mode & 0o007) === 0) return;
+    hasWarned = true;
+    // A warning, not an error: Docker and Kubernetes mount secrets with this mode by default.
+    process.emitWarning(`Other users of this machine can use the secret file ${file}: run \`chmod o= ${file}\`.`, {
+      code: "SIGNALBOX_SECRET_FILE_OPEN",
+    });
   }
 
   function clear(): void {
-    known = NONE;
+    known = [];
     readState = null;
   }
 
@@ -83,7 +84,10 @@ export function secretFile(path: string): SecretFile {
       } catch (error) {
         clear();
         const { code, message } = error as NodeJS.ErrnoException;
-        if (code !== "ENOENT") throw unreadable(file, code ?? message, error);
+        if (code === "ENOENT") return known;
+        const problem = `The secret file ${file} cannot be read (${code ?? message}).`;
+        const help = "Make it a regular file that the receiver's user is allowed to read.";
+        throw new SignalboxError("secret_invalid", problem, help, { cause: error });
       }
       return known;
     },
@@ -112,20 +116,4 @@ function isSameFile(a: Stats, b: Stats): boolean {
 /** Uses the machine's clock, since file times do. */
 function isSettled({ mtimeMs, ctimeMs }: Stats): boolean {
   return Date.now() - Math.max(mtimeMs, ctimeMs) > TIME_RESOLUTION_MS;
-}
-
-function isOpenToOthers({ mode }: Stats): boolean {
-  return process.platform !== "win32" && (mode & 0o007) !== 0;
-}
-
-// A warning, not an error: Docker and Kubernetes mount secrets with this mode by default.
-function warnOpenToOthers(file: string): void {
-  process.emitWarning(`Other users of this machine can use the secret file ${file}: run \`chmod o= ${file}\`.`, {
-    code: "SIGNALBOX_SECRET_FILE_OPEN",
-  });
-}
-
-function unreadable(file: string, reason: string, cause: unknown): SignalboxError {
-  const help = "Make it a regular file that the receiver's user is allowed to read.";
-  return new SignalboxError("secret_invalid", `The secret file ${file} cannot be read (${reason}).`, help, { cause });
 }

@@ -51,8 +51,6 @@ export interface Secrets {
   close(): Promise<void>;
 }
 
-const NONE: readonly string[] = [];
-
 /** @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable */
 export function createSecrets(option: SecretsOption): Secrets {
   const source = sourceOf(option);
@@ -96,8 +94,8 @@ function isThenable(value: unknown): value is PromiseLike<SecretLookup> {
 }
 
 function checked(found: SecretLookup | null): readonly string[] {
-  if (found === undefined || found === null) return NONE;
-  if (typeof found === "string") return isUsableSecret(found) ? [found] : NONE;
+  if (found === undefined || found === null) return [];
+  if (typeof found === "string") return isUsableSecret(found) ? [found] : [];
   if (Array.isArray(found) && found.every(isUsableSecret)) return found;
   throw new SignalboxError(
     "secret_invalid",

@@ -24,7 +24,12 @@ export function withOverrides<Event extends object>(
 
 function merge(of: string, base: object, overrides: unknown, path: readonly string[]): object {
   if (overrides === undefined) return base;
-  if (!isGroup(overrides)) throw notAnObject(of, overrides, path);
+  if (!isGroup(overrides)) {
+    const what = path.length === 0 ? `The overrides of ${of} are` : `The override "${path.join(".")}" of ${of} is`;
+    const kind = overrides === null ? "null" : Array.isArray(overrides) ? "a list" : `a ${typeof overrides}`;
+    const help = "Pass the parts of the event that the test needs; the other parts are filled in.";
+    throw new SignalboxError("option_invalid", `${what} invalid: expected an object, not ${kind}.`, help);
+  }
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(overrides)) {
     const own = merged[key];
@@ -32,13 +37,6 @@ function merge(of: string, base: object, overrides: unknown, path: readonly stri
     else if (value !== undefined) merged[key] = value;
   }
   return merged;
-}
-
-function notAnObject(of: string, given: unknown, path: readonly string[]): SignalboxError {
-  const what = path.length === 0 ? `The overrides of ${of} are` : `The override "${path.join(".")}" of ${of} is`;
-  const kind = given === null ? "null" : Array.isArray(given) ? "a list" : `a ${typeof given}`;
-  const help = "Pass the parts of the event that the test needs; the other parts are filled in.";
-  return new SignalboxError("option_invalid", `${what} invalid: expected an object, not ${kind}.`, help);
 }
 
 function isGroup(value: unknown): value is Record<string, unknown> {

@@ -8,10 +8,7 @@ const texts = new Map<string, string>();
 
 /** Reads an event of the package's fixtures. Each call returns a new copy. @param name the path without `.json` */
 export function readFixture<Event>(name: string): Event {
-  let text = texts.get(name);
-  if (text === undefined) {
-    text = readFileSync(join(FIXTURES, `${name}.json`), "utf8");
-    texts.set(name, text);
-  }
+  const text = texts.get(name) ?? readFileSync(join(FIXTURES, `${name}.json`), "utf8");
+  texts.set(name, text);
   return JSON.parse(text) as Event;
 }

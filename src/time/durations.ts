@@ -25,13 +25,10 @@ export function createDurations(): Durations {
     },
     stats() {
       const sorted = kept.slice(0, Math.min(count, KEPT)).sort();
-      const at = (share: number): number => rounded(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
+      // Rounded to microseconds.
+      const at = (share: number): number =>
+        Math.round((sorted[Math.ceil(share * sorted.length) - 1] ?? 0) * 1000) / 1000;
       return { count, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
     },
   };
-}
-
-/** Rounds to microseconds. */
-function rounded(durationMs: number): number {
-  return Math.round(durationMs * 1000) / 1000;
 }
