@@ -70,7 +70,7 @@ export function bindOperations({ database, assumptions, investigations, webhooks
     productProfile: {
       handle({ path, parameters }) {
         const profile = readProductProfile(database, path["slug"] ?? "", parameters.locale);
-        if (profile === null) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product of this slug.");
+        if (profile === null) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
         return profile;
       },
     },

@@ -11,21 +11,17 @@ import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
 import type { SignalDraft } from "../market/signals/due-signals.js";
 import { createPublishSignal, type PublishedSignal } from "./deliveries/publish-signal.js";
-import type { ResolveName } from "./transport/resolve-name.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createSettlementReporter } from "./deliveries/report-settlement.js";
 import { createWebhookFaults } from "./faults/webhook-faults.js";
 
-/** The parts outside of the emulator; tests replace them. */
 export interface WebhooksOptions {
-  /** @default over HTTPS, from this machine */
+  /** For tests. @default over HTTPS, from this machine */
   send?: SendRequest | undefined;
-  /** @default the system's resolver */
-  resolve?: ResolveName | undefined;
-  /** The certificates of authorities to trust instead of those of Node, PEM. */
+  /** The only certificates of authorities to trust, PEM. @default those that Node trusts */
   ca?: string | undefined;
-  /** The machine's time, for signatures with the assumption `signatureClock: "machine"`. @default the system's */
+  /** The machine's time, for signatures with the assumption `signatureClock: "machine"`. @default the system's clock */
   machineNow?: (() => number) | undefined;
   /** Called with each event of registrations and deliveries. Must not throw. @default none */
   report?: ReportEvent | undefined;
@@ -36,14 +32,14 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}) {
   const { assumptions, clock, scheduler } = core;
-  const { resolve, ca, machineNow = systemClock.now, report = () => undefined } = options;
-  const sender = createRequestSender({ assumptions, resolve, ca });
+  const { ca, machineNow = systemClock.now, report = () => undefined } = options;
+  const sender = createRequestSender({ assumptions, ca });
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
   const faults = createWebhookFaults(core);
   const signingTime = assumptions.signatureClock === "machine" ? machineNow : clock.now;
   const settle = createSettleDelivery(core);
-  const reportSettlement = createSettlementReporter({ report, signingTime, machineNow });
+  const reportSettlement = createSettlementReporter(report, () => signingTime() - machineNow());
   const publish = createPublishSignal(core, outbox);
   const dispatcher = createDeliveryDispatcher(core, {
     send: createFaultySender(options.send ?? sender.send),
@@ -55,7 +51,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   scheduler.add(dispatcher);
 
   return {
-    /** Operation 3. Only this answer has the secret. @throws ServiceError */
+    /** The operation registerWebhook. Only this answer has the secret. @throws ServiceError */
     register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
       const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
       const { id: registration_id, url } = registration;
@@ -72,7 +68,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     },
     deliveries: createDeliveryHistory(core, outbox),
     faults,
-    /** Aborts the requests in flight; they are sent again when the database is opened again. Idempotent. */
+    /** Aborts the requests in flight. They are sent again after the database was opened again. Idempotent. */
     async close() {
       await dispatcher.close();
       sender.close();

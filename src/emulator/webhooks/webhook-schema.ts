@@ -15,7 +15,7 @@ CREATE TABLE registration (
   locale TEXT NOT NULL,
   signal_types TEXT NOT NULL,
   failure_count INTEGER NOT NULL,
-  -- In the clear: the service signs with it.
+  -- Not hashed, because deliveries are signed with it.
   secret TEXT NOT NULL,
   challenge TEXT NOT NULL,
   created_at INTEGER NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE signal (
   draft TEXT NOT NULL
 ) STRICT;
 
--- The signals that were sent to an account: for its limit in a rolling 24 hours.
+-- The signals that were sent to an account, for its limit in a rolling 24 hours.
 CREATE TABLE account_signal (
   account_id INTEGER NOT NULL,
   signal_id INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE account_signal (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX account_signal_by_time ON account_signal (account_id, sent_at);
 
--- The bytes of an event, the same in each attempt and for each registration of its language.
+-- The bytes of an event: the same in each attempt and for each registration of a language.
 CREATE TABLE event (
   event_id TEXT NOT NULL,
   locale TEXT NOT NULL,
@@ -60,10 +60,10 @@ CREATE TABLE delivery (
     OR state = 'expired' OR state = 'cancelled'),
   attempts INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  -- After this moment it is not sent.
+  -- After this moment the delivery is not sent.
   expires_at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
-  -- The delivery that a person repeated with this one; null for one that the service made.
+  -- The delivery that this one repeats; null for a delivery that the service made.
   redelivery_of INTEGER
 ) STRICT;
 CREATE INDEX delivery_waiting ON delivery (registration_id, due_at) WHERE state = 'waiting';
@@ -71,7 +71,7 @@ CREATE INDEX delivery_expiring ON delivery (expires_at) WHERE state = 'waiting';
 CREATE INDEX delivery_by_registration ON delivery (registration_id);
 CREATE INDEX delivery_by_event ON delivery (event_id);
 
--- The number in each state, kept by triggers: counting would read all deliveries.
+-- The number of deliveries in each state, kept by triggers, because counting would read all deliveries.
 CREATE TABLE delivery_count (
   state TEXT PRIMARY KEY,
   deliveries INTEGER NOT NULL
@@ -97,18 +97,18 @@ CREATE TABLE attempt (
   answer_headers TEXT,
   -- The first 16 KiB.
   answer_body BLOB,
-  -- The faults that it met, a JSON array.
+  -- The faults that were applied, a JSON array.
   faults TEXT NOT NULL
 ) STRICT;
 CREATE INDEX attempt_by_delivery ON attempt (delivery_id);
 
--- Faults that deliveries to a registration meet on purpose.
+-- Faults that the control API set for the deliveries to a registration.
 CREATE TABLE webhook_fault (
   registration_id TEXT NOT NULL REFERENCES registration,
   kind TEXT NOT NULL,
   -- A status, or milliseconds.
   value INTEGER,
-  -- The number of requests that still meet it; null: all.
+  -- To how many more requests the fault is applied; null: to all.
   remaining INTEGER,
   PRIMARY KEY (registration_id, kind)
 ) STRICT, WITHOUT ROWID;

@@ -13,7 +13,6 @@ const listInput = z.strictObject({
   registration_id: registration_id.optional(),
   event_id: z.string().optional(),
   state: z.enum(DELIVERY_STATES).optional(),
-  /** Deliveries with a smaller id: the next page. */
   before: deliveryId.optional(),
   limit: z.int().min(1).max(500).default(50),
 });
@@ -25,14 +24,15 @@ const faultInput = z.discriminatedUnion("kind", [
   z.strictObject({ registration_id, times, kind: z.enum(["cut_body", "reset", "duplicate"]) }),
 ]);
 
-/** Deliveries, sending them again, and the faults that they meet. */
+/** The control operations on deliveries and their faults. */
 export function deliveriesControl({ deliveries, registrations, faults }: Webhooks) {
   const listed = (id?: string): { items: WebhookFault[] } => ({ items: faults.list(id) });
   return {
     listDeliveries: controlOperation({
       method: "GET",
       path: "/deliveries",
-      about: "Lists deliveries, the newest first, with each request, its answer and how long it took.",
+      about:
+        "Lists deliveries, the newest first, with each request, its answer and how long it took. before: the smallest id of the page before.",
       input: listInput,
       run: (filter) => ({ items: deliveries.list(filter) }),
     }),
@@ -46,21 +46,22 @@ export function deliveriesControl({ deliveries, registrations, faults }: Webhook
     redeliver: controlOperation({
       method: "POST",
       path: "/deliveries/{delivery_id}/redeliver",
-      about: "Sends the event of a delivery again: the same id and bytes, signed anew.",
+      about: "Sends the event of a delivery again, with the same id and bytes and a new signature.",
       input: z.strictObject({ delivery_id: deliveryId }),
       run: ({ delivery_id }) => ({ delivery_id: deliveries.redeliver(delivery_id) }),
     }),
     listDeliveryFaults: controlOperation({
       method: "GET",
       path: "/faults/deliveries",
-      about: "Lists the faults that deliveries to registrations meet.",
+      about: "Lists the faults that are set for deliveries, of a registration or of all.",
       input: z.strictObject({ registration_id: registration_id.optional() }),
       run: ({ registration_id: id }) => listed(id),
     }),
     setDeliveryFault: controlOperation({
       method: "POST",
       path: "/faults/deliveries",
-      about: "Sets a fault for deliveries to a registration, for some requests or until it is cleared.",
+      about:
+        "Sets a fault for the next requests to a registration: for the number in times, or without it until it is cleared.",
       input: faultInput,
       run(fault) {
         registrations.read(fault.registration_id);

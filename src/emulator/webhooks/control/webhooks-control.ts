@@ -25,13 +25,13 @@ const publishInput = z.strictObject({
     .optional(),
   period: z
     .strictObject({ start: z.iso.date(), end: z.iso.date() })
-    .refine(({ start, end }) => start <= end, { path: ["end"], message: "is before period.start" })
+    .refine(({ start, end }) => start <= end, { path: ["end"], message: "is earlier than period.start" })
     .optional(),
   observed_at: dateTimeSchema.optional(),
   published_at: dateTimeSchema.optional(),
 });
 
-/** Follows and registrations, as the dashboard of the service has them, and the publishing of signals. */
+/** The control operations on follows, registrations and signals. The real service has most of them in its dashboard. */
 export function webhooksControl(
   { database, clock }: Pick<EmulatorCore, "database" | "clock">,
   webhooks: Webhooks,
@@ -47,19 +47,14 @@ export function webhooksControl(
     return { items: follows.list(account_id) };
   };
 
-  function publish({
-    slug: of,
-    signal_type,
-    published_at,
-    observed_at,
-    ...said
-  }: z.output<typeof publishInput>): PublishedSignal {
-    const product = findProduct.get(of);
-    if (product === undefined) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product of this slug.");
+  function publish(input: z.output<typeof publishInput>): PublishedSignal {
+    const { slug: productSlug, signal_type, published_at, observed_at, ...texts } = input;
+    const product = findProduct.get(productSlug);
+    if (product === undefined) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
     const now = clock.now();
     const publishedAt = published_at === undefined ? now : Date.parse(published_at);
     if (publishedAt > now) throw new ServiceError("INVALID_PARAMETERS", "published_at: is in the future.");
-    const overrides = { ...said, observed_at: observed_at === undefined ? undefined : Date.parse(observed_at) };
+    const overrides = { ...texts, observed_at: observed_at === undefined ? undefined : Date.parse(observed_at) };
     const draft = draftSignal(database, { ...product, signal_type }, publishedAt, overrides);
     return webhooks.publish(draft, { publishedAt });
   }
@@ -75,7 +70,7 @@ export function webhooksControl(
     follow: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/follows",
-      about: "Lets an account follow products: it gets signals about them from now on.",
+      about: "Makes an account follow products. It gets signals about them from now on.",
       input: z.strictObject({ account_id: accountId, slugs: z.array(slug).min(1).max(1000) }),
       run({ account_id, slugs }) {
         assertAccount(account_id);
@@ -86,18 +81,18 @@ export function webhooksControl(
     unfollow: controlOperation({
       method: "DELETE",
       path: "/accounts/{account_id}/follows/{slug}",
-      about: "Ends that an account follows a product.",
+      about: "Makes an account stop following a product.",
       input: z.strictObject({ account_id: accountId, slug }),
-      run({ account_id, slug: of }) {
+      run({ account_id, slug: productSlug }) {
         assertAccount(account_id);
-        follows.unfollow(account_id, of);
+        follows.unfollow(account_id, productSlug);
         return followed(account_id);
       },
     }),
     listRegistrations: controlOperation({
       method: "GET",
       path: "/registrations",
-      about: "Lists the webhook registrations, deleted ones too, of an account or of all.",
+      about: "Lists the webhook registrations of an account or of all accounts, deleted ones too.",
       input: z.strictObject({ account_id: accountId.optional() }),
       run: ({ account_id }) => ({ items: registrations.list({ accountId: account_id }) }),
     }),
@@ -111,7 +106,7 @@ export function webhooksControl(
     pauseRegistration: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/pause",
-      about: "Pauses an active registration: it gets no new signals, and its waiting deliveries stay.",
+      about: "Pauses an active registration. It gets no new signals. Its waiting deliveries stay until they expire.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.setStatus(registration_id, "paused"),
     }),
@@ -125,14 +120,14 @@ export function webhooksControl(
     deleteRegistration: controlOperation({
       method: "DELETE",
       path: "/registrations/{registration_id}",
-      about: "Deletes a registration for good; its waiting deliveries are cancelled.",
+      about: "Deletes a registration and cancels its waiting deliveries. This cannot be undone.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.setStatus(registration_id, "deleted"),
     }),
     rotateSecret: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/rotate",
-      about: "Gives a registration a new signing secret. Only this answer has it.",
+      about: "Gives a registration a new signing secret. Only this answer has the secret.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.rotateSecret(registration_id),
     }),
@@ -154,7 +149,7 @@ export function webhooksControl(
       method: "POST",
       path: "/signals",
       about:
-        "Publishes a signal about a product. What is left out comes from the data of the month that was observed last.",
+        "Publishes a signal about a product. Fields that are left out come from the data of the last observed month.",
       input: publishInput,
       run: publish,
     }),

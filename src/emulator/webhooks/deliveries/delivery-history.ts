@@ -8,20 +8,20 @@ import type { WebhookFault } from "../faults/webhook-faults.js";
 
 /** One request and its answer, as the control API shows them. */
 export interface AttemptView {
-  /** Date-time, of the service's clock. */
+  /** Date-time, by the emulator's clock. */
   started_at: string;
   /** In real time, to the last byte of the answer. */
   duration_ms: number;
   request: { method: "POST"; url: string; headers: Record<string, string>; body: string };
-  /** With up to 16 KiB of its body; null when there was none. */
+  /** The answer with up to 16 KiB of its body; null when there was no answer. */
   answer: { status: number; headers: Record<string, string>; body: string } | null;
   /** Why there was no answer. */
   failure: RequestFailure | null;
-  /** The faults that it met; a `status` replaced the real one. */
+  /** The faults that were applied. With `status`, the attempt counted as if the answer had had that status. */
   faults: Pick<WebhookFault, "kind" | "value">[];
 }
 
-/** An event for one registration, as the control API shows it. All times are date-times. */
+/** A delivery as the control API shows it. All times are date-times. */
 export interface DeliveryView {
   delivery_id: number;
   registration_id: string;
@@ -29,11 +29,11 @@ export interface DeliveryView {
   event_type: DeliveryRow["event_type"];
   state: DeliveryState;
   created_at: string;
-  /** After this moment it is not sent. */
+  /** After this moment the delivery is not sent. */
   expires_at: string;
-  /** Null unless it waits. */
+  /** Null unless the state is `waiting`. */
   next_attempt_at: string | null;
-  /** The delivery that a person repeated with this one. */
+  /** The id of the delivery that this one repeats; null for a delivery that the service made. */
   redelivery_of: number | null;
   attempts: AttemptView[];
 }
@@ -43,7 +43,7 @@ export interface DeliveryFilter {
   registration_id?: string | undefined;
   event_id?: string | undefined;
   state?: DeliveryState | undefined;
-  /** Only those with a smaller id: the next page. */
+  /** Selects deliveries with a smaller id: the next page. */
   before?: number | undefined;
   limit: number;
 }
@@ -65,7 +65,7 @@ const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
   JOIN registration r USING (registration_id)
   JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
 
-/** The deliveries with their requests and answers. */
+/** Shows deliveries with their requests and answers, and sends them again. */
 export function createDeliveryHistory({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
   const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
   const attemptsOf = database.prepare<[number], AttemptRow>(
@@ -77,17 +77,17 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
 
   function rowOf(deliveryId: number): ShownRow {
     const row = find.get(deliveryId);
-    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no delivery of this id.");
+    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no delivery with this id.");
     return row;
   }
 
   const show = (row: ShownRow): DeliveryView => deliveryView(row, attemptsOf.all(row.delivery_id));
 
   return {
-    /** The newest first. */
+    /** Returns the newest delivery first. */
     list({ limit, before, ...equal }: DeliveryFilter): DeliveryView[] {
       const given = Object.entries(equal).filter(([, value]) => value !== undefined);
-      // The names are those of the filter's type.
+      // The names come from a strict schema, so they hold no SQL.
       const conditions = ["d.delivery_id < ?", ...given.map(([name]) => `d.${name} = ?`)].join(" AND ");
       const values = [before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit];
       return database
@@ -97,7 +97,7 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
     },
     /** @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (deliveryId: number) => show(rowOf(deliveryId)),
-    /** Sends its event again, as a new delivery. @returns the id of that one. @throws ServiceError */
+    /** Sends the event of a delivery again. @returns the id of the new delivery. @throws ServiceError */
     redeliver(deliveryId: number): number {
       const row = rowOf(deliveryId);
       if (statusOf.get(row.registration_id) !== "active") {
@@ -108,8 +108,8 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
       if (expiresAt < clock.now()) {
         throw new ServiceError(
           "STATE_CONFLICT",
-          "The signal was published more than 24 hours ago; the service never sends it after that. To send it anyway, start " +
-            "the emulator with the assumption redeliversOldSignals.",
+          "The signal was published more than 24 hours ago, so the service does not send it. To send it anyway, start the " +
+            "emulator with the assumption redeliversOldSignals.",
         );
       }
       const id = outbox.addAgain(row, expiresAt);

@@ -1,10 +1,10 @@
 import type { ServiceLocale } from "../../../api/locale.js";
 
-/** The states of a delivery. The last four are final, though a person can have its event sent again. */
+/** The states of a delivery. The last four are final. Redelivery creates a new delivery. */
 export const DELIVERY_STATES = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** An event for one registration, as it is stored. */
+/** A delivery as it is stored: one event for one registration. */
 export interface DeliveryRow {
   delivery_id: number;
   registration_id: string;

@@ -9,9 +9,9 @@ import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { WebhookRequest } from "../transport/send-request.js";
 import type { WebhookFaults } from "../faults/webhook-faults.js";
 
-/** Sends the deliveries that are due, for each registration on its own: a slow or dead receiver delays no other. */
+/** Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs delays no other one. */
 export interface DeliveryDispatcher extends DueWork {
-  /** Aborts the requests that are in flight; they count as not sent. */
+  /** Aborts the requests in flight. They count as not sent. */
   close(): Promise<void>;
 }
 
@@ -20,16 +20,16 @@ interface DispatcherParts {
   /** Stores the result of an attempt. */
   settle: (delivery: DeliveryRow, sent: SentDelivery) => void;
   faults: WebhookFaults;
-  /** The time of signatures, in milliseconds since 1970. */
+  /** The time that signatures have, in milliseconds since 1970. */
   signingTime: () => number;
   /** Called with the error when a result cannot be stored. */
   onFailure: (error: unknown) => void;
 }
 
-/** The time-out for a registration that hung, while the clock is moved: days of retries should not take minutes. */
-const IMPATIENT_MS = 500;
+/** The time-out while the clock is advanced, for a registration whose last request timed out: days of retries take seconds. */
+const TIMEOUT_WHILE_ADVANCING_MS = 500;
 
-/** The wait after the result of a delivery could not be stored. */
+/** How long a delivery waits after its result could not be stored. */
 const REST_MS = 60_000;
 
 type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
@@ -44,18 +44,18 @@ export function createDeliveryDispatcher(
   /** The number of requests in flight, by registration. */
   const inFlight = new Map<string, number>();
   /** Registrations whose last request timed out. */
-  const hung = new Set<string>();
+  const timedOut = new Set<string>();
   const running = new Set<Promise<void>>();
-  /** Deliveries whose result could not be stored; they are sent again after `unknownUntil`. */
-  const unknown = new Set<number>();
-  let unknownUntil = 0;
+  /** Deliveries whose result could not be stored. They are sent again at `resendAt`. */
+  const unsettled = new Set<number>();
+  let resendAt = 0;
   let draining: Promise<void> | null = null;
 
-  // These were in flight when the process ended. They may have arrived or not, so they are sent again.
+  // These deliveries were in flight when the process ended. They are sent again, since it is unknown whether they arrived.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // A pending registration has only its verification. The deliveries of a paused one wait until they expire. The query looks
-  // up each registration: grouping all waiting deliveries would read all of them.
+  // A pending registration has only its verification. The deliveries of a paused registration wait until they expire. The
+  // query looks up each registration, because GROUP BY would read all waiting deliveries.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
        WHERE d.registration_id = r.registration_id AND d.state = 'waiting') AS due
@@ -75,7 +75,7 @@ export function createDeliveryDispatcher(
        AND (r.status = 'active' OR r.status = 'pending')
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
-  // While a fault holds a delivery back, its registration may be rotated, paused or deleted.
+  // Read right before the request: a fault may have held the delivery back, and the secret or the status may have changed.
   const secretOf = database
     .prepare<[string], string>(
       `SELECT secret FROM registration
@@ -88,7 +88,6 @@ export function createDeliveryDispatcher(
      WHERE delivery_id = ?`,
   );
   const markSending = database.prepare<[number]>("UPDATE delivery SET state = 'sending' WHERE delivery_id = ?");
-
   const putBack = database.prepare<[number]>(
     "UPDATE delivery SET state = 'waiting' WHERE delivery_id = ? AND state = 'sending'",
   );
@@ -98,7 +97,7 @@ export function createDeliveryDispatcher(
 
   function leaveSlot(registrationId: string): void {
     inFlight.set(registrationId, countOf(registrationId) - 1);
-    // Others of this registration may have become due while this one was in flight.
+    // Other deliveries of this registration may have become due meanwhile.
     try {
       fill(registrationId);
     } catch (error) {
@@ -114,14 +113,14 @@ export function createDeliveryDispatcher(
       inFlight.set(registrationId, countOf(registrationId) + 1);
       const run = attempt(delivery)
         .catch((error: unknown) => {
-          unknown.add(delivery.delivery_id);
-          unknownUntil = clock.now() + REST_MS;
+          unsettled.add(delivery.delivery_id);
+          resendAt = clock.now() + REST_MS;
           onFailure(error);
         })
         .finally(() => {
           running.delete(run);
           leaveSlot(registrationId);
-          // Its retry may be due before all other work, and before the slowest request in flight is done.
+          // The retry of this delivery may be due before all other work.
           if (!stop.signal.aborted) scheduler.wake();
         });
       running.add(run);
@@ -132,21 +131,21 @@ export function createDeliveryDispatcher(
     const { registration_id: registrationId } = delivery;
     const sent = await send({
       registrationId,
-      faults: faults.meet(registrationId),
+      faults: faults.takeForNextRequest(registrationId),
       signal: stop.signal,
       sign: () => {
         const secret = secretOf.get(registrationId);
         if (secret === undefined) return null;
-        const isImpatient = scheduler.isAdvancing && hung.has(registrationId);
-        const timeoutMs = isImpatient ? Math.min(IMPATIENT_MS, assumptions.deliveryTimeoutMs) : undefined;
+        const isShort = scheduler.isAdvancing && timedOut.has(registrationId);
+        const timeoutMs = isShort ? Math.min(TIMEOUT_WHILE_ADVANCING_MS, assumptions.deliveryTimeoutMs) : undefined;
         const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
         return { request, startedAt: clock.now() };
       },
       async yieldSlot(wait) {
-        // The wait starts before the next delivery, which then knows that one is held back.
-        const held = wait();
+        // Started before the next delivery is sent: `reorder` holds back only one delivery at a time.
+        const waiting = wait();
         leaveSlot(registrationId);
-        await held;
+        await waiting;
         inFlight.set(registrationId, countOf(registrationId) + 1);
       },
     });
@@ -155,13 +154,13 @@ export function createDeliveryDispatcher(
       setAside.run(delivery.delivery_id);
       return;
     }
-    if ("failure" in sent.outcome && sent.outcome.failure === "timed_out") hung.add(registrationId);
-    else hung.delete(registrationId);
+    if ("failure" in sent.outcome && sent.outcome.failure === "timed_out") timedOut.add(registrationId);
+    else timedOut.delete(registrationId);
     settle(delivery, sent);
   }
 
   function drained(): Promise<void> {
-    // Without running requests the function below would end before `draining` is set, and leave a promise that is done.
+    // Without running requests, `draining` would be set after its function has ended, and would stay set.
     if (running.size === 0) return Promise.resolve();
     draining ??= (async () => {
       while (running.size > 0) await Promise.all(running);
@@ -174,9 +173,10 @@ export function createDeliveryDispatcher(
     nextDueAt() {
       if (stop.signal.aborted) return null;
       const expiry = firstExpiry.get() ?? null;
-      const known = unknown.size > 0 ? unknownUntil : null;
-      if (expiry === null) return known;
-      let next = Math.min(expiry + 1, known ?? Infinity);
+      const resend = unsettled.size > 0 ? resendAt : null;
+      // Every waiting delivery expires, so without an expiry no delivery waits.
+      if (expiry === null) return resend;
+      let next = Math.min(expiry + 1, resend ?? Infinity);
       for (const { registration_id, due } of dueByRegistration.all()) {
         if (due !== null && due < next && hasRoom(registration_id)) next = due;
       }
@@ -184,9 +184,9 @@ export function createDeliveryDispatcher(
     },
     runDue(nowMs) {
       if (stop.signal.aborted) return drained();
-      if (unknownUntil <= nowMs) {
-        for (const id of unknown) putBack.run(id);
-        unknown.clear();
+      if (resendAt <= nowMs) {
+        for (const id of unsettled) putBack.run(id);
+        unsettled.clear();
       }
       expire.run(nowMs);
       for (const { registration_id, due } of dueByRegistration.all()) {
@@ -201,7 +201,7 @@ export function createDeliveryDispatcher(
   };
 }
 
-/** Each attempt has a new timestamp, over the same bytes (service document, Events, rules 1 to 3). */
+/** Signs the same bytes with a new timestamp for each attempt (service document, Events, rules 1 to 3). */
 function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
   return {
     url,

@@ -4,10 +4,10 @@ import type { RequestOutcome } from "../transport/send-request.js";
 import type { DeliveryRow } from "./delivery-row.js";
 
 /**
- * When a delivery is tried again: the one place for it. The assumption `retrySeconds` lists the waits, and a receiver that is
- * busy can ask for a longer one.
+ * Decides when a failed delivery is sent again. The assumption `retrySeconds` lists the waits; the end of the list ends the
+ * attempts. A busy receiver can ask for a longer wait. An attempt later than `expires_at` (24 hours) is not made.
  *
- * @returns milliseconds since 1970; null when it is not tried again
+ * @returns milliseconds since 1970; null when the delivery is not sent again
  */
 export type NextAttemptAt = (
   delivery: Pick<DeliveryRow, "expires_at">,
@@ -23,18 +23,18 @@ export function createNextAttemptAt({
     const planned = waits[attempt - 1];
     if (planned === undefined) return null;
     const asked = Math.min(askedRetryAfter(outcome), longestRetryAfterSeconds);
-    // Times are whole milliseconds; the seconds of the assumption may have any number of decimals.
+    // Times are stored as whole milliseconds. The assumption's seconds can have decimals.
     const dueAt = now + Math.round(Math.max(planned, asked) * 1000);
     return dueAt > expires_at ? null : dueAt;
   };
 }
 
-/** The seconds for which a busy receiver (429, 503) asks in its Retry-After; 0 when it does not ask. */
+/** Returns the seconds that a busy receiver (429, 503) asks for in Retry-After; 0 without that header. */
 function askedRetryAfter(outcome: RequestOutcome): number {
   if ("failure" in outcome || (outcome.status !== 429 && outcome.status !== 503)) return 0;
   const { "retry-after": text = "", date = "" } = outcome.headers;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // A date is measured by the receiver's own clock, which wrote it.
+  // Both dates are by the receiver's clock, which may differ from the emulator's.
   const seconds = (Date.parse(text) - Date.parse(date)) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
 }

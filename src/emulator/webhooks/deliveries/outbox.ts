@@ -5,10 +5,10 @@ import type { EmulatorCore } from "../../instance/core.js";
 import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 
-/** The events that are to be sent. */
+/** Stores the events and deliveries that are to be sent. */
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** How long an event may be sent (service document, signal.published). */
+/** How long after its publication an event can be sent (service document, signal.published). */
 export const EVENT_LIFE_MS = LIMITS.signalDelayHours * 3_600_000;
 
 export function createOutbox({ database, clock }: EmulatorCore) {
@@ -32,9 +32,10 @@ export function createOutbox({ database, clock }: EmulatorCore) {
 
   return {
     /**
-     * Adds an event for a registration, due now. Its bytes are made once for each language.
+     * Adds a delivery of an event to a registration, due now. The bytes of an event are made once for each language.
      *
-     * @param since the start of its 24 hours, in milliseconds since 1970
+     * @param since the start of the 24 hours, in milliseconds since 1970
+     * @returns the id of the delivery
      */
     add(
       { registration_id, locale }: Pick<RegistrationRow, "registration_id" | "locale">,
@@ -49,7 +50,7 @@ export function createOutbox({ database, clock }: EmulatorCore) {
       const expires_at = since + EVENT_LIFE_MS;
       return insertDelivery({ registration_id, locale, event_id: eventId, redelivery_of: null, expires_at });
     },
-    /** Sends the event of a delivery again, as a new delivery: the same id and bytes, a new signature. */
+    /** Adds a new delivery of the same event: the same event id and bytes, a new signature. @returns the new id */
     addAgain({ delivery_id, registration_id, event_id, locale }: DeliveryRow, expires_at: number): number {
       return insertDelivery({ registration_id, event_id, locale, redelivery_of: delivery_id, expires_at });
     },

@@ -6,22 +6,23 @@ import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { SignalDraft } from "../../market/signals/due-signals.js";
 
-/** What publishing a signal came to. */
+/** The result of publishing a signal. */
 export interface PublishedSignal {
   signal_id: number;
-  /** `sig_<signal_id>_<product_id>`: the id of its event. */
+  /** `sig_<signal_id>_<product_id>`. */
   event_id: string;
-  /** How many registrations it goes to. */
+  /** The number of registrations that the signal is sent to. */
   registrations: number;
-  /** Accounts that follow the product and have had their 1,000 of the last 24 hours. */
+  /** The number of followers that already got 1,000 signals in the last 24 hours. The signal is not sent to them. */
   accounts_over_limit: number;
 }
 
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Publishes signals (service document, signal.published). A signal goes to every active registration with its type, of every account that follows its product. Follow and registration
- * must be older than the publishing. A signal that is a day old is not sent.
+ * Publishes signals (service document, signal.published). A signal is sent to the active registrations that subscribe its type,
+ * of the accounts that follow its product. Follow and registration must not be newer than the signal. A signal that is more
+ * than 24 hours old is stored but not sent.
  */
 export function createPublishSignal({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
   const insertSignal = database.prepare<[number, string, number, number, string]>(
@@ -51,17 +52,17 @@ export function createPublishSignal({ database, clock, scheduler, assumptions }:
 
       const result = { signal_id: signalId, event_id: eventId, registrations: 0, accounts_over_limit: 0 };
       if (now - publishedAt > EVENT_LIFE_MS) return result;
-      const mayReceive = new Map<number, boolean>();
+      const isWithinLimit = new Map<number, boolean>();
       for (const registration of receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt })) {
         const { account_id: accountId, locale } = registration;
-        // An event for two registrations of one account counts once in its 1,000.
-        if (!mayReceive.has(accountId)) {
-          const isWithinLimit = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
-          mayReceive.set(accountId, isWithinLimit);
-          if (isWithinLimit) noteSent.run(accountId, signalId, now);
+        // A signal for two registrations of an account counts once.
+        if (!isWithinLimit.has(accountId)) {
+          const isWithin = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
+          isWithinLimit.set(accountId, isWithin);
+          if (isWithin) noteSent.run(accountId, signalId, now);
           else result.accounts_over_limit++;
         }
-        if (mayReceive.get(accountId) !== true) continue;
+        if (isWithinLimit.get(accountId) !== true) continue;
         outbox.add(
           registration,
           () => signalEvent(draft, { signalId, eventId, slug, locale, publishedAt }),
@@ -90,7 +91,7 @@ function signalEvent(
     id: facts.eventId,
     version: "1",
     type: "signal.published",
-    // The time of publishing, not the present: the same signal has the same bytes in every run.
+    // Not the present time: a signal has the same bytes in every run.
     created_at: publishedAt,
     data: {
       signal_id: facts.signalId,

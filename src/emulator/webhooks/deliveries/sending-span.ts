@@ -1,16 +1,16 @@
 import type { EmulatorCore } from "../../instance/core.js";
 import type { DeliveryState } from "./delivery-row.js";
 
-/** The deliveries of a span of time. */
+/** What was published and sent during a span of time. */
 export interface SendingSummary {
   signals_published: number;
-  /** `waiting` counts those that wait at the end, retries included; the other numbers count what happened within the span. */
+  /** `waiting` counts the deliveries that wait at the end, retries included. The other numbers are changes during the span. */
   deliveries: { created: number; delivered: number; failed: number; expired: number; waiting: number };
-  /** The ids of the registrations that were paused. */
+  /** The ids of the registrations that were paused during the span. */
   registrations_paused: string[];
 }
 
-/** Starts a span of time, and returns the function that ends it. */
+/** Starts a span. Returns the function that ends the span and sums it up. */
 export type OpenSendingSpan = () => () => SendingSummary;
 
 export function createOpenSendingSpan({ database }: Pick<EmulatorCore, "database">): OpenSendingSpan {

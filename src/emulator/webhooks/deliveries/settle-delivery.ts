@@ -11,23 +11,25 @@ export interface Settlement {
   outcome: RequestOutcome;
   /** 1 for the first attempt. */
   attempt: number;
-  /** Whether the answer was a 2xx, and had the challenge if one was sent. */
-  isTaken: boolean;
-  /** Whether this made the registration active. */
+  /** Whether the answer was a 2xx and, to a verification, held the challenge. */
+  isDelivered: boolean;
+  /** Whether this attempt made the registration active. */
   isVerified: boolean;
-  /** Whether this paused the registration. */
+  /** Whether this attempt paused the registration. */
   isPaused: boolean;
   /** In milliseconds since 1970; null when there is no other attempt. */
   nextAttemptAt: number | null;
-  /** Of the registration, after this attempt. */
+  /** The registration's failure count after this attempt. */
   failureCount: number;
   url: string;
 }
 
-/** Stores the result of an attempt, with what follows for its delivery and its registration. */
-export type SettleDelivery = (delivery: DeliveryRow, sent: SentDelivery) => Settlement;
-
-export function createSettleDelivery({ database, clock, assumptions }: EmulatorCore): SettleDelivery {
+/** Stores the result of an attempt, and changes its delivery and its registration. */
+export function createSettleDelivery({
+  database,
+  clock,
+  assumptions,
+}: EmulatorCore): (delivery: DeliveryRow, sent: SentDelivery) => Settlement {
   const nextAttemptAt = createNextAttemptAt(assumptions);
   const insertAttempt = database.prepare<[Record<string, unknown>]>(
     `INSERT INTO attempt (delivery_id, started_at, duration_ms, request_headers, status, failure, answer_headers,
@@ -44,7 +46,7 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
   const activate = database.prepare<[{ id: string; now: number }]>(
     "UPDATE registration SET status = 'active', updated_at = @now WHERE registration_id = @id AND status = 'pending'",
   );
-  // A registration can have a second verification. Once one was answered, the other has no effect.
+  // A person can have the verification sent again. When one of them was answered, the others have no effect.
   const cancelVerifications = database.prepare<[string]>(
     `UPDATE delivery SET state = 'cancelled'
      WHERE registration_id = ? AND state = 'waiting' AND event_type = 'webhook.verification'`,
@@ -59,7 +61,7 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     `UPDATE registration SET status = 'paused', updated_at = @now
      WHERE registration_id = @id AND status = 'active' AND failure_count >= @most`,
   );
-  // Not while a second verification may still be answered.
+  // Not while another verification may still be answered.
   const deleteUnverified = database.prepare<[{ id: string; now: number }]>(
     `UPDATE registration SET status = 'deleted', updated_at = @now
      WHERE registration_id = @id AND status = 'pending' AND NOT EXISTS (SELECT 1 FROM delivery d
@@ -70,12 +72,6 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
   );
 
-  function registrationOf(id: string): RegistrationRow {
-    const row = findRegistration.get(id);
-    if (row === undefined) throw new Error(`the registration ${id} of a delivery is missing`);
-    return row;
-  }
-
   return database.transaction((delivery: DeliveryRow, { requests, outcome }: SentDelivery) => {
     const { delivery_id, registration_id: id } = delivery;
     const now = clock.now();
@@ -84,13 +80,14 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     const store = (state: DeliveryState, dueAt: number = delivery.due_at): void =>
       void setState.run({ id: delivery_id, state, attempt, dueAt });
 
-    const { challenge, status, failure_count, url } = registrationOf(id);
+    // A foreign key of the delivery: registrations are never removed from the table.
+    const { challenge, status, failure_count, url } = findRegistration.get(id) as RegistrationRow;
     const isVerification = delivery.event_type === "webhook.verification";
-    const settlement = {
+    const failed = {
       outcome,
       attempt,
       url,
-      isTaken: false,
+      isDelivered: false,
       isVerified: false,
       isPaused: false,
       nextAttemptAt: null,
@@ -100,11 +97,11 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
       const isVerified = isVerification && activate.run({ id, now }).changes > 0;
       if (isVerification) cancelVerifications.run(id);
       resetFailures.run({ id, now });
-      return { ...settlement, isTaken: true, isVerified, failureCount: 0 };
+      return { ...failed, isDelivered: true, isVerified, failureCount: 0 };
     }
     if (status === "deleted") {
       store("cancelled");
-      return { ...settlement, failureCount: failure_count };
+      return { ...failed, failureCount: failure_count };
     }
     countFailure.run({ id, now });
     const isPaused = pause.run({ id, now, most: assumptions.pauseAfterFailures }).changes > 0;
@@ -114,7 +111,7 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     if (dueAt === null && isVerification && assumptions.unverifiedBecome === "deleted") {
       if (deleteUnverified.run({ id, now }).changes > 0) cancelWaiting.run(id);
     }
-    return { ...settlement, isPaused, nextAttemptAt: dueAt, failureCount: failure_count + 1 };
+    return { ...failed, isPaused, nextAttemptAt: dueAt, failureCount: failure_count + 1 };
   });
 }
 
@@ -124,7 +121,7 @@ function isSuccess(outcome: RequestOutcome): outcome is Extract<RequestOutcome, 
 
 const challengeAnswer = z.object({ challenge: z.string() });
 
-/** The challenge in an answer (service document, webhook.verification); null when there is none. */
+/** Returns the challenge in an answer (service document, webhook.verification); null without one. */
 function challengeIn(body: Buffer): string | null {
   try {
     return challengeAnswer.parse(JSON.parse(body.toString("utf8"))).challenge;

@@ -1,13 +1,13 @@
-import { systemClock } from "../../../time/clock.js";
+import { setTimeout as delay } from "node:timers/promises";
 import type { RequestOutcome, SendRequest, WebhookRequest } from "../transport/send-request.js";
-import type { FaultKind, MetFaults } from "./webhook-faults.js";
+import type { AppliedFaults, FaultKind } from "./webhook-faults.js";
 
 /** One request that was sent, as it is stored. */
 export interface SentRequest {
   request: WebhookRequest;
   /** The real answer, or why there was none. */
   outcome: RequestOutcome;
-  /** In the service's time, milliseconds since 1970. */
+  /** By the emulator's clock, in milliseconds since 1970. */
   startedAt: number;
   /** In real time. */
   durationMs: number;
@@ -16,31 +16,25 @@ export interface SentRequest {
 
 /** One attempt of a delivery. */
 export interface SentDelivery {
-  /** Two if the fault `duplicate` was met. */
+  /** Two with the fault `duplicate`. */
   requests: readonly SentRequest[];
-  /** The outcome that counts: the fault `status` changes it. */
+  /** The outcome of the attempt. The fault `status` changes it. */
   outcome: RequestOutcome;
 }
 
-/** Sends a delivery with the faults that it meets; null when the registration gets no deliveries any more. */
+/** Sends a delivery and applies its faults. Returns null when the registration gets no more deliveries. */
 export type SendWithFaults = (given: {
   registrationId: string;
-  faults: MetFaults;
-  /** Called right before the request is sent, since the signature has the time of that moment. Null: nothing is sent. */
+  faults: AppliedFaults;
+  /** Called right before the request is sent, so the signature has the time of that moment. Null: nothing is sent. */
   sign: () => { request: WebhookRequest; startedAt: number } | null;
-  /** Called with the wait of a delivery that is held back: other deliveries are sent meanwhile. */
+  /** Called with the wait of a delivery that is held back. Other deliveries are sent during the wait. */
   yieldSlot: (wait: () => Promise<void>) => Promise<void>;
   signal: AbortSignal;
 }) => Promise<SentDelivery | null>;
 
-/** For a `reorder` without a value. */
-const HELD_BACK_MS = 2000;
-
 export function createFaultySender(send: SendRequest): SendWithFaults {
-  /**
-   * The deliveries that `reorder` holds back, by registration. There is one for each registration at most: the others
-   * overtake it, and then it is released.
-   */
+  /** The delivery of each registration that `reorder` holds back. It is released when a later delivery was answered. */
   const heldBack = new Map<string, AbortController>();
 
   async function holdBack(registrationId: string, atMostMs: number, signal: AbortSignal): Promise<void> {
@@ -52,8 +46,7 @@ export function createFaultySender(send: SendRequest): SendWithFaults {
 
   return async ({ registrationId, faults, sign, yieldSlot, signal }) => {
     if (faults.has("reorder") && !heldBack.has(registrationId)) {
-      const atMostMs = faults.get("reorder") ?? HELD_BACK_MS;
-      await yieldSlot(() => holdBack(registrationId, atMostMs, signal));
+      await yieldSlot(() => holdBack(registrationId, faults.get("reorder") ?? 0, signal));
     }
     const latencyMs = faults.get("latency") ?? 0;
     if (latencyMs > 0) await pause(latencyMs, signal);
@@ -63,11 +56,11 @@ export function createFaultySender(send: SendRequest): SendWithFaults {
     if (signed === null) return null;
     const { startedAt } = signed;
     const request: WebhookRequest = { ...signed.request, breaksOff };
-    const met = [...faults].map(([kind, value]) => ({ kind, value }));
+    const applied = [...faults].map(([kind, value]) => ({ kind, value }));
     const began = performance.now();
     const sendOne = async (): Promise<SentRequest> => {
       const outcome = await send(request, signal);
-      return { request, outcome, startedAt, durationMs: performance.now() - began, faults: met };
+      return { request, outcome, startedAt, durationMs: performance.now() - began, faults: applied };
     };
     const first = sendOne();
     const requests = await Promise.all(faults.has("duplicate") ? [first, sendOne()] : [first]);
@@ -78,16 +71,6 @@ export function createFaultySender(send: SendRequest): SendWithFaults {
   };
 }
 
-/** Waits in real time, unless `signal` aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    function end(): void {
-      timer.cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    }
-    const timer = systemClock.setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-    if (signal.aborted) end();
-  });
-}
+/** Waits in real time. Ends early when `signal` is aborted. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,39 +1,34 @@
 import type { EmulatorCore } from "../../instance/core.js";
 
-/** The faults that deliveries to a registration can meet on purpose. */
-export const FAULT_KINDS = ["status", "latency", "cut_body", "reset", "duplicate", "reorder"] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+export type FaultKind = "status" | "latency" | "cut_body" | "reset" | "duplicate" | "reorder";
 
-/** A fault as it is set, and as it is listed. */
+/** A fault for the deliveries to a registration. */
 export interface WebhookFault {
   registration_id: string;
   kind: FaultKind;
   /**
    * `status`: the status that replaces the real one. `latency`: milliseconds before the request is sent. `reorder`: the most
-   * milliseconds for which it is held back. Null for the other kinds.
+   * milliseconds for which the request is held back. Null for the other kinds.
    */
   value: number | null;
-  /** The number of requests that still meet it; null: all. */
+  /** To how many more requests the fault is applied; null: to all. */
   times: number | null;
 }
 
-/** The faults that one request meets, with their values. */
-export type MetFaults = ReadonlyMap<FaultKind, number | null>;
+/** The faults of one request, with their values. */
+export type AppliedFaults = ReadonlyMap<FaultKind, number | null>;
 
 /** The faults of all registrations. */
 export type WebhookFaults = ReturnType<typeof createWebhookFaults>;
 
 export function createWebhookFaults({ database }: Pick<EmulatorCore, "database">) {
-  const COLUMNS = "registration_id, kind, value, remaining AS times";
   const insert = database.prepare<[WebhookFault]>(
     "INSERT OR REPLACE INTO webhook_fault VALUES (@registration_id, @kind, @value, @times)",
   );
   const remove = database.prepare<[string]>("DELETE FROM webhook_fault WHERE registration_id = ?");
-  const selectAll = database.prepare<[], WebhookFault>(
-    `SELECT ${COLUMNS} FROM webhook_fault ORDER BY registration_id, kind`,
-  );
-  const select = database.prepare<[string], WebhookFault>(
-    `SELECT ${COLUMNS} FROM webhook_fault WHERE registration_id = ?`,
+  const select = database.prepare<[{ id: string | null }], WebhookFault>(
+    `SELECT registration_id, kind, value, remaining AS times FROM webhook_fault
+     WHERE @id IS NULL OR registration_id = @id ORDER BY registration_id, kind`,
   );
   const countDown = database.prepare<[string]>(
     "UPDATE webhook_fault SET remaining = remaining - 1 WHERE registration_id = ? AND remaining IS NOT NULL",
@@ -43,13 +38,13 @@ export function createWebhookFaults({ database }: Pick<EmulatorCore, "database">
   );
 
   return {
-    /** Replaces one of the same kind. */
+    /** Replaces the registration's fault of this kind. */
     set: (fault: WebhookFault) => void insert.run(fault),
-    list: (registrationId?: string) => (registrationId === undefined ? selectAll.all() : select.all(registrationId)),
+    list: (registrationId?: string) => select.all({ id: registrationId ?? null }),
     clear: (registrationId: string) => void remove.run(registrationId),
-    /** The faults that the next request of a registration meets; counts the request. */
-    meet(registrationId: string): MetFaults {
-      const faults = select.all(registrationId);
+    /** Returns the faults for a registration's next request, and counts that request. */
+    takeForNextRequest(registrationId: string): AppliedFaults {
+      const faults = select.all({ id: registrationId });
       if (faults.some(({ times }) => times !== null)) {
         countDown.run(registrationId);
         removeSpent.run(registrationId);

@@ -9,7 +9,7 @@ export interface Follow {
   followed_at: string;
 }
 
-/** The products that accounts follow: an account gets signals about these. */
+/** Stores which products each account follows. An account gets signals only about these. */
 export function createFollows({ database, clock }: EmulatorCore) {
   const idOf = database.prepare<[string], number>("SELECT tool_id FROM product WHERE slug = ?").pluck();
   const insert = database.prepare<[number, number, number]>(
@@ -24,12 +24,12 @@ export function createFollows({ database, clock }: EmulatorCore) {
   function toolId(slug: string, parameter: string): number {
     const id = idOf.get(slug);
     if (id !== undefined) return id;
-    const problem = "there is no product of this slug";
+    const problem = "there is no product with this slug";
     throw new ServiceError("PRODUCT_NOT_FOUND", `${parameter}: ${problem}.`, { details: [{ parameter, problem }] });
   }
 
   return {
-    /** Adds products by their slugs. @throws ServiceError `PRODUCT_NOT_FOUND` */
+    /** @throws ServiceError `PRODUCT_NOT_FOUND` */
     follow: database.transaction((accountId: number, slugs: readonly string[]) => {
       for (const [index, slug] of slugs.entries()) insert.run(accountId, toolId(slug, `slugs.${index}`), clock.now());
     }),

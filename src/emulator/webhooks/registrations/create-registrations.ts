@@ -17,7 +17,7 @@ type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The webhook registrations of all accounts (service document, operation 3; its dashboard has the other functions). */
+/** The webhook registrations of all accounts: registerWebhook, and what the service's dashboard does. */
 export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   const { database, clock, random, assumptions } = core;
   const find = database.prepare<[string], RegistrationRow>("SELECT * FROM registration WHERE registration_id = ?");
@@ -31,12 +31,16 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
        @created_at, @updated_at)`,
   );
 
+  const selectAll = database.prepare<[{ accountId: number | null }], RegistrationRow>(
+    `SELECT * FROM registration WHERE @accountId IS NULL OR account_id = @accountId
+     ORDER BY created_at, registration_id`,
+  );
   const newSecret = (): string => `whsec_${random.bytes(32).toString("base64url")}`;
 
   function rowOf(registrationId: string): RegistrationRow {
     const row = find.get(registrationId);
     if (row !== undefined) return row;
-    throw new ServiceError("RESOURCE_NOT_FOUND", "There is no webhook registration of this id.");
+    throw new ServiceError("RESOURCE_NOT_FOUND", "There is no webhook registration with this id.");
   }
 
   function existingRowOf(registrationId: string): RegistrationRow {
@@ -56,9 +60,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     return outbox.add(row, event, eventId, clock.now());
   }
 
-  function envelope(id: string): { id: string; version: "1"; created_at: string } {
-    return { id, version: "1", created_at: new Date(clock.now()).toISOString() };
-  }
+  const envelope = (id: string) => ({ id, version: "1" as const, created_at: new Date(clock.now()).toISOString() });
 
   const register = database.transaction((accountId: number, body: RegistrationBody): WebhookRegistration => {
     refuseEndpoint(body.url, assumptions);
@@ -67,7 +69,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     if ((countSince.get(accountId, midnight)?.made ?? 0) >= LIMITS.registrationsPerDay) {
       throw new ServiceError(
         "REGISTRATIONS_EXCEEDED",
-        `The account has registered ${LIMITS.registrationsPerDay} webhooks today; try again tomorrow.`,
+        `The account has registered ${LIMITS.registrationsPerDay} webhooks today, which is the limit. Try again after midnight UTC.`,
         { details: { limit: LIMITS.registrationsPerDay } },
       );
     }
@@ -120,44 +122,43 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   };
 
   return {
-    /** Only this answer has the secret. A verification is sent. @throws ServiceError */
+    /** Adds a registration and sends its verification. Only this answer has the secret. @throws ServiceError */
     register: (accountId: number, body: RegistrationBody) => thenWake(register(accountId, body)),
-    list({ accountId }: { accountId?: number | undefined }): WebhookRegistration[] {
-      return database
-        .prepare<[{ accountId: number | null }], RegistrationRow>(
-          `SELECT * FROM registration WHERE @accountId IS NULL OR account_id = @accountId
-           ORDER BY created_at, registration_id`,
-        )
-        .all({ accountId: accountId ?? null })
-        .map(webhookRegistration);
-    },
-    /** Also a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
+    list: ({ accountId = null }: { accountId?: number | null | undefined }) =>
+      selectAll.all({ accountId }).map(webhookRegistration),
+    /** Reads a registration, also a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (registrationId: string) => webhookRegistration(rowOf(registrationId)),
-    /** Pauses an active one, resumes a paused one, or deletes any: its waiting deliveries are cancelled. @throws ServiceError */
+    /** Pauses, resumes or deletes a registration. Deleting cancels its waiting deliveries. @throws ServiceError */
     setStatus: (registrationId: string, status: "active" | "paused" | "deleted") =>
       thenWake(setStatus(registrationId, status)),
-    /** Only this answer has the new secret. All requests from now on are signed with it. */
+    /** Replaces the secret, also for deliveries that wait. Only this answer has the new secret. @throws ServiceError */
     rotateSecret(registrationId: string): WebhookRegistration {
       const row = existingRowOf(registrationId);
       const secret = newSecret();
       rotate.run({ id: registrationId, secret, now: clock.now() });
       return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
     },
-    /** Sends a `webhook.test` event to an active one. @returns the id of the delivery. @throws ServiceError */
+    /** Sends a `webhook.test` event to an active registration. @returns the id of the delivery. @throws ServiceError */
     sendTest(registrationId: string, message: string): number {
       const row = existingRowOf(registrationId);
       if (row.status !== "active") {
-        throw new ServiceError("STATE_CONFLICT", `A registration that is ${row.status} gets no test event.`);
+        throw new ServiceError(
+          "STATE_CONFLICT",
+          `A test event needs an active registration; this one is ${row.status}.`,
+        );
       }
       const eventId = `evt_${randomUuid(random)}`;
       const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
       return thenWake(outbox.add(row, event, eventId, clock.now()));
     },
-    /** Sends the verification again to a pending one. @returns the id of the delivery. @throws ServiceError */
+    /** Sends the verification to a pending registration again. @returns the id of the delivery. @throws ServiceError */
     verifyAgain(registrationId: string): number {
       const row = existingRowOf(registrationId);
       if (row.status !== "pending") {
-        throw new ServiceError("STATE_CONFLICT", "Only a registration that is pending can be verified again.");
+        throw new ServiceError(
+          "STATE_CONFLICT",
+          `Only a pending registration can be verified; this one is ${row.status}.`,
+        );
       }
       return thenWake(sendVerification(row));
     },

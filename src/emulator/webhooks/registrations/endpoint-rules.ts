@@ -4,12 +4,12 @@ import { addressKind, isLoopbackHost } from "../../../addresses/address-kind.js"
 import type { Assumptions } from "../../instance/assumptions.js";
 import { ServiceError } from "../../operations/service-error.js";
 
-/** The assumption that decides which endpoints may be called. */
+/** The assumption that decides which endpoints are allowed. */
 export type EndpointRules = Pick<Assumptions, "allowLoopbackHttp">;
 
 /**
- * Checks the url of a registration (service document, operation 3) as far as its text shows. The addresses of its name are
- * checked at each delivery.
+ * Checks the text of a registration's url (service document, operation 3). The addresses of a name are checked when a delivery
+ * connects.
  *
  * @throws ServiceError `INVALID_PARAMETERS`
  */
@@ -20,21 +20,20 @@ export function refuseEndpoint(url: string, rules: EndpointRules): void {
 }
 
 /**
- * The ids of registrations that were made with `allowLoopbackHttp` and get nothing without it: a file keeps registrations, and
- * not the assumptions.
+ * Returns the ids of the registrations that are allowed only with `allowLoopbackHttp`. A file keeps registrations but not
+ * assumptions, so without that assumption they get no deliveries.
  */
 export function unreachableRegistrations(
   registrations: readonly WebhookRegistration[],
   rules: EndpointRules,
 ): string[] {
-  const isAllowed = (url: string, by: EndpointRules): boolean => endpointProblem(new URL(url), by) === null;
+  // Every stored url was allowed when it was registered, so the only rule that can refuse it now is this one.
   return registrations
-    .filter(({ status }) => status !== "deleted")
-    .filter(({ url }) => !isAllowed(url, rules) && isAllowed(url, { allowLoopbackHttp: true }))
+    .filter(({ status, url }) => status !== "deleted" && endpointProblem(new URL(url), rules) !== null)
     .map(({ id }) => id);
 }
 
-const SWITCH = "(start the emulator with --allow-loopback-http, or with the assumption allowLoopbackHttp)";
+const SWITCH = "start the emulator with --allow-loopback-http, or with the assumption allowLoopbackHttp";
 
 function endpointProblem(url: URL, rules: EndpointRules): string | null {
   const { protocol, username, password, hash } = url;
@@ -42,19 +41,19 @@ function endpointProblem(url: URL, rules: EndpointRules): string | null {
   const isLocal = address !== null && isLoopback(address);
   if (protocol !== "https:" && !(protocol === "http:" && isLocal && rules.allowLoopbackHttp)) {
     if (protocol !== "http:") return "must be an HTTPS endpoint";
-    if (isLocal) return `must be an HTTPS endpoint; plain HTTP to this machine has to be allowed ${SWITCH}`;
-    // A name that leads to loopback today may lead elsewhere tomorrow.
-    return "must be an HTTPS endpoint; plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]";
+    if (isLocal) return `must be an HTTPS endpoint. To allow http:// to this machine, ${SWITCH}`;
+    // Other names are refused even if they resolve to loopback now, since that can change.
+    return "must be an HTTPS endpoint. Only localhost, 127.0.0.0/8 and [::1] can be allowed with http://";
   }
   if (username !== "" || password !== "") return "must not hold a user name or a password";
   if (hash !== "") return "must not hold a fragment";
   if (address === null || mayConnect(protocol, [address], rules)) return null;
-  return `must not lead to an address that is not public${isLocal ? `; those of this machine have to be allowed ${SWITCH}` : ""}`;
+  return `must have a public address${isLocal ? `. To allow addresses of this machine, ${SWITCH}` : ""}`;
 }
 
-/** The address in a url, in any spelling; null when the url has a name that must be resolved. */
+/** Returns the IP address in a url; null when the url has a name that must be resolved. */
 export function addressIn({ hostname }: URL): string | null {
-  // The URL parser has turned each spelling into the usual one: 0x7f.1, 2130706433, １２７.0.0.1, [::ffff:7f00:1].
+  // The URL parser has normalised spellings such as 0x7f.1, 2130706433, １２７.0.0.1, [::ffff:7f00:1].
   const host = hostname.replaceAll(/^\[|\]$/g, "").replace(/\.$/, "");
   if (isIP(host) !== 0) return host;
   return isLoopbackHost(host) ? "127.0.0.1" : null;
@@ -63,8 +62,8 @@ export function addressIn({ hostname }: URL): string | null {
 const isLoopback = (address: string): boolean => addressKind(address) === "loopback";
 
 /**
- * Whether a name with these addresses may be called. All of them have to be public, since any of them may be taken. With
- * `allowLoopbackHttp` all of them may also be loopback, and then plain HTTP is allowed.
+ * Whether requests to a name with these addresses are allowed. All addresses must be public, because the connection can use any
+ * of them. With `allowLoopbackHttp` they can instead all be loopback, also with plain HTTP.
  */
 export function mayConnect(protocol: string, addresses: readonly string[], rules: EndpointRules): boolean {
   if (addresses.length === 0) return false;

@@ -17,13 +17,13 @@ export interface RegistrationRow {
   updated_at: number;
 }
 
-/** The address of a registration as logs and events show it: without the query, which may hold a secret. */
+/** Returns a registration's url without the query, which may hold a secret, for logs and events. */
 export function shownEndpoint(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 
-/** The registration as the API shows it (service document, Signal webhook registration), without its secret. */
+/** Returns a registration as the API shows it (service document, Signal webhook registration), without its secret. */
 export function webhookRegistration(row: RegistrationRow): WebhookRegistration {
   return {
     id: row.registration_id,

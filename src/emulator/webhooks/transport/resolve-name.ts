@@ -3,23 +3,26 @@ import { lookup } from "node:dns/promises";
 import { isIPv6, type LookupFunction } from "node:net";
 import { mayConnect, type EndpointRules } from "../registrations/endpoint-rules.js";
 
-/** All addresses of a name. Rejects when there are none. */
+/** Returns all addresses of a name. Rejects when there are none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
-/** The code of the error for a name with an address that may not be called. */
+/** The code of the error for a name that resolves to a forbidden address. */
 export const ADDRESS_REFUSED = "ADDRESS_REFUSED";
 
 const resolveBySystem: ResolveName = async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
 
 /**
- * The look-up that a connection is made with. It gives only addresses that may be called, and the connection goes to one of
- * these.
+ * Makes the `lookup` option of requests. The look-up fails if {@link mayConnect} forbids the name's addresses. Otherwise the
+ * connection uses one of the checked addresses.
  */
 export function createCheckedLookup(
   resolve: ResolveName = resolveBySystem,
   rules: EndpointRules,
 ): (protocol: string) => LookupFunction {
-  /** One look-up of a name at a time: the system has few threads for look-ups, and a dead name blocks one for long. */
+  /**
+   * The running look-ups, by name. Requests share the look-up of a name: the system has few threads for look-ups, and a name
+   * whose DNS server does not answer could otherwise use all of them.
+   */
   const running = new Map<string, Promise<readonly string[]>>();
 
   function resolveOnce(name: string): Promise<readonly string[]> {
@@ -33,12 +36,12 @@ export function createCheckedLookup(
   async function find(name: string, protocol: string): Promise<LookupAddress[]> {
     const addresses = await resolveOnce(name);
     if (!mayConnect(protocol, addresses, rules)) {
-      throw Object.assign(new Error("The name leads to an address that may not be called."), { code: ADDRESS_REFUSED });
+      throw Object.assign(new Error("The name resolves to a forbidden address."), { code: ADDRESS_REFUSED });
     }
     return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   }
 
-  // Outside of the promise: an error of the callback is no failure of the look-up.
+  // `setImmediate` calls the callback outside of the promise, so an error that it throws is not taken for a failed look-up.
   return (protocol) => (name, options, callback) => {
     find(name, protocol).then(
       (found) => {

@@ -6,7 +6,7 @@ import type { Assumptions } from "../../instance/assumptions.js";
 import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
 import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
 
-/** Why a request got no answer; `address_refused` and `aborted` are the emulator's own doing. */
+/** Why a request got no answer. `address_refused` and `aborted`: the emulator itself ended the request. */
 export type RequestFailure =
   | "timed_out"
   | "connection_refused"
@@ -18,7 +18,6 @@ export type RequestFailure =
   | "unreachable"
   | "aborted";
 
-/** The outcome of one request. */
 export type RequestOutcome =
   { status: number; headers: Record<string, string>; body: Buffer } | { failure: RequestFailure };
 
@@ -28,19 +27,12 @@ export interface WebhookRequest {
   body: Buffer;
   /** In real time. @default the assumption `deliveryTimeoutMs` */
   timeoutMs?: number | undefined;
-  /** Ends the connection in the middle of the body, as a proxy or a broken cable may. */
+  /** Ends the connection in the middle of the body, as a proxy or a broken network can. */
   breaksOff?: "cut_body" | "reset" | undefined;
 }
 
-/** Makes one POST; never rejects, and follows no redirect. */
+/** Sends one POST. Never rejects, and does not follow redirects. */
 export type SendRequest = (request: WebhookRequest, signal: AbortSignal) => Promise<RequestOutcome>;
-
-/** Sends requests over connections that are reused. */
-export interface RequestSender {
-  send: SendRequest;
-  /** Closes the connections that are idle. */
-  close(): void;
-}
 
 export interface RequestSenderOptions {
   assumptions: Pick<Assumptions, "deliveryTimeoutMs" | "allowLoopbackHttp">;
@@ -50,14 +42,15 @@ export interface RequestSenderOptions {
   ca?: string | undefined;
 }
 
-/** The rest of an answer's body is not read. */
+/** At most this much of an answer's body is read. */
 export const ANSWER_LIMIT_BYTES = 16_384;
 
 /**
- * The sender of deliveries. Addresses are checked where the connection is made, so a name cannot change its address in
- * between. The time-out is in real time, from the look-up of the name to the last byte of the answer.
+ * Sends deliveries over connections that are reused. An address is checked in the look-up of its connection, so the connection
+ * cannot use another address than the checked one. The time-out runs in real time, from the look-up of the name to the last byte
+ * of the answer.
  */
-export function createRequestSender({ assumptions, resolve, ca }: RequestSenderOptions): RequestSender {
+export function createRequestSender({ assumptions, resolve, ca }: RequestSenderOptions) {
   const agents = { "http:": new HttpAgent({ keepAlive: true }), "https:": new HttpsAgent({ keepAlive: true }) };
   const lookupFor = createCheckedLookup(resolve, assumptions);
 
@@ -68,7 +61,7 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
     const request = (isHttps ? requestHttps : requestHttp)(url, {
       method: "POST",
       headers: given.headers,
-      // A request that breaks off has a connection of its own, so it breaks no other request.
+      // A request that breaks off has a separate connection, so other requests are not affected.
       agent: given.breaksOff === undefined ? agents[isHttps ? "https:" : "http:"] : false,
       lookup: lookupFor(url.protocol),
       ca,
@@ -80,10 +73,10 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
     });
     request.on("error", (error) => {
       const failure = failureOf(error);
-      // The receiver may close an idle connection at the moment of its reuse. Then it has not seen the request.
+      // The receiver may close an idle connection just when it is reused. Then the receiver has not read the request.
       onEnd({ failure }, request.reusedSocket && failure === "connection_reset");
     });
-    // Closed without an answer and without an error: the other side switched to another protocol (101).
+    // Without an answer or an error before, the receiver switched to another protocol (101).
     request.on("close", () => isAnswered || onEnd({ failure: "answer_unreadable" }, false));
     if (given.breaksOff === undefined) request.end(given.body);
     else breakOff(request, given.body, given.breaksOff);
@@ -91,8 +84,8 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
   }
 
   return {
-    send: (given, signal) =>
-      new Promise((done) => {
+    send: (given: WebhookRequest, signal: AbortSignal) =>
+      new Promise<RequestOutcome>((done) => {
         const url = new URL(given.url);
         const address = addressIn(url);
         if (signal.aborted) return done({ failure: "aborted" });
@@ -100,42 +93,41 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
           return done({ failure: "address_refused" });
         }
         let current: ClientRequest | null = null;
-        let isOver = false;
+        let isDone = false;
         function end(outcome: RequestOutcome): void {
-          if (isOver) return;
-          isOver = true;
+          if (isDone) return;
+          isDone = true;
           timer.cancel();
           signal.removeEventListener("abort", onAbort);
           done(outcome);
-          // Nothing else ends the connection of half a request.
+          // Otherwise the connection of an incomplete request stays open.
           if (given.breaksOff !== undefined) current?.destroy();
         }
-        function giveUp(failure: RequestFailure): void {
+        function cancel(failure: RequestFailure): void {
           end({ failure });
           current?.destroy();
         }
-        const onAbort = (): void => giveUp("aborted");
-        const timer = systemClock.setTimeout(
-          () => giveUp("timed_out"),
-          given.timeoutMs ?? assumptions.deliveryTimeoutMs,
-        );
+        const onAbort = (): void => cancel("aborted");
+        const timeoutMs = given.timeoutMs ?? assumptions.deliveryTimeoutMs;
+        const timer = systemClock.setTimeout(() => cancel("timed_out"), timeoutMs);
         signal.addEventListener("abort", onAbort);
         function attempt(isRepeat: boolean): void {
           let hasEnded = false;
           current = begin(given, (outcome, mayRepeat) => {
             if (hasEnded) return;
             hasEnded = true;
-            if (mayRepeat && !isRepeat && !isOver) attempt(true);
+            if (mayRepeat && !isRepeat && !isDone) attempt(true);
             else end(outcome);
           });
         }
         try {
           attempt(false);
         } catch (error) {
-          // Node refuses to make some requests.
+          // Node throws for some urls and headers.
           end({ failure: error instanceof Error ? failureOf(error) : "unreachable" });
         }
       }),
+    /** Closes the idle connections. */
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
     },
@@ -162,7 +154,7 @@ function readAnswer(response: IncomingMessage, onEnd: (outcome: RequestOutcome) 
   response.on("error", (error) => onEnd({ failure: failureOf(error) }));
 }
 
-/** Sends the first half of the body, then ends the connection: properly, or so that the other side gets an error. */
+/** Sends the first half of the body, then closes or resets the connection. */
 function breakOff(request: ClientRequest, body: Buffer, how: "cut_body" | "reset"): void {
   request.write(body.subarray(0, Math.floor(body.byteLength / 2)), () => {
     const { socket } = request;
