@@ -22,6 +22,7 @@ export default defineConfig({
     pool: "forks",
     // Much of the time is spent waiting for child processes, so no core is left out.
     maxWorkers: "100%",
+    globalSetup: "test/temp-folder.ts",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -41,12 +42,16 @@ export default defineConfig({
         test: {
           name: "package",
           include: testsOf("package", "templates"),
-          globalSetup: "test/package/pack.ts",
+          globalSetup: ["test/temp-folder.ts", "test/package/pack.ts"],
         },
       },
       {
         extends: true,
-        test: { name: "matrix", include: testsOf("package-matrix"), globalSetup: "test/package/pack.ts" },
+        test: {
+          name: "matrix",
+          include: testsOf("package-matrix"),
+          globalSetup: ["test/temp-folder.ts", "test/package/pack.ts"],
+        },
       },
     ],
   },

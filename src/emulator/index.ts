@@ -1,15 +1,16 @@
-/** The service, local: `signalbox/emulator`. */
-export { createEmulator } from "./instance/create-emulator.js";
-export type { Emulator, EmulatorControl, EmulatorControlTable } from "./instance/create-emulator.js";
+/** `signalbox/emulator`: the service of the document on this machine. */
+export {
+  createEmulator,
+  type Emulator,
+  type EmulatorControl,
+  type EmulatorControlTable,
+} from "./instance/create-emulator.js";
 export type { AccountOptions, EmulatorOptions } from "./instance/options.js";
-export type { AccountFeature, RankingFeature } from "./access/account-view.js";
-export type { AccountInfo } from "./access/accounts.js";
+export type { AccountFeature, AccountInfo, RankingFeature } from "./access/accounts.js";
 export type { ApiKeyInfo } from "./access/api-keys.js";
-export { ASSUMPTIONS } from "./instance/assumptions.js";
-export { FIXED_ASSUMPTIONS } from "./instance/fixed-assumptions.js";
-export type { FixedAssumption } from "./instance/fixed-assumptions.js";
+export { ASSUMPTIONS, type Assumption, type Assumptions } from "./instance/assumptions.js";
+export { FIXED_ASSUMPTIONS, type FixedAssumption } from "./instance/fixed-assumptions.js";
 export type { AllowedValues } from "./instance/allowed-values.js";
-export type { Assumption, Assumptions } from "./instance/assumptions.js";
 export type { AssumptionOptions } from "./instance/assumption-options.js";
 export type { EmulatorEvent } from "./instance/events.js";
 export type { RandomSource } from "./instance/random-source.js";

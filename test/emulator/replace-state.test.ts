@@ -169,7 +169,7 @@ test("a file that cannot be opened again leaves no emulator, and says so to ever
   const { url, control } = own.emulator;
   const reset = await fetch(`${url}/_emulator/reset`, { method: "POST" });
   const message = expect.stringMatching(
-    /^The emulator's file could not be opened again; (?!.*Nothing changed)/,
+    /^The emulator's file could not be opened again\. (?!.*Nothing changed)/,
   ) as string;
   expect([reset.status, await reset.json()]).toMatchObject([503, { error: { code: "DATA_UNAVAILABLE", message } }]);
   expect(lines.join("")).toContain("could not be opened again");

@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Tier } from "../../src/api/access.js";
-import type { AccountFeature } from "../../src/emulator/access/account-view.js";
+import type { AccountFeature } from "../../src/emulator/access/accounts.js";
 import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.js";
@@ -76,7 +76,7 @@ export async function openEmulator(options: EmulatorOptions = {}): Promise<Runni
 let made: Promise<string> | undefined;
 let copies = 0;
 
-/** A database with the usual data. Generating them takes most of a start, so each worker does it once and copies the file. */
+/** A database with the usual data. Generating the data is slow, so each worker generates them once and copies the database. */
 export async function usualDatabase(): Promise<string> {
   made ??= makeUsualDatabase();
   const original = await made;
@@ -86,9 +86,7 @@ export async function usualDatabase(): Promise<string> {
 }
 
 async function makeUsualDatabase(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const db = join(folder, "usual.db");
+  const db = join(mkdtempSync(join(tmpdir(), "signalbox-emulator-")), "usual.db");
   const emulator = createEmulator({ port: 0, clock: createManualClock(BEGINNING), db });
   await emulator.start();
   await emulator.close();

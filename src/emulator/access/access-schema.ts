@@ -13,11 +13,11 @@ CREATE TABLE account_entitlement (
   PRIMARY KEY (account_id, entitlement)
 ) STRICT, WITHOUT ROWID;
 
--- The key itself is shown once and not kept; it has 256 random bits, so a plain hash is as good as a slow one.
+-- The key itself is shown once and not stored. It has 256 random bits, so a fast hash is enough.
 CREATE TABLE api_key (
   key_id TEXT PRIMARY KEY,
   account_id INTEGER NOT NULL REFERENCES account,
-  key_hash BLOB NOT NULL UNIQUE,
+  key_hash TEXT NOT NULL UNIQUE,
   hint TEXT NOT NULL,
   scopes TEXT NOT NULL,
   created_at INTEGER NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE api_key (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_by_account ON api_key (account_id);
 
--- Counted calls of an account in a month (a MonthIndex).
+-- The counted calls of an account in a month (a MonthIndex).
 CREATE TABLE quota_use (
   account_id INTEGER NOT NULL REFERENCES account,
   month INTEGER NOT NULL,

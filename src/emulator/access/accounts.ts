@@ -1,8 +1,21 @@
-import { RANKING_SORTS } from "../../api/rankings.js";
-import { ENTITLEMENTS, type Tier } from "../../api/access.js";
+import { RANKING_SORTS, type RankingSort } from "../../api/rankings.js";
+import { ENTITLEMENTS, type Entitlement, type Tier } from "../../api/access.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountFeature, AccountView, RankingFeature } from "./account-view.js";
+
+/** The account feature that an extra sort of the rankings requires (service document, Authentication 5). */
+export type RankingFeature = `market.sort.${RankingSort}`;
+
+export type AccountFeature = Entitlement | RankingFeature;
+
+/** The account of a caller. */
+export interface AccountView {
+  accountId: number;
+  tier: Tier;
+  entitlements: ReadonlySet<AccountFeature>;
+  /** Whether the account has a monthly quota and gets fewer rows in each answer: Developer Access. */
+  hasQuota: boolean;
+}
 
 /** An account as the control API shows it. */
 export interface AccountInfo {
@@ -15,17 +28,16 @@ export interface AccountInfo {
 
 const RANKING_FEATURES: readonly RankingFeature[] = RANKING_SORTS.map((sort) => `market.sort.${sort}` as const);
 
-/** All entitlements and features. */
 export const ACCOUNT_FEATURES: readonly AccountFeature[] = [...ENTITLEMENTS, ...RANKING_FEATURES];
 
-/** The features of a new account (service document, Authentication 5). */
+/** Returns the features of a new account (service document, Authentication 5). */
 function featuresOf(tier: Tier): readonly AccountFeature[] {
-  // Invited Developer Access replaces the entitlements of the two research operations.
+  // Developer Access does not need the entitlements of the two research operations.
   return tier === "developer" ? ["api.access", ...RANKING_FEATURES] : ACCOUNT_FEATURES;
 }
 
 export interface Entitled {
-  /** Absent: those of the tier. */
+  /** Absent: the features of the tier. */
   entitlements?: readonly AccountFeature[] | undefined;
 }
 
@@ -49,7 +61,7 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
     )
     .pluck();
 
-  const inform = (row: AccountRow): AccountInfo => ({
+  const accountInfo = (row: AccountRow): AccountInfo => ({
     account_id: row.account_id,
     name: row.name,
     tier: row.tier,
@@ -59,8 +71,8 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
 
   function read(accountId: number): AccountInfo {
     const row = select.get(accountId);
-    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no such account.");
-    return inform(row);
+    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no account with this id.");
+    return accountInfo(row);
   }
 
   function entitle(accountId: number, features: readonly AccountFeature[]): void {
@@ -76,28 +88,23 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
       entitle(accountId, entitlements ?? featuresOf(tier));
       return read(accountId);
     }),
-    /** Changes what is given. @throws ServiceError RESOURCE_NOT_FOUND */
+    /** Changes the given fields. @throws ServiceError RESOURCE_NOT_FOUND */
     update: database.transaction(
       (accountId: number, { tier, entitlements }: { tier?: Tier | undefined } & Entitled) => {
         const before = read(accountId);
         if (tier !== undefined) setTier.run(tier, accountId);
-        // A new tier brings its own entitlements, unless the call names some.
+        // A new tier replaces the entitlements, unless the call gives some.
         const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
         if (features !== undefined) entitle(accountId, features);
         return read(accountId);
       },
     ),
-    list: () => selectAll.all().map(inform),
+    list: () => selectAll.all().map(accountInfo),
     /** Null when there is no such account. */
     view(accountId: number): AccountView | null {
-      const row = select.get(accountId);
-      if (row === undefined) return null;
-      return {
-        accountId,
-        tier: row.tier,
-        entitlements: new Set(granted.all(accountId)),
-        hasQuota: row.tier === "developer",
-      };
+      const tier = select.get(accountId)?.tier;
+      if (tier === undefined) return null;
+      return { accountId, tier, entitlements: new Set(granted.all(accountId)), hasQuota: tier === "developer" };
     },
   };
 }

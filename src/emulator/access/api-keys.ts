@@ -4,26 +4,23 @@ import type { EmulatorCore } from "../instance/core.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** A key as lists show it, without the key itself. */
+/** An API key as lists show it, without the key itself. */
 export interface ApiKeyInfo {
   key_id: string;
   account_id: number;
-  /** The key's beginning, a quarter of it at most, to tell keys apart. */
+  /** The first characters of the key, at most a quarter of them. */
   hint: string;
   scopes: Scope[];
   created_at: string;
   revoked_at: string | null;
 }
 
-/** What is stored of a key. */
+/** The stored parts of a key. */
 export interface KeptKey {
-  hash: Buffer;
+  /** SHA-256, hexadecimal. */
+  hash: string;
   hint: string;
 }
-
-const KEY_BYTES = 32;
-const PREFIX = "sbk_";
-const HINT_LENGTH = PREFIX.length + 6;
 
 interface KeyRow {
   key_id: string;
@@ -34,11 +31,13 @@ interface KeyRow {
   revoked_at: number | null;
 }
 
-const hintOf = (key: string): string => key.slice(0, Math.min(HINT_LENGTH, Math.floor(key.length / 4)));
-const hashOf = (key: string): Buffer => createHash("sha256").update(key).digest();
-export const keptKey = (key: string): KeptKey => ({ hash: hashOf(key), hint: hintOf(key) });
+const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+export const keptKey = (key: string): KeptKey => ({
+  hash: hashOf(key),
+  hint: key.slice(0, Math.min(10, Math.floor(key.length / 4))),
+});
 const dateTime = (atMs: number): string => new Date(atMs).toISOString();
-const inform = (row: KeyRow): ApiKeyInfo => ({
+const keyInfo = (row: KeyRow): ApiKeyInfo => ({
   key_id: row.key_id,
   account_id: row.account_id,
   hint: row.hint,
@@ -53,7 +52,7 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
     "INSERT INTO api_key (key_id, account_id, key_hash, hint, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const select = database.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_id = ?`);
-  const byHash = database.prepare<[Buffer], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_hash = ?`);
+  const byHash = database.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_hash = ?`);
   const selectAll = database.prepare<[number], KeyRow>(
     `SELECT ${COLUMNS} FROM api_key WHERE account_id = ? ORDER BY created_at, key_id`,
   );
@@ -61,11 +60,11 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
 
   function read(keyId: string): ApiKeyInfo {
     const row = select.get(keyId);
-    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no such key.");
-    return inform(row);
+    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no API key with this id.");
+    return keyInfo(row);
   }
 
-  /** @returns its id */
+  /** @returns the id of the key */
   function add(accountId: number, scopes: readonly Scope[], { hash, hint }: KeptKey): string {
     const keyId = `key_${randomUuid(random)}`;
     insert.run(keyId, accountId, hash, hint, JSON.stringify([...new Set(scopes)]), clock.now());
@@ -73,20 +72,20 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
   }
 
   return {
-    /** Makes a random key. Only this answer has it. */
+    /** Makes a random key. Only this answer has the key. */
     create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string } {
-      const key = `${PREFIX}${random.bytes(KEY_BYTES).toString("base64url")}`;
+      const key = `sbk_${random.bytes(32).toString("base64url")}`;
       return { ...read(add(accountId, scopes, keptKey(key))), key };
     },
-    /** Stores a key that the user made. */
+    /** Stores a key that the user chose. */
     adopt: (accountId: number, scopes: readonly Scope[], key: KeptKey) => void add(accountId, scopes, key),
     /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
     revoke(keyId: string) {
       revoke.run(clock.now(), keyId);
       return read(keyId);
     },
-    list: (accountId: number) => selectAll.all(accountId).map(inform),
-    /** The stored key that a caller presented. */
+    list: (accountId: number) => selectAll.all(accountId).map(keyInfo),
+    /** Finds the key that a caller sent. */
     find(key: string) {
       const row = byHash.get(hashOf(key));
       if (row === undefined) return null;

@@ -1,21 +1,22 @@
 import type { Scope } from "../../api/access.js";
+import type { ServiceErrorCode } from "../../api/error-envelope.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountView } from "./account-view.js";
+import type { AccountView } from "./accounts.js";
 import type { Access } from "./create-access.js";
 import { isSessionToken } from "./sessions.js";
 
-/** The scopes of a session token: the two operations that accept one require no other. */
+/** The scopes of a session token. The two operations that accept session tokens require no other scope. */
 const SESSION_SCOPES: ReadonlySet<Scope> = new Set<Scope>(["research:read"]);
 
-/** The account that calls, with the scopes of its key or session. */
 export interface Caller {
   account: AccountView;
+  /** The scopes of the key or the session. */
   scopes: ReadonlySet<Scope>;
-  /** The key or session whose requests are counted for the rate. */
+  /** The id of the key or the session, for the request rate. */
   rateHolder: string;
 }
 
-// RFC 6750: the token's characters. The scheme is read in any case, as HTTP has it.
+// The characters of a token in RFC 6750. HTTP ignores the case of the scheme.
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /**
@@ -31,29 +32,23 @@ export function authenticate(
 ): Caller {
   const [header, ...others] = authorization;
   if (header === undefined) throw refusal("API_KEY_MISSING", "The header Authorization: Bearer <API_KEY> is missing.");
-  if (others.length > 0) throw refusal("API_KEY_INVALID", "The header Authorization was given more than once.");
-  const token = BEARER.exec(header)?.[1];
-  if (token === undefined)
-    throw refusal("API_KEY_INVALID", "The header Authorization has not the form Bearer <API_KEY>.");
+  const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1];
+  if (token === undefined) throw refusal("API_KEY_INVALID", "Send one header Authorization: Bearer <API_KEY>.");
 
   if (isSessionToken(token)) {
-    if (!acceptsSession) throw refusal("SESSION_INVALID", "This operation takes an API key, and no session token.");
+    if (!acceptsSession) throw refusal("SESSION_INVALID", "This operation takes an API key, not a session token.");
     const session = sessions.find(token);
-    const account = session === null ? null : accounts.view(session.accountId);
-    if (session === null || account === null)
-      throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
+    // After an older snapshot was loaded, the account of a valid session may be missing.
+    const account = session && accounts.view(session.accountId);
+    if (!session || !account) throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
     return { account, scopes: SESSION_SCOPES, rateHolder: session.sessionId };
   }
   const key = keys.find(token);
-  const account = key === null ? null : accounts.view(key.accountId);
-  if (key === null || account === null) throw refusal("API_KEY_INVALID", "There is no such API key.");
+  const account = key && accounts.view(key.accountId);
+  if (!key || !account) throw refusal("API_KEY_INVALID", "The API key does not exist.");
   if (key.isRevoked) throw refusal("API_KEY_REVOKED", "The API key was revoked.");
   return { account, scopes: key.scopes, rateHolder: key.keyId };
 }
 
-function refusal(
-  code: "API_KEY_MISSING" | "API_KEY_INVALID" | "API_KEY_REVOKED" | "SESSION_INVALID",
-  message: string,
-): ServiceError {
-  return new ServiceError(code, message, { headers: { "WWW-Authenticate": "Bearer" } });
-}
+const refusal = (code: ServiceErrorCode, message: string): ServiceError =>
+  new ServiceError(code, message, { headers: { "WWW-Authenticate": "Bearer" } });

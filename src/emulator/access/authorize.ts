@@ -2,29 +2,29 @@ import type { RankingSort } from "../../api/rankings.js";
 import type { OperationName } from "../../api/operations.js";
 import type { Entitlement, Scope } from "../../api/access.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountFeature, AccountView } from "./account-view.js";
+import type { AccountFeature, AccountView } from "./accounts.js";
 import type { Caller } from "./authenticate.js";
 
-/** What an account needs for an operation unless it has Developer Access (service document, Authentication 5). */
+/** The entitlements that an account without Developer Access needs (service document, Authentication 5). */
 const RESEARCH_ENTITLEMENTS = new Map<OperationName, readonly Entitlement[]>([
   ["searchDemand", ["search_demand.full_database"]],
   ["rankings", ["market.rankings", "market.advanced_filters"]],
 ]);
 
 /**
- * @param scope what the operation requires of a key
+ * @param scope the scope that the operation requires
  * @throws ServiceError 403
  */
 export function authorize(operation: OperationName, scope: Scope, { account, scopes }: Caller): void {
   if (!scopes.has(scope)) {
-    throw new ServiceError("SCOPE_INSUFFICIENT", `The key has not the scope ${scope}.`);
+    throw new ServiceError("SCOPE_INSUFFICIENT", `The key does not have the scope ${scope}.`);
   }
   requireFeature(account, "api.access");
   if (account.tier === "developer") return;
   for (const entitlement of RESEARCH_ENTITLEMENTS.get(operation) ?? []) requireFeature(account, entitlement);
 }
 
-/** The extra dimensions of the rankings: each requires a feature (service document, Authentication 5). */
+/** The sorts of the rankings that require a feature of the account (service document, Authentication 5). */
 export const GATED_RANKING_SORTS: readonly RankingSort[] = ["dr_growth", "organic", "ai", "paid"];
 
 /** @throws ServiceError 403 */

@@ -5,7 +5,7 @@ import { createQuota } from "./quota.js";
 import { createRateLimiter } from "./rate-limiter.js";
 import { createSessions } from "./sessions.js";
 
-/** The accounts with their keys and sessions, and how often each may call. */
+/** The accounts with their keys, sessions and limits. */
 export type Access = ReturnType<typeof createAccess>;
 
 export function createAccess(core: EmulatorCore) {

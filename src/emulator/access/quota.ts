@@ -2,11 +2,9 @@ import { LIMITS } from "../../api/limits.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, monthStart } from "../time/month.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountView } from "./account-view.js";
+import type { AccountView } from "./accounts.js";
 
-const EXEMPT = { refund: () => undefined };
-
-/** The counted calls of Developer Access in a UTC month, shared by all keys of the account (service document, Limits). */
+/** Counts the calls of Developer Access in a UTC month, over all keys of an account (service document, Limits). */
 export function createQuota({ database, clock }: Pick<EmulatorCore, "database" | "clock">) {
   const limit = LIMITS.developerCallsPerMonth;
   const select = database
@@ -20,15 +18,11 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
   const remaining = (accountId: number): number => Math.max(0, limit - used(accountId));
 
   return {
-    /** Counted calls this month. */
+    /** The counted calls of this month. */
     used,
-    /**
-     * Takes a unit; `refund` gives it back.
-     *
-     * @throws ServiceError PRO_API_QUOTA_EXHAUSTED
-     */
-    take({ accountId, hasQuota }: AccountView): { refund(): void } {
-      if (!hasQuota) return EXEMPT;
+    /** Takes a unit. `refund` gives it back. @throws ServiceError PRO_API_QUOTA_EXHAUSTED */
+    take({ accountId, hasQuota }: AccountView): { refund(): void } | null {
+      if (!hasQuota) return null;
       const month = monthOf(clock.now());
       if (remaining(accountId) === 0) {
         throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's calls of this month are used up.", {
@@ -36,10 +30,10 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
         });
       }
       add.run(accountId, month, 1);
-      // Given back to the month that it was taken from, which may be over.
+      // Refunded to the month from which it was taken, which may be over by now.
       return { refund: () => void add.run(accountId, month, -1) };
     },
-    /** The headers of an answer to this account (service document, Errors); none without a quota. */
+    /** Returns the quota headers of an answer (service document, Errors); none for an account without a quota. */
     headers({ accountId, hasQuota }: AccountView): Record<string, string> {
       if (!hasQuota) return {};
       return {

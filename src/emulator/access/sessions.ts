@@ -6,12 +6,12 @@ import { readSetting, writeSetting } from "../database/settings.js";
 const PREFIX = "sbs_";
 const SECRET = "session_secret";
 
-/** Whether a token is a session token and no API key. */
+/** Whether a token is a session token, not an API key. */
 export const isSessionToken = (token: string): boolean => token.startsWith(PREFIX);
 
 const claimsSchema = z.strictObject({ session: z.string(), account: z.int(), expiresAt: z.int() });
 
-/** The signed session tokens of the website (service document, Authentication 3). They are not stored. */
+/** Makes and checks the signed session tokens of the website (service document, Authentication 3). They are not stored. */
 export function createSessions({ database, clock, random }: Pick<EmulatorCore, "database" | "clock" | "random">) {
   const secret = readSetting(database, SECRET) ?? random.bytes(32).toString("hex");
   writeSetting(database, SECRET, secret);
@@ -25,12 +25,12 @@ export function createSessions({ database, clock, random }: Pick<EmulatorCore, "
       const token = `${PREFIX}${claims}.${sign(claims)}`;
       return { token, expires_at: new Date(expiresAt).toISOString() };
     },
-    /** Null for a token that is not ours, was changed or has expired. */
+    /** Returns null when the token has expired or was not signed by this database's secret. */
     find(token: string) {
       const [claims = "", signature = "", ...rest] = token.slice(PREFIX.length).split(".");
       const given = Buffer.from(signature);
-      const right = Buffer.from(sign(claims));
-      if (rest.length > 0 || given.length !== right.length || !timingSafeEqual(given, right)) return null;
+      const expected = Buffer.from(sign(claims));
+      if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
       const { session, account, expiresAt } = claimsSchema.parse(
         JSON.parse(Buffer.from(claims, "base64url").toString("utf8")),
       );

@@ -6,16 +6,16 @@ import { controlOperation } from "./control-operation.js";
 
 const accountId = z.int().min(1);
 const entitlements = z.array(z.enum(ACCOUNT_FEATURES)).optional();
-const anHourSeconds = 3600;
-const yearSeconds = 366 * 24 * anHourSeconds;
+const hourSeconds = 3600;
+const yearSeconds = 366 * 24 * hourSeconds;
 
-/** Accounts, keys and sessions, as the dashboard of the service has them. */
+/** The control operations on accounts, keys and sessions. The real service has them in its dashboard. */
 export function accessControl({ accounts, keys, sessions, quota }: Access) {
   return {
     createAccount: controlOperation({
       method: "POST",
       path: "/accounts",
-      about: "Makes an account. Without entitlements it gets those of its tier.",
+      about: "Creates an account. Without entitlements it gets the entitlements of its tier.",
       input: z.strictObject({ name: z.string().min(1).max(200).default("An account"), tier: tierSchema, entitlements }),
       run: (input) => accounts.create(input),
     }),
@@ -29,7 +29,7 @@ export function accessControl({ accounts, keys, sessions, quota }: Access) {
     listAccounts: controlOperation({
       method: "GET",
       path: "/accounts",
-      about: "Lists the accounts, each with the counted calls of this month.",
+      about: "Lists the accounts, each with its counted calls of this month.",
       input: z.strictObject({}),
       run: () => ({
         items: accounts.list().map((account) => ({ ...account, calls_this_month: quota.used(account.account_id) })),
@@ -38,31 +38,31 @@ export function accessControl({ accounts, keys, sessions, quota }: Access) {
     createKey: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/keys",
-      about: "Makes an API key, with all scopes unless some are named. Only this answer has the key.",
+      about: "Creates an API key. Without scopes it gets all scopes. Only this answer has the key.",
       input: z.strictObject({ account_id: accountId, scopes: z.array(scopeSchema).default([...SCOPES]) }),
       run: ({ account_id, scopes }) => keys.create(accounts.read(account_id).account_id, scopes),
     }),
     listKeys: controlOperation({
       method: "GET",
       path: "/accounts/{account_id}/keys",
-      about: "Lists the keys of an account, revoked ones too, without the keys themselves.",
+      about: "Lists the keys of an account with their first characters, revoked keys too.",
       input: z.strictObject({ account_id: accountId }),
       run: ({ account_id }) => ({ items: keys.list(accounts.read(account_id).account_id) }),
     }),
     revokeKey: controlOperation({
       method: "DELETE",
       path: "/keys/{key_id}",
-      about: "Revokes an API key for good.",
+      about: "Revokes an API key. This cannot be undone.",
       input: z.strictObject({ key_id: z.string() }),
       run: ({ key_id }) => keys.revoke(key_id),
     }),
     createSession: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/sessions",
-      about: "Makes a session token, which search demand and rankings accept in place of a key.",
+      about: "Creates a session token, which search demand and rankings accept instead of a key.",
       input: z.strictObject({
         account_id: accountId,
-        lifetime_seconds: z.int().min(1).max(yearSeconds).default(anHourSeconds),
+        lifetime_seconds: z.int().min(1).max(yearSeconds).default(hourSeconds),
       }),
       run: ({ account_id, lifetime_seconds }) =>
         sessions.create(accounts.read(account_id).account_id, lifetime_seconds),

@@ -7,11 +7,7 @@ import type { ControlOperation } from "./control-operation.js";
 const JSON_LIMIT_BYTES = 1024 * 1024;
 const SNAPSHOT_LIMIT_BYTES = 1024 * 1024 * 1024;
 
-/**
- * Runs a control operation for an HTTP request. Its input is the path, the query and the body together.
- *
- * @throws ServiceError
- */
+/** Runs a control operation for an HTTP request. The input is the path, the query and the body together. @throws ServiceError */
 export async function callControl(
   operation: ControlOperation,
   request: IncomingMessage,
@@ -31,10 +27,10 @@ export async function callControl(
   return runControl(operation, { ...typedPath, ...query, ...body });
 }
 
-/** Runs a control operation. @throws ServiceError */
+/** @throws ServiceError */
 export async function runControl(operation: ControlOperation, input: unknown): Promise<object> {
   const parsed = parseInput(operation.input, input, "INVALID_PARAMETERS");
-  // `run` takes what the schema beside it gives.
+  // `controlOperation` ensures that `run` takes the output of this schema.
   const result = await (operation.run as (given: unknown) => unknown)(parsed);
   return typeof result === "object" && result !== null ? result : {};
 }

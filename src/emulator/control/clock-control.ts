@@ -1,31 +1,32 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../instance/core.js";
-import { parameterError } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
 import { addMonths } from "../time/month.js";
 import type { OpenSendingSpan, SendingSummary } from "../webhooks/deliveries/sending-span.js";
 import { controlOperation } from "./control-operation.js";
 
 const amount = z.int().min(0);
-const spanSchema = {
-  months: amount.default(0),
-  days: amount.default(0),
-  hours: amount.default(0),
-  minutes: amount.default(0),
-  seconds: amount.default(0),
-  ms: amount.default(0),
-};
-/** The longest single move: a slip should not generate years of data. */
+/** The longest single advance: a typing error should not generate decades of data. */
 const MOST_MS = 10 * 366 * 24 * 3_600_000;
 
-const advanceSchema = z.strictObject({
-  /** The moment to move to, not in the past. */
-  to: dateTimeSchema.optional(),
-  ...spanSchema,
-});
+const advanceSchema = z
+  .strictObject({
+    /** Must not be in the past. */
+    to: dateTimeSchema.optional(),
+    months: amount.default(0),
+    days: amount.default(0),
+    hours: amount.default(0),
+    minutes: amount.default(0),
+    seconds: amount.default(0),
+    ms: amount.default(0),
+  })
+  .refine(
+    ({ to, ...span }) => to === undefined || Object.values(span).every((value) => value === 0),
+    "to cannot be combined with a span such as days",
+  );
 
-/** The service's time as the control API gives it. */
+/** The emulator's time as the control API gives it. */
 export interface ServiceTime {
   /** A date-time. */
   now: string;
@@ -34,14 +35,10 @@ export interface ServiceTime {
 /** @param nowMs milliseconds since 1970 */
 export const serviceTime = (nowMs: number): ServiceTime => ({ now: new Date(nowMs).toISOString() });
 
-/** The new time, and what was sent on the way. */
+/** The new time, and a summary of what was sent during the advance. */
 export interface ClockMove extends ServiceTime, SendingSummary {}
 
-/**
- * The service's time.
- *
- * @param onMoved called each time the control API moved the clock
- */
+/** @param onMoved called each time the control API has advanced the clock */
 export function clockControl(
   { clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">,
   openSendingSpan: OpenSendingSpan,
@@ -52,7 +49,7 @@ export function clockControl(
     now: controlOperation({
       method: "GET",
       path: "/clock",
-      about: "Gives the service's time.",
+      about: "Returns the time of the emulator's clock.",
       input: z.strictObject({}),
       run: timeNow,
     }),
@@ -60,7 +57,7 @@ export function clockControl(
       method: "POST",
       path: "/clock/advance",
       about:
-        "Moves the clock forward, to a moment or by a span. All work that is due on the way is done first; the answer says what was sent.",
+        "Advances the clock to a moment (to) or by a span (days, hours and so on), and does all work that is due until then. The answer sums up what was sent.",
       input: advanceSchema,
       async run(input): Promise<ClockMove> {
         let target = 0;
@@ -71,7 +68,7 @@ export function clockControl(
           return target;
         });
         if (clock.now() < target) {
-          throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed before the clock got there.");
+          throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed during the advance.");
         }
         const move = { ...timeNow(), ...closeSpan() };
         onMoved(move);
@@ -81,7 +78,7 @@ export function clockControl(
     settle: controlOperation({
       method: "POST",
       path: "/clock/settle",
-      about: "Answers when all work that is due is done, such as deliveries in flight.",
+      about: "Waits until all due work is done, such as deliveries in flight.",
       input: z.strictObject({}),
       async run() {
         await scheduler.idle();
@@ -91,31 +88,15 @@ export function clockControl(
   };
 }
 
-/**
- * The moment to move to: `to`, or now plus a span. Calendar months are added first.
- *
- * @throws ServiceError INVALID_PARAMETERS
- */
+/** Returns `to`, or now plus the span. Calendar months are added first. @throws ServiceError INVALID_PARAMETERS */
 function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number): number {
-  assertOneWay(to, span);
   const { months, days, hours, minutes, seconds, ms } = span;
   const from = to === undefined ? now : Date.parse(to);
   const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
-  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock only goes forward.");
+  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
   // Also true for NaN.
   if (!(target - now <= MOST_MS)) {
-    throw new ServiceError("INVALID_PARAMETERS", "The clock goes at most ten years forward at once.");
+    throw new ServiceError("INVALID_PARAMETERS", "The clock can be advanced by at most ten years at once.");
   }
   return target;
-}
-
-/** Refuses a moment together with a span: a user who gives both does not mean their sum. @throws ServiceError INVALID_PARAMETERS */
-function assertOneWay(to: string | undefined, span: Readonly<Record<string, number>>): void {
-  const beside = Object.keys(span).filter((name) => span[name] !== 0);
-  if (to === undefined || beside.length === 0) return;
-  const problem = "is given beside to: the clock goes to a moment or by a span, not both";
-  throw parameterError(
-    "INVALID_PARAMETERS",
-    beside.map((parameter) => ({ parameter, problem })),
-  );
 }

@@ -3,38 +3,33 @@ import type { IncomingMessage } from "node:http";
 import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** Lets a request of the control API pass. @throws ServiceError 401 or 403 for one that may not */
+/** Returns if the caller is allowed to use the control API. @throws ServiceError 401 or 403 if not */
 export type ControlGuard = (request: IncomingMessage) => void;
 
-/** @param controlToken what a caller has to present; null: callers on this machine need nothing, and others are refused */
+/** @param controlToken the token that callers must send; null: callers on this machine need no token, and others are refused */
 export function createControlGuard(controlToken: string | null): ControlGuard {
   return controlToken === null ? assertLocal : tokenGuard(controlToken);
 }
 
-/** The token is enough, from any address and under any name: a page of another site does not know it. */
+/** Accepts the token from any address and under any host name, because a page of another site does not know it. */
 function tokenGuard(controlToken: string): ControlGuard {
   const expected = digestOf(controlToken);
   return ({ headersDistinct }) => {
     const [header, ...others] = headersDistinct["authorization"] ?? [];
-    if (header === undefined) throw tokenError("API_KEY_MISSING", "is missing");
-    const token = /^bearer +(\S+) *$/i.exec(header)?.[1] ?? "";
-    // Digests have one length, so the comparison takes the same time for each token.
-    if (others.length > 0 || !timingSafeEqual(digestOf(token), expected)) {
-      throw tokenError("API_KEY_INVALID", "does not hold the control token");
-    }
+    const token = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1] ?? "";
+    // The digests have the same length, so the comparison takes the same time for every token.
+    if (others.length === 0 && timingSafeEqual(digestOf(token), expected)) return;
+    const code = header === undefined ? "API_KEY_MISSING" : "API_KEY_INVALID";
+    const message = "The control API requires the header Authorization: Bearer <control token>.";
+    throw new ServiceError(code, message, { headers: { "WWW-Authenticate": "Bearer" } });
   };
 }
 
 const digestOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
-function tokenError(code: "API_KEY_MISSING" | "API_KEY_INVALID", problem: string): ServiceError {
-  const message = `The control API takes Authorization: Bearer <control token>; this header ${problem}.`;
-  return new ServiceError(code, message, { headers: { "WWW-Authenticate": "Bearer" } });
-}
-
 /**
  * Without a token the control API answers only callers on this machine. It refuses other machines, pages of other sites in a
- * browser of this machine, and names of other sites that were made to lead here (DNS rebinding).
+ * browser on this machine, and names of other sites that resolve to this machine (DNS rebinding).
  *
  * @throws ServiceError 403
  */
@@ -50,11 +45,14 @@ function assertLocal({ headers, headersDistinct, socket }: IncomingMessage): voi
   if (!isLocal || !isOwnPage) {
     throw new ServiceError(
       "ACCESS_INSUFFICIENT",
-      "The control API answers only this machine, by a name of loopback, unless the emulator has a control token.",
+      "Without a control token, the control API answers only callers on this machine, at localhost or a loopback address.",
     );
   }
-  // The dashboard of the service rejects API keys (service document, Authentication 3), and so does its stand-in.
+  // The control API replaces the service's dashboard, which rejects API keys (service document, Authentication 3).
   if (headers.authorization !== undefined) {
-    throw new ServiceError("API_KEY_NOT_ALLOWED", "The control API takes no key; leave Authorization out.");
+    throw new ServiceError(
+      "API_KEY_NOT_ALLOWED",
+      "The control API does not take API keys. Remove the header Authorization.",
+    );
   }
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The path of the control API. */
 export const CONTROL_PREFIX = "/_emulator";
 
-/** One operation of the control API: below `/_emulator`, and a method of `emulator.control`. */
+/** An operation of the control API. It is also a method of `emulator.control`. */
 export interface ControlOperation {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below `/_emulator`; `{name}` is a parameter of the input. */
@@ -11,11 +11,11 @@ export interface ControlOperation {
   /** One sentence for users. */
   about: string;
   input: z.ZodType;
-  /** Returns the body of the answer; bytes are sent as they are. */
+  /** Returns the body of the answer. Bytes are sent as they are. */
   run(input: never): unknown;
 }
 
-/** The control operations of a part of the emulator, by the names of their methods. */
+/** Control operations, by the names of their methods. */
 export type ControlTable = Readonly<Record<string, ControlOperation>>;
 
 /** Gives `run` the type of the schema beside it. */
@@ -25,7 +25,7 @@ export function controlOperation<Input extends z.ZodType, Result>(
   return operation;
 }
 
-/** A table of control operations as methods, for callers in the same process. */
+/** The control operations as methods, for callers in the same process. */
 export type ControlMethods<Table extends ControlTable> = {
   [Name in keyof Table]: (
     // An operation without required input can be called without an argument.
@@ -35,7 +35,7 @@ export type ControlMethods<Table extends ControlTable> = {
   ) => Promise<Awaited<ReturnType<Table[Name]["run"]>>>;
 };
 
-/** The control operations as data, for `GET /_emulator`. */
+/** Describes the control operations, for `GET /_emulator`. */
 export function describeControl(table: ControlTable): object {
   return {
     operations: Object.entries(table).map(([name, { method, path, about, input }]) => ({
@@ -43,7 +43,7 @@ export function describeControl(table: ControlTable): object {
       method,
       path: `${CONTROL_PREFIX}${path}`,
       about,
-      // Bytes and other values without a JSON schema are described as anything.
+      // Bytes have no JSON schema and are described as any value.
       input: z.toJSONSchema(input, { io: "input", unrepresentable: "any" }),
     })),
   };

@@ -10,21 +10,22 @@ const FALLIBLE = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>
 
 const operation = z.enum(FALLIBLE);
 
-/** Lets operations fail. */
+/** The control operations that make operations answer 503. */
 export function operationFaultsControl(faults: OperationFaults) {
   const listed = (): { items: ReturnType<OperationFaults["list"]> } => ({ items: faults.list() });
   return {
     listOperationFaults: controlOperation({
       method: "GET",
       path: "/faults/operations",
-      about: "Lists the operations that answer 503.",
+      about: "Lists the operations that answer 503 because of a fault.",
       input: z.strictObject({}),
       run: listed,
     }),
     setOperationFault: controlOperation({
       method: "POST",
       path: "/faults/operations",
-      about: "Lets an operation answer 503, for some calls or until it is cleared.",
+      about:
+        "Makes an operation answer 503: for the number of calls in calls, or without it until the fault is cleared.",
       input: z.strictObject({
         operation,
         code: z.enum(OPERATION_FAULTS),
@@ -38,7 +39,7 @@ export function operationFaultsControl(faults: OperationFaults) {
     clearOperationFault: controlOperation({
       method: "DELETE",
       path: "/faults/operations/{operation}",
-      about: "Lets an operation answer again.",
+      about: "Clears the fault of an operation.",
       input: z.strictObject({ operation }),
       run({ operation: name }) {
         faults.clear(name);

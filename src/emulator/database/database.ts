@@ -1,27 +1,24 @@
 import { loadDriver } from "../../sqlite/sqlite-driver.js";
 
 /**
- * The part of the SQLite driver that the emulator uses. With the driver's own types, every user who compiles against
- * `signalbox/emulator` would have to install them.
+ * The part of the SQLite driver that the emulator uses. With the driver's own types, users who compile against
+ * `signalbox/emulator` would need to install `@types/better-sqlite3`.
  */
 export interface Database {
-  /** With a type for the bound values (one, or all of them), and for a row. */
   prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(sql: string): Statement<Bound, Row>;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
-  /** Runs in one transaction; inside another one as a part of it. */
+  /** Returns a function that runs `work` in a transaction. */
   transaction<Work extends (...given: never[]) => unknown>(work: Work): Work & { immediate: Work };
-  /** The whole database, as bytes. */
   serialize(): Buffer;
   close(): unknown;
 }
 
-/** A prepared statement; see {@link Database}. */
 export interface Statement<Bound extends unknown[] | object = unknown[], Row = unknown> {
   get(...bound: Values<Bound>): Row | undefined;
   all(...bound: Values<Bound>): Row[];
   run(...bound: Values<Bound>): { changes: number; lastInsertRowid: number | bigint };
-  /** Rows are the values of their first column from now on. */
+  /** Makes the statement return the first column of a row instead of the row. */
   pluck(): this;
 }
 
@@ -29,10 +26,10 @@ type Values<Bound> = Bound extends unknown[] ? Bound : [Bound];
 
 /**
  * @param source the path of a file, `:memory:`, or the bytes of a database
- * @throws SqliteError, and SignalboxError `store_unsupported` for a driver that crashes this Node
+ * @throws SqliteError, and SignalboxError `store_unsupported` for a driver that would crash this version of Node
  */
 export function openSqlite(source: string | Buffer): Database {
   const BetterSqlite3 = loadDriver();
-  // The driver's generics differ from ours and mean the same: a type test compares what both make of each call.
+  // The driver's generics are written in another way but mean the same. A type test compares both.
   return new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
 }

@@ -20,14 +20,14 @@ const EMULATOR_SCHEMA = [
   WEBHOOK_SCHEMA,
 ].join("\n");
 
-/** "sgem": tells our files from others. */
+/** "sgem" in ASCII marks the files of the emulator. */
 const APPLICATION_ID = 0x7367656d;
 
-/** The file holds signing secrets in the clear, so only its owner may read it. SQLite gives the files beside it the same mode. */
+/** The file holds unencrypted signing secrets, so only its owner can read it. SQLite gives the -wal and -shm files this mode. */
 const PRIVATE_MODE = 0o600;
 
 /**
- * @param path of the file, which is made when it is missing, as its folders are; null for one in memory
+ * @param path of the file, which is created with its folders when it is missing; null for a database in memory
  * @throws SignalboxError `store_unsupported`, `store_in_use`, `store_failed`
  */
 export function openDatabase(path: string | null): Database {
@@ -41,16 +41,16 @@ export function openDatabase(path: string | null): Database {
   return prepare(open, path ?? "The database", true);
 }
 
-/** A database in memory with all that a snapshot holds. @throws SignalboxError `store_unsupported` */
+/** Opens a snapshot as a database in memory. @throws SignalboxError `store_unsupported` */
 export function openSnapshot(bytes: Uint8Array): Database {
   const database = prepare(() => openSqlite(Buffer.from(bytes)), "The snapshot", false);
-  if (isWhole(database)) return database;
+  if (isIntact(database)) return database;
   database.close();
   throw new SignalboxError("store_unsupported", "The snapshot is damaged.", "Take another one.");
 }
 
-/** Reads the whole database: opening one reads only its beginning. */
-function isWhole(database: Database): boolean {
+/** Checks every page, because opening a database reads only its beginning. */
+function isIntact(database: Database): boolean {
   try {
     return database.pragma("quick_check(1)", { simple: true }) === "ok";
   } catch {
@@ -58,10 +58,10 @@ function isWhole(database: Database): boolean {
   }
 }
 
-/** The whole of a database as bytes, for {@link openSnapshot}, or to be written to a file. */
+/** Returns a database as bytes, for {@link openSnapshot} and {@link writeDatabase}. */
 export function snapshotOf(database: Database): Buffer {
   const bytes = database.serialize();
-  // Says that there is no log beside it: these bytes include the log of a file.
+  // Header bytes 18 and 19 say "no WAL", because the bytes include the contents of the WAL.
   if (bytes.length > 0) bytes.fill(1, 18, 20);
   return bytes;
 }
@@ -71,35 +71,35 @@ export function writeDatabase(path: string, bytes: Uint8Array): void {
   writeFileSync(path, bytes, { mode: PRIVATE_MODE });
 }
 
-/** Deletes a database file, and the log beside it. */
+/** Deletes a database file and its -wal, -shm and -journal files. */
 export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** Puts a closed database in the place of another closed one. @throws Error, and then nothing changed */
+/** Replaces a closed database by another closed one. @throws Error, and then nothing has changed */
 export function replaceDatabase(path: string, by: string): void {
-  // SQLite would take a log that was left behind for the log of the new file.
+  // SQLite would apply a WAL of the old file to the new file.
   if (existsSync(`${path}-wal`)) {
-    throw new SignalboxError("store_failed", `The log of ${path} was left behind.`, "Check the disk, and start again.");
+    throw new SignalboxError("store_failed", `${path}-wal was not removed.`, "Check the disk, and start again.");
   }
   renameSync(by, path);
 }
 
-function prepare(open: () => Database, name: string, mayMake: boolean): Database {
+function prepare(open: () => Database, name: string, mayCreate: boolean): Database {
   let database: Database | undefined;
   try {
     database = open();
-    // A file may come from elsewhere: without this its views and triggers could call functions that have effects.
+    // The file may come from somebody else. Without this, its views and triggers could call functions with side effects.
     database.pragma("trusted_schema = OFF");
     const isEmpty = schemaOf(database).length === 0;
-    if (!isEmpty || !mayMake) assertOurs(database, name);
-    // One process has the file, so its log needs no memory that is shared.
+    if (!isEmpty || !mayCreate) assertExpectedSchema(database, name);
+    // Only one process uses the file, so the WAL needs no shared memory.
     database.pragma("locking_mode = EXCLUSIVE");
     database.pragma("journal_mode = WAL");
     database.pragma("synchronous = NORMAL");
     database.pragma("foreign_keys = ON");
     if (isEmpty) makeTables(database);
-    // Takes the lock now, not with the first write.
+    // Takes the lock now instead of with the first write.
     database.exec("BEGIN IMMEDIATE; COMMIT");
     return database;
   } catch (error) {
@@ -108,22 +108,28 @@ function prepare(open: () => Database, name: string, mayMake: boolean): Database
   }
 }
 
-/** @throws SignalboxError `store_unsupported` unless the tables, indexes and triggers are exactly those that we make */
-function assertOurs(database: Database, name: string): void {
-  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
-    throw new SignalboxError("store_unsupported", `${name} is no database of the emulator.`, "Give it one of its own.");
-  }
-  expectedSchema ??= madeSchema();
+/** @throws SignalboxError `store_unsupported` unless the tables, indexes and triggers are exactly those of this version */
+function assertExpectedSchema(database: Database, name: string): void {
+  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) throw otherDatabase(name);
+  expectedSchema ??= newSchema();
   if (schemaOf(database) === expectedSchema) return;
-  // A migration would not pay: all that a file has can be made anew.
-  const help = "Start with a new one; the seeded data come back.";
+  // There are no migrations, because the seed can generate the data again.
+  const help = "Use a new file. The same seed gives the same data again.";
   throw new SignalboxError("store_unsupported", `${name} was made by another version of the emulator.`, help);
 }
 
-/** Made once for each process, when the first used database is opened. */
+const otherDatabase = (name: string, because?: { cause: unknown }): SignalboxError =>
+  new SignalboxError(
+    "store_unsupported",
+    `${name} is not a database of the emulator.`,
+    "Give the emulator a separate file.",
+    because,
+  );
+
+/** Set when the first used database is opened. */
 let expectedSchema: string | undefined;
 
-function madeSchema(): string {
+function newSchema(): string {
   const database = openSqlite(":memory:");
   makeTables(database);
   const schema = schemaOf(database);
@@ -131,18 +137,15 @@ function madeSchema(): string {
   return schema;
 }
 
-/** The statements of all tables, indexes, views and triggers; empty for a database without any. */
+/** Returns the statements of all tables, indexes, views and triggers; empty for a new database. */
 function schemaOf(database: Database): string {
   const entries = database
     .prepare<[], { sql: string | null }>("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
     .all();
   if (entries.length === 0) return "";
-  return JSON.stringify(entries.map((entry) => ({ ...entry, sql: meaningOf(entry.sql ?? "") })));
-}
-
-/** A statement without its comments, in one line: an edited comment does not make a file one of another version. */
-function meaningOf(sql: string): string {
-  return sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
+  // Without comments and line breaks: a file is not of another version because a comment was edited.
+  const plain = (sql: string): string => sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
+  return JSON.stringify(entries.map((entry) => ({ ...entry, sql: plain(entry.sql ?? "") })));
 }
 
 function makeTables(database: Database): void {
@@ -161,10 +164,7 @@ function databaseError(error: unknown, name: string): SignalboxError {
   if (code.startsWith("SQLITE_BUSY")) {
     return new SignalboxError("store_in_use", `${name} is in use.`, "Stop the emulator that has it open.", because);
   }
-  if (/^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(code)) {
-    const help = "Give the emulator a file of its own.";
-    return new SignalboxError("store_unsupported", `${name} is no database of the emulator.`, help, because);
-  }
+  if (/^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(code)) return otherDatabase(name, because);
   const help = "Check the path, the disk and the folder's permissions.";
   return new SignalboxError("store_failed", `${name} could not be opened (${code}).`, help, because);
 }

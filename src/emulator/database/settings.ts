@@ -1,6 +1,6 @@
 import type { Database } from "./database.js";
 
-/** Facts about the database itself, by name. */
+/** Values about the database itself, such as its seed. */
 export const SETTINGS_SCHEMA = `
 CREATE TABLE setting (
   name TEXT PRIMARY KEY,
@@ -13,7 +13,7 @@ export function readSetting(database: Database, name: string): string | null {
   return value ?? null;
 }
 
-/** Does not write a value that is stored already, so that two snapshots of one state are equal. */
+/** An equal value is not written again, so that two snapshots of the same state are equal. */
 export function writeSetting(database: Database, name: string, value: string): void {
   database
     .prepare(

@@ -3,7 +3,6 @@ import type { ErrorEnvelope } from "../../api/error-envelope.js";
 import type { ReportEvent } from "../instance/events.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** The answer to a request. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -11,7 +10,6 @@ export interface Answer {
   body: object;
 }
 
-/** Sends an answer once; a client that went away is no error. */
 export function sendAnswer(
   response: ServerResponse,
   { status, headers, body }: Answer,
@@ -24,17 +22,17 @@ export function sendAnswer(
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestId,
-    // By the service's clock: clients compare the times in answers with this header.
+    // By the emulator's clock, because clients compare times in answers with this header.
     Date: new Date(nowMs).toUTCString(),
     ...headers,
   });
   response.end(hasBody ? bytes : undefined);
 }
 
-/** Errors of SQLite that come from the disk or from another process, and may be gone at a retry. */
-const PASSING = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
+/** SQLite errors that are caused by the disk or another process, so a retry may succeed. */
+const TEMPORARY = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
 
-/** The error envelope for anything that was thrown (service document, Error envelope). */
+/** Makes the answer for an error (service document, Error envelope). Reports errors that are not refusals. */
 export function errorAnswer(error: unknown, requestId: string, report: ReportEvent): Answer {
   if (error instanceof ServiceError) {
     const { status, headers, code, message, details } = error;
@@ -42,10 +40,10 @@ export function errorAnswer(error: unknown, requestId: string, report: ReportEve
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   report({ event: "failed", about: "a call failed", error, request_id: requestId });
-  if (PASSING.test(code)) {
+  if (TEMPORARY.test(code)) {
     return { status: 503, headers: {}, body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId) };
   }
-  // A bug of ours. Its text goes only to the log.
+  // A bug. Its text goes only to the log.
   return { status: 500, headers: {}, body: envelope("INTERNAL_ERROR", "The emulator failed; see its log.", requestId) };
 }
 

@@ -10,13 +10,12 @@ import { errorAnswer, type Answer } from "./answer.js";
 import { jsonObject, readBody } from "./read-body.js";
 import { queryOf, readQuery } from "./read-query.js";
 
-/** Far more than any body of the document needs. */
+/** Much more than any body of the document needs. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 /** Operations with a body or without parameters take no query. */
 const NO_QUERY = z.strictObject({});
 
-/** One request of an operation. */
 interface OperationRequest {
   name: OperationName;
   request: IncomingMessage;
@@ -24,7 +23,7 @@ interface OperationRequest {
   requestId: string;
 }
 
-/** Answers a request of an operation: first the caller (401), then all that {@link runOperation} checks. */
+/** Answers a request of an operation. Checks the caller (401) before {@link runOperation} checks the rest. */
 export async function callOperation(
   { name, request, path, requestId }: OperationRequest,
   services: OperationServices & { report: ReportEvent },
@@ -48,13 +47,13 @@ function identify(
   return authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession });
 }
 
-/** The parameters of an operation, with every default in its place. @throws ServiceError 400 */
+/** Reads the parameters of an operation, with all defaults. @throws ServiceError 400 */
 async function readParameters(
   { scope, body, query = NO_QUERY }: Operation,
   request: IncomingMessage,
 ): Promise<Record<string, unknown>> {
   const given = queryOf(request);
-  // The public operation has no error for a parameter: a wrong locale is en, and other parameters are ignored.
+  // The public operation has no error for parameters: a wrong locale is taken as en, and other parameters are ignored.
   if (scope === null) return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
   const parameters = parseInput(query, readQuery(given, query.shape), "INVALID_PARAMETERS");
   if (body === undefined) return parameters;

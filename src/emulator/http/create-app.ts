@@ -16,13 +16,12 @@ import { ServiceError } from "../operations/service-error.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
 
-/** The parts that answer. */
 export interface AppParts {
   services: OperationServices & { report: ReportEvent };
   control: ControlTable;
   controlGuard: ControlGuard;
   random: RandomSource;
-  /** The service's time at which an answer is sent. */
+  /** The time for the header Date, by the emulator's clock. */
   now: () => number;
 }
 
@@ -37,7 +36,7 @@ interface Route {
   respond: Respond;
 }
 
-/** The service over HTTP, and the control API beside it. Each answer is JSON with a request id, also for unknown paths. */
+/** Serves the REST API and the control API. Every answer has a request id, also for unknown paths. */
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now } = parts;
   const app = express();
@@ -59,15 +58,15 @@ export function createApp(parts: AppParts): RequestListener {
 
   const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
   for (const path of new Set(routes.map((route) => route.path))) {
-    const own = routes.filter((route) => route.path === path);
-    const refuse = answer(wrongMethod(path, own, parts));
-    // First: Express answers HEAD with the handler of GET, which would take a call of the quota.
+    const routesOfPath = routes.filter((route) => route.path === path);
+    const refuse = answer(wrongMethod(path, routesOfPath, parts));
+    // Before GET: Express would answer HEAD with the handler of GET, which uses a call of the quota.
     app.head(expressPath(path), refuse);
-    for (const { method, respond } of own) app[VERBS[method]](expressPath(path), answer(respond));
+    for (const { method, respond } of routesOfPath) app[VERBS[method]](expressPath(path), answer(respond));
     app.all(expressPath(path), refuse);
   }
   app.use(answer(notFound));
-  // Express calls a function with four parameters for errors: here, a path that it could not decode.
+  // Express calls a function with four parameters for errors. The only error here is a path that Express cannot decode.
   const onError: express.ErrorRequestHandler = (_error, request, response, next) =>
     void answer(notFound)(request, response, next);
   app.use(onError);
@@ -119,25 +118,25 @@ const openApi: Route = {
   method: "GET",
   path: "/openapi.json",
   async respond() {
-    // Imported here, so that the service starts sooner.
+    // Imported when it is needed, so that the emulator starts faster.
     const { openApiDocument } = await import("../../api/openapi/openapi-document.js");
     return ok(openApiDocument());
   },
 };
 
-/** The path `/tools/{slug}` in the syntax of Express. */
+/** Converts `/tools/{slug}` to the syntax of Express. */
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 const notFound: Respond = () => {
-  throw new ServiceError("RESOURCE_NOT_FOUND", "There is nothing at this path.");
+  throw new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or not with this method.");
 };
 
-/** 404 for the service, as its document has no 405; 405 for the control API, which is ours. */
+/** Answers 404 in the REST API, because the service's document has no 405, and 405 in the control API. */
 function wrongMethod(path: string, routes: readonly Route[], { controlGuard }: AppParts): Respond {
   if (!path.startsWith(CONTROL_PREFIX)) return notFound;
   const headers = { Allow: routes.map(({ method }) => method).join(", ") };
   return (request) => {
     controlGuard(request);
-    throw new ServiceError("METHOD_NOT_ALLOWED", "This path has not this method.", { headers });
+    throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", { headers });
   };
 }

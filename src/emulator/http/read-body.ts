@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import getRawBody from "raw-body";
 import { parameterError } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
 
@@ -6,7 +7,7 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The JSON object in the bytes of a body. @throws ServiceError INVALID_BODY */
+/** Parses the JSON object in a body. @throws ServiceError INVALID_BODY */
 export function jsonObject(bytes: Buffer, { headers }: IncomingMessage): object {
   if (!JSON_TYPE.test(headers["content-type"] ?? "")) throw refusal("the header Content-Type must be application/json");
   if ((headers["content-encoding"] ?? "identity") !== "identity") throw refusal("the body must not be compressed");
@@ -25,38 +26,17 @@ export function jsonObject(bytes: Buffer, { headers }: IncomingMessage): object 
 const refusal = (problem: string): ServiceError => parameterError("INVALID_BODY", [{ parameter: "", problem }]);
 
 /**
- * The bytes of a request's body.
+ * Reads the body of a request.
  *
- * @throws ServiceError INVALID_BODY when it is larger than `limitBytes`, or when the client went away
+ * @throws ServiceError INVALID_BODY when the body is larger than `limitBytes`, or when the client disconnected
  */
-export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on("data", onData).on("end", onEnd).on("close", onClose);
-
-    function stop(): void {
-      request.off("data", onData).off("end", onEnd).off("close", onClose);
-    }
-    function onData(chunk: Buffer): void {
-      size += chunk.length;
-      if (size <= limitBytes) {
-        chunks.push(chunk);
-        return;
-      }
-      stop();
-      // The rest is read and dropped. A connection that is closed at once could lose the answer by a reset.
-      request.resume();
-      const message = `The body must be at most ${limitBytes} bytes.`;
-      reject(new ServiceError("INVALID_BODY", message, { headers: { Connection: "close" } }));
-    }
-    function onEnd(): void {
-      stop();
-      resolve(Buffer.concat(chunks));
-    }
-    function onClose(): void {
-      stop();
-      reject(new ServiceError("INVALID_BODY", "The body ended early."));
-    }
-  });
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  try {
+    return await getRawBody(request, { limit: limitBytes });
+  } catch {
+    // The rest of the body is read and dropped. If the connection were closed at once, a reset could destroy the answer.
+    request.resume();
+    const message = `The body must be complete and at most ${limitBytes} bytes.`;
+    throw new ServiceError("INVALID_BODY", message, { headers: { Connection: "close" } });
+  }
 }

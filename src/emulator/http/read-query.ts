@@ -2,22 +2,22 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { parameterError, shownName } from "../operations/parse-input.js";
 
-/** A whole number as it is usually written. Other forms stay texts, and the schema refuses them. */
+/** A whole number without plus sign and leading zeros. */
 const WHOLE_NUMBER = /^(0|-?[1-9]\d*)$/;
 /** A number as JSON writes it. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** The query of a request, without its question mark. */
+/** Returns the query of a request, without the question mark. */
 export function queryOf({ url = "" }: IncomingMessage): string {
   const mark = url.indexOf("?");
   return mark === -1 ? "" : url.slice(mark + 1);
 }
 
 /**
- * The parameters of a query, each as the type that its schema wants; the schema is not applied yet. A list is a parameter that
- * is given once for each item.
+ * Reads the parameters of a query and converts each to the type of its schema, but does not apply the schema. A list is given
+ * as one parameter for each item.
  *
- * @throws ServiceError INVALID_PARAMETERS for a parameter that is given twice and is no list
+ * @throws ServiceError INVALID_PARAMETERS for a parameter that is given twice and is not a list
  */
 export function readQuery(query: string, shape: z.core.$ZodShape): Record<string, unknown> {
   const texts = new URLSearchParams(query);
@@ -25,7 +25,7 @@ export function readQuery(query: string, shape: z.core.$ZodShape): Record<string
   const isList = (name: string): boolean => itemSchema(shape, name) !== null;
   const repeated = names.filter((name) => !isList(name) && texts.getAll(name).length > 1);
   if (repeated.length > 0) throw repeatedError(repeated);
-  // Own properties all of them, also one that is called __proto__.
+  // `fromEntries` makes every parameter an own property, also one with the name __proto__.
   return Object.fromEntries(
     names.map((name) => {
       const item = itemSchema(shape, name);
@@ -35,16 +35,12 @@ export function readQuery(query: string, shape: z.core.$ZodShape): Record<string
   );
 }
 
-/** The error for parameters that are given more than once. */
 export function repeatedError(names: readonly string[]): Error {
-  const problem = "is given more than once";
-  return parameterError(
-    "INVALID_PARAMETERS",
-    names.map((name) => ({ parameter: shownName(name), problem })),
-  );
+  const problems = names.map((name) => ({ parameter: shownName(name), problem: "is given more than once" }));
+  return parameterError("INVALID_PARAMETERS", problems);
 }
 
-/** A text of a query or a path as the type that a schema wants. A text that does not fit stays one, and the schema refuses it. */
+/** Converts a text to the type of a schema. A text that cannot be converted is returned as it is, and the schema refuses it. */
 export function typedValue(text: string, schema: z.core.$ZodType | undefined): unknown {
   const base = schema === undefined ? undefined : baseOf(schema);
   if (base instanceof z.ZodNumber) return (base.isInt ? WHOLE_NUMBER : NUMBER).test(text) ? Number(text) : text;
@@ -53,19 +49,19 @@ export function typedValue(text: string, schema: z.core.$ZodType | undefined): u
   return isNumeric && NUMBER.test(text) ? Number(text) : text;
 }
 
-/** Inherited properties such as `constructor` are no parameters. */
+/** Ignores inherited properties such as `constructor`. */
 function schemaOf(shape: z.core.$ZodShape, name: string): z.core.$ZodType | undefined {
   return Object.hasOwn(shape, name) ? shape[name] : undefined;
 }
 
-/** The schema of a list's items; null for a parameter that is no list. */
+/** Returns the schema of a list's items; null for a parameter that is not a list. */
 function itemSchema(shape: z.core.$ZodShape, name: string): z.core.$ZodType | null {
   const schema = schemaOf(shape, name);
   const base = schema === undefined ? undefined : baseOf(schema);
   return base instanceof z.ZodArray ? base.element : null;
 }
 
-/** The schema below a default, an optional or a nullable. */
+/** Returns the schema inside of a default, an optional or a nullable. */
 function baseOf(schema: z.core.$ZodType): z.core.$ZodType {
   const isWrapped =
     schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;

@@ -1,18 +1,17 @@
 import { invalidOption } from "../../options/option-error.js";
 import { SignalboxError } from "../../errors.js";
 import { nearMiss } from "../../options/near-miss.js";
-import { itemsOf } from "./allowed-values.js";
 import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js";
 
-/** The assumptions that a user switches. */
+/** The assumptions that a user changes. */
 export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };
 
 const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(ASSUMPTIONS));
 
 /**
- * Every assumption: the value that the user chose, or its default.
+ * Returns every assumption, with the user's value or its default.
  *
- * @param factory the function or command that an error names
+ * @param factory the function or command that errors name
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function resolveAssumptions(chosen: AssumptionOptions, factory: string): Assumptions {
@@ -23,22 +22,18 @@ export function resolveAssumptions(chosen: AssumptionOptions, factory: string): 
     assertAllowed(name, value, factory);
     values[name] = value;
   }
-  // One value for each entry of the table, of the type of its default.
+  // Each value has passed the schema of its assumption.
   return values as Assumptions;
 }
 
-/**
- * The value of a text from the command line, by the type of the assumption's default.
- *
- * @throws SignalboxError `option_unknown`, `option_invalid`
- */
+/** Reads a value from the command line. @throws SignalboxError `option_unknown`, `option_invalid` */
 export function parseAssumption(name: string, text: string, factory: string): string | number | boolean {
   const value = typed(text, typeof assumptionOf(name, factory).default);
   assertAllowed(name, value, factory);
   return value;
 }
 
-/** A text that has not the type stays a text, and the schema refuses it. */
+/** Converts a text to a type. A text that does not have the form of that type is returned as it is; the schema refuses it. */
 function typed(text: string, type: string): string | number | boolean {
   if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;
@@ -55,8 +50,7 @@ function assumptionOf(name: string, factory: string): Assumption<unknown> {
 function assertAllowed(name: string, value: unknown, factory: string): void {
   const { schema, text, words } = assumptionOf(name, factory).allowed;
   if (schema.safeParse(value).success) return;
-  const slip = typeof value === "string" ? itemsOf(value).find((item) => !words.includes(item)) : undefined;
-  const meant = slip === undefined ? undefined : nearMiss(slip, words);
+  const meant = typeof value === "string" && !words.includes(value) ? nearMiss(value, words) : undefined;
   const help = meant === undefined ? undefined : `Did you mean "${meant}"?`;
   throw invalidOption(factory, `assumptions.${name}`, `expected ${text}`, help);
 }

@@ -1,11 +1,11 @@
 import { type AllowedValues, listOfSeconds, numberFrom, oneOf, TRUE_OR_FALSE, wholeNumber } from "./allowed-values.js";
 
-/** One entry of the table below: a behaviour that a user can switch. */
+/** A behaviour that the service's document does not define and that a user can change. */
 export interface Assumption<Value> {
   default: Value;
   allowed: AllowedValues<Value>;
-  /** What the document leaves open. */
   about: string;
+  /** Why the default is as it is. */
   reason: string;
 }
 
@@ -16,97 +16,101 @@ const DAY_SECONDS = 86_400;
 const LONGEST_STAGE_SECONDS = 30 * DAY_SECONDS;
 
 /**
- * How the emulator behaves where the service's document says "not shown", or nothing, and a user could want to test the other
- * way. Each entry is switched by `createEmulator({ assumptions: { name: value } })` or, on the command line, by
- * `signalbox emulator --assume name=value`. `fixed-assumptions.ts` has what cannot be switched.
+ * The behaviours that the service's document does not define and that a user could want to test with another value. Change one
+ * with `createEmulator({ assumptions: { name: value } })` or `signalbox emulator --assume name=value`.
+ * `fixed-assumptions.ts` has those that cannot be changed.
  */
 export const ASSUMPTIONS = {
   deliveryTimeoutMs: assume<number>({
     default: 10_000,
     allowed: wholeNumber(1, 600_000),
-    about: "How long, in real time, a receiver may take to answer (half a second if it hung while the clock is moved).",
+    about:
+      "How long, in real time, the emulator waits for the answer to a delivery. While the clock is advanced, it waits 500 ms for an endpoint that timed out before.",
     reason: "Senders of webhooks commonly wait between 5 and 30 seconds.",
   }),
   unknownNames: assume<"not_found" | "empty">({
     default: "not_found",
     allowed: oneOf("not_found", "empty"),
-    about: "The answer for a category, market or keyword_id that does not exist: 404, or one that found nothing.",
-    reason: "Both research operations list 404, and nothing else of theirs could be missing.",
+    about: "Whether a category, market or keyword_id that does not exist is answered with 404 or with an empty result.",
+    reason: "The document lists 404 for both research operations, and nothing else in them could be missing.",
   }),
   queuedSeconds: assume<number>({
     default: 20,
     allowed: numberFrom(0, LONGEST_STAGE_SECONDS),
     about: "How long an investigation is queued before it runs.",
-    reason: "A client that polls once a minute sees it run at its first poll.",
+    reason: "A client that polls once a minute sees the status running at its first poll.",
   }),
   investigatingSeconds: assume<number>({
     default: 240,
     allowed: numberFrom(0, LONGEST_STAGE_SECONDS),
-    about: "How long an investigation stays in the stage investigating; its status is running then.",
-    reason: "With polls a minute apart a client sees every stage.",
+    about: "How long an investigation stays in the stage investigating, with the status running.",
+    reason: "A client that polls once a minute sees every stage.",
   }),
   generatingReportSeconds: assume<number>({
     default: 80,
     allowed: numberFrom(0, LONGEST_STAGE_SECONDS),
-    about: "How long it stays in the stage generating_report; its status is running then. After it, it is complete.",
-    reason: "With polls a minute apart a client sees every stage. A task that fails or is cancelled keeps its stage.",
+    about:
+      "How long an investigation stays in the stage generating_report, with the status running. Then it is complete.",
+    reason: "A client that polls once a minute sees every stage.",
   }),
   fourthInvestigationStatus: assume<429 | 409>({
     default: 429,
     allowed: oneOf(429, 409),
-    about: "The status of a start while three investigations are active; its code is ACTIVE_INVESTIGATIONS_EXCEEDED.",
-    reason: "It is a limit of the account; the document has 409 only for the idempotency key.",
+    about:
+      "The status of a start while the account has three active investigations. The code is ACTIVE_INVESTIGATIONS_EXCEEDED.",
+    reason: "It is a limit of the account. The document uses 409 only for the idempotency key.",
   }),
   investigationsPerMonth: assume<number>({
     default: 0,
     allowed: wholeNumber(0, 1_000_000),
     about:
-      "How many investigations an account may start in a UTC month; the next start gets the 429 of a quota. 0: no limit.",
-    reason: "The document says that a start consumes the research allowance, and not how large it is.",
+      "How many investigations an account can start in a UTC month. Further starts get the 429 of a quota. 0: no limit.",
+    reason: "The document says that a start uses the research allowance, but not how large the allowance is.",
   }),
   quotaHeadersOnEveryAnswer: assume<boolean>({
     default: true,
     allowed: TRUE_OR_FALSE,
     about:
       "Whether Developer Access gets the quota headers with every answer to its keys, or only with the 429 of the quota.",
-    reason: "A client can then see what is left before it is used up.",
+    reason: "A client can then see how many calls are left before none is left.",
   }),
   developerTotals: assume<"reachable" | "all">({
     default: "reachable",
     allowed: oneOf("reachable", "all"),
-    about: "Whether total, total_pages and has_more count the rows that Developer Access can reach, or all there are.",
-    reason: "A client asks for no second page that it cannot get.",
+    about: "Whether total, total_pages and has_more count only the rows that Developer Access can get, or all rows.",
+    reason: "Otherwise a client would ask for a second page that it cannot get.",
   }),
   rateLimitRetryAfter: assume<boolean>({
     default: true,
     allowed: TRUE_OR_FALSE,
     about: "Whether a 429 of the request rate has a Retry-After, in seconds.",
-    reason: "The document tells clients to inspect the headers, and this is the common one.",
+    reason: "The document tells clients to inspect the headers. Retry-After is the usual one.",
   }),
   allowLoopbackHttp: assume<boolean>({
     default: false,
     allowed: TRUE_OR_FALSE,
-    about: "Whether endpoints may be plain HTTP, on loopback addresses of this machine only.",
-    reason: "The document wants HTTPS; a receiver under development listens on plain HTTP.",
+    about: "Whether endpoints can be on loopback addresses of this machine, also with plain HTTP.",
+    reason: "The document requires HTTPS, but a receiver under development usually listens on plain HTTP.",
   }),
   retrySeconds: assume<string>({
     default: "10,60,300,1800,7200,21600,43200",
     allowed: listOfSeconds(DAY_SECONDS),
     about:
-      "The seconds between a failed attempt and the next one, for each attempt; after the last attempt the delivery has failed.",
-    reason: "Quick at first, then patient, and all within the 24 hours in which a signal may be sent.",
+      "The seconds to wait after the first failed attempt, after the second, and so on. The end of the list ends the attempts.",
+    reason:
+      "The first retries are quick, the later ones slow, and all are within the 24 hours in which a signal can be sent.",
   }),
   deliveriesInFlight: assume<number>({
     default: 4,
     allowed: wholeNumber(1, 100),
-    about: "How many deliveries go to one registration at once.",
-    reason: "One slow answer does not delay all others, and a small receiver is not flooded.",
+    about: "How many deliveries are sent to one registration at the same time.",
+    reason: "One slow answer does not delay all other deliveries, and a small receiver is not overloaded.",
   }),
   pauseAfterFailures: assume<number>({
     default: 20,
     allowed: wholeNumber(1, 1_000_000),
-    about: "The failure count at which an active registration is paused; every answer that is 2xx sets it to 0.",
-    reason: "More than the attempts of one event, so that no single event pauses a registration.",
+    about: "The failure count at which an active registration is paused. Every 2xx answer sets the count to 0.",
+    reason: "With the default of retrySeconds one event has 8 attempts, so it cannot pause a registration alone.",
   }),
   unverifiedBecome: assume<"pending" | "deleted">({
     default: "pending",
@@ -117,41 +121,42 @@ export const ASSUMPTIONS = {
   longestRetryAfterSeconds: assume<number>({
     default: 3600,
     allowed: numberFrom(0, DAY_SECONDS),
-    about: "The longest delay of the next attempt by a Retry-After of the receiver, with 429 or 503; 0: it is ignored.",
-    reason: "A receiver that says when it is ready is tried then, but not days later.",
+    about: "The longest wait that a receiver can ask for with Retry-After in a 429 or 503. 0: the header is ignored.",
+    reason: "A receiver knows best when it is ready again, but it cannot delay a retry for days.",
   }),
   redeliversOldSignals: assume<boolean>({
     default: false,
     allowed: TRUE_OR_FALSE,
-    about: "Whether a person can have a signal sent again that was published more than 24 hours ago.",
-    reason: "A signal is never backfilled after 24 hours.",
+    about: "Whether a signal can be redelivered more than 24 hours after it was published.",
+    reason: "The document says that a signal is never backfilled after 24 hours.",
   }),
   signatureClock: assume<"service" | "machine">({
     default: "service",
     allowed: oneOf("service", "machine"),
-    about: "Whether the time of a signature is the service's, or the machine's when the service's was moved.",
+    about: "Whether the time in signatures is that of the emulator's clock or of the machine's clock.",
     reason:
-      "All times are the service's. A receiver that uses the machine's clock refuses a signature that is 300 seconds off.",
+      "All other times are by the emulator's clock. A receiver that uses the machine's clock refuses signatures that are off by more than 300 seconds.",
   }),
   firstSignalId: assume<number>({
     default: 880_001,
     allowed: wholeNumber(1, 1_000_000_000),
-    about: "The id of the first signal; each later signal has the next number.",
-    reason: "The document says that it is an integer.",
+    about: "The id of the first signal. Each later signal has the next number.",
+    reason: "The document says only that the id is an integer.",
   }),
   monthObservedOnDay: assume<number>({
     default: 2,
     allowed: wholeNumber(1, 28),
     about: "On which day of a month, at 06:00 UTC, the month before is observed and its signals are published.",
-    reason: "Traffic data of a month is complete a few days into the next one.",
+    reason: "Traffic data of a month are complete a few days into the next month.",
   }),
   minutesBetweenSignalTypes: assume<number>({
     default: 10,
     allowed: numberFrom(0, 720),
-    about: "How many minutes lie between the signals of two types, after a month was observed.",
-    reason: "Publishing takes hours rather than a moment. 0 publishes all at once.",
+    about:
+      "How many minutes after the signals of one type those of the next type are published, when a month was observed.",
+    reason: "Publishing takes hours rather than a moment. With 0, all signals are published at once.",
   }),
 } as const satisfies Record<string, Assumption<unknown>>;
 
-/** The value in force of each assumption. */
+/** The value of each assumption. */
 export type Assumptions = { [Name in keyof typeof ASSUMPTIONS]: (typeof ASSUMPTIONS)[Name]["default"] };

@@ -4,13 +4,12 @@ import type { RandomSource } from "./random-source.js";
 import type { EmulatorClock } from "../time/emulator-clock.js";
 import type { Scheduler } from "../time/scheduler.js";
 
-/** What each part of the emulator is made with. */
+/** What every part of the emulator uses. */
 export interface EmulatorCore {
   database: Database;
   clock: EmulatorClock;
   scheduler: Scheduler;
-  /** For ids, keys and secrets. The market has a seed of its own. */
+  /** For ids, keys and secrets. The market's data come from the seed instead. */
   random: RandomSource;
-  /** How the emulator behaves where the document says "not shown". */
   assumptions: Assumptions;
 }

@@ -12,16 +12,16 @@ import type { Instance } from "./open-instance.js";
 /** The operations of the control API, by the names of their methods. */
 export type EmulatorControlTable = Instance["control"] & ReturnType<typeof stateControl>;
 
-/** The control API as methods: what `GET /_emulator` lists, by the same names and with the same input. */
+/** The operations of the control API as methods. `GET /_emulator` lists the same names and inputs. */
 export type EmulatorControl = ControlMethods<EmulatorControlTable>;
 
-/** The service, local. */
+/** The service of the document on this machine. */
 export interface Emulator {
-  /** Resolves when it listens. Idempotent. @throws SignalboxError */
+  /** Resolves when the emulator listens. Idempotent. @throws SignalboxError */
   start(): Promise<void>;
-  /** Waits for running calls, and leaves no handle open. Idempotent; the emulator cannot be started again. */
+  /** Waits for running calls and frees the port and the file. Idempotent. The emulator cannot be started again. */
   close(): Promise<void>;
-  /** Where callers on this machine reach it, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
+  /** The address for callers on this machine, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
   readonly url: string;
   /** The base address of the REST API, such as `http://127.0.0.1:4010/v1`. @throws SignalboxError */
   readonly baseUrl: string;
@@ -32,7 +32,7 @@ export interface Emulator {
 }
 
 /**
- * The service of the document on this machine: its REST API, the sender of its signals, and a control API.
+ * Creates the service of the document on this machine: its REST API, the sender of its signals, and a control API.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
@@ -93,13 +93,13 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
-/** All addresses, and the one that callers on this machine use. A client cannot connect to a wildcard everywhere. */
+/** For each wildcard address the address that local clients use, because not every system can connect to a wildcard. */
 const WILDCARDS: ReadonlyMap<string, string> = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["::", "::1"],
 ]);
 
-/** A method for each operation. They stay valid when the instance is replaced. */
+/** Makes a method for each operation. The methods call the current instance, also after a reset or a loaded snapshot. */
 function methodsOf(table: () => ControlTable): EmulatorControl {
   const methods = Object.keys(table()).map((name) => [
     name,

@@ -11,55 +11,55 @@ import { ERROR_STATUS } from "../../api/error-envelope.js";
 import { CHANGE_DIRECTIONS, SIGNALS } from "../market/signals/signal-table.js";
 import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";
 
-/** A behaviour where the document says "not shown", or nothing, that cannot be switched: no user could want the other way. */
+/** A behaviour that the service's document does not define and that cannot be changed: no user needs another one. */
 export interface FixedAssumption {
-  /** What the emulator does. Clients and receivers should accept other words and further keys too. */
+  /** What the emulator does. Clients and receivers should also accept other values and further keys. */
   is: string;
   reason: string;
 }
 
-const listed = (words: readonly string[]): string => `${words.join(", ")}.`;
-const others = (words: readonly string[], shown: string): string[] => words.filter((word) => word !== shown);
+const listed = (values: readonly string[]): string => `${values.join(", ")}.`;
+const others = (values: readonly string[], shown: string): string[] => values.filter((value) => value !== shown);
 
 const UNITS = Object.values(SIGNALS).flatMap(({ unit }) => unit);
 
-/** By name. `assumptions.ts` has the behaviours that can be switched. */
+/** By name. `assumptions.ts` has the behaviours that can be changed. */
 export const FIXED_ASSUMPTIONS = {
   taskSteps: {
-    is: "An investigation is queued with the stage queued, running with investigating and then generating_report, succeeded with complete; one that fails or is cancelled keeps its stage.",
-    reason: "Each stage but the first and the last is work, and the enums have this order.",
+    is: "An investigation is queued with the stage queued, then running with the stages investigating and generating_report, then succeeded with the stage complete. One that fails or is cancelled keeps its stage.",
+    reason: "The two stages in the middle are work, and the enums of the document have this order.",
   },
   taskFailure: {
-    is: "An investigation fails when its product was observed in fewer than two months, or when the control API says so; only the control API can cancel one.",
-    reason: "With one month there is nothing to compare.",
+    is: "An investigation fails when its product was observed in fewer than two months, or when the control API makes it fail. Only the control API can cancel one.",
+    reason: "A single month cannot be compared with another.",
   },
   taskErrorCodes: {
-    is: "A task's error has the code INSUFFICIENT_EVIDENCE where too few months were observed; INVESTIGATION_FAILED, or any other that is given, from the control API. A cancelled task has none.",
-    reason: "They say what happened in the style of the code that the document names.",
+    is: "The error of a failed investigation has the code INSUFFICIENT_EVIDENCE when too few months were observed. When the control API made it fail, the code is the given one, or INVESTIGATION_FAILED. A cancelled investigation has no error.",
+    reason: "The codes say what happened, in the style of the code that the document names.",
   },
   reportItems: {
-    is: "Each item of a report's lists is an object with a title or a text; what is claimed has citations, the ids of sources, and a source has a url.",
+    is: "Each item of a report's lists is an object with a title or a text. A claim has citations, which are ids of sources. A source has a url.",
     reason: "The document says that the analysis is cited.",
   },
   reliabilityValues: {
-    is: "The reliability of a report has words that follow from the data, such as partial, high, correlated, unclear and not_established; growthCausality is always not_established.",
-    reason: "That one thing came after another does not show that it came from it.",
+    is: "The values in the reliability of a report follow from the data, such as partial, high, correlated, unclear and not_established. growthCausality is always not_established.",
+    reason: "If one event came after another, that does not prove that the first one caused it.",
   },
   registrationSteps: {
-    is: "A pending registration becomes active by a 2xx that echoes the challenge; active becomes paused by failures or the control API, which makes paused active again and deletes any.",
-    reason: "The verification has to have an effect, and each status has to be reachable.",
+    is: "A 2xx answer that returns the challenge makes a pending registration active. Failures or the control API pause an active registration. The control API makes a paused one active again, and deletes any.",
+    reason: "The verification must have an effect, and every status must be reachable.",
   },
   dashboardOperations: {
     is: "The control API lists, reads, pauses, deletes and rotates registrations, and lists and cancels investigations; the REST API has the six operations of the document.",
-    reason: "The document does that in a dashboard.",
+    reason: "The document says that a dashboard does this.",
   },
   testTrigger: {
-    is: "A person triggers a test event by the control API, for an active registration, with a message of theirs.",
+    is: "The control API sends a test event to an active registration, with a message that the caller chooses.",
     reason: "Dashboards of other services have a button for it.",
   },
   deliveryHeaders: {
-    is: "A delivery has beside the signature Content-Type, Content-Length, User-Agent: signalbox-emulator, and what HTTP itself needs.",
-    reason: "A receiver should rely on the signed body only.",
+    is: "Besides the signature, a delivery has Content-Type, Content-Length, User-Agent: signalbox-emulator, and the headers that HTTP requires.",
+    reason: "A receiver should rely only on the signed body.",
   },
   pricingModels: {
     is: `pricing_model is one of ${listed(PRICING_MODELS)}`,
@@ -67,11 +67,11 @@ export const FIXED_ASSUMPTIONS = {
   },
   stalenessStatuses: {
     is: `staleness_status is one of ${listed(STALENESS_STATUSES)}`,
-    reason: "A profile was checked lately, or not.",
+    reason: "A profile was checked lately or not.",
   },
   categoryItems: {
-    is: "An item of a profile's categories has id, slug, name, is_primary; the primary one comes first.",
-    reason: "Sector options of search demand have the first three, and a profile names its primary category.",
+    is: "An item of a profile's categories has id, slug, name, is_primary; the primary category is first.",
+    reason: "The sector options of search demand have the first three, and a profile names its primary category.",
   },
   rankingsDataset: {
     is: "The dataset of the rankings has methodology_version, latest_month, previous_month, captured_at.",
@@ -79,84 +79,85 @@ export const FIXED_ASSUMPTIONS = {
   },
   rankingsFilters: {
     is: "The filters of the rankings have category, country, q, sort, order, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months.",
-    reason: "The parameters as they were applied; page and limit are in the pagination.",
+    reason: "They are the parameters as they were applied. The pagination has page and limit.",
   },
   rankingsCategory: {
-    is: "The category of the rankings has id, name, slug; it is null without one in the request.",
-    reason: "As the sector options of search demand.",
+    is: "The category of the rankings has id, name, slug; it is null when the request has none.",
+    reason: "The sector options of search demand have the same fields.",
   },
   rankingsSelection: {
-    is: "In the rankings a minimum of 0 filters nothing, not even products that shrink or have no domain rating; a category has the products that name it second, too.",
+    is: "In the rankings a minimum of 0 filters nothing, not even products that shrink or have no domain rating. A category also includes products that have it as a secondary category.",
     reason: "Domain ratings may be null in rankings, and a profile lists several categories.",
   },
   trafficDataSource: {
     is: `The provider of the traffic data is named ${TRAFFIC_DATA_SOURCE}.`,
-    reason: "The document does not name the provider; this name says that the figures are made up.",
+    reason: "The document does not name the provider. This name says that the figures are made up.",
   },
   brandTypes: {
-    is: "type=brand has the keywords of brand type mixed too, type=non_brand those of brand type unknown.",
-    reason: "Some people who search for a mixed keyword mean a brand; nothing says that an unknown one is a brand's.",
+    is: "type=brand includes keywords of the brand type mixed; type=non_brand includes keywords of the brand type unknown.",
+    reason:
+      "Some people who search for a mixed keyword mean a brand. Nothing shows that an unknown keyword names a brand.",
   },
   concentration: {
-    is: `By its CR3 a keyword's traffic is concentrated from ${CONCENTRATED_FROM_CR3}, balanced from ${BALANCED_FROM_CR3}, distributed below; single with one product.`,
-    reason: "The three largest products have nearly all of the traffic, or most of it.",
+    is: `A keyword's traffic is concentrated from a CR3 of ${CONCENTRATED_FROM_CR3}, balanced from ${BALANCED_FROM_CR3}, and otherwise distributed. With one product it is single.`,
+    reason: "The three largest products have nearly all of the traffic, most of it, or less.",
   },
   comparisonBaseline: {
-    is: `A keyword is compared with a month ago from ${BASELINE_TRAFFIC} visits then.`,
-    reason: "A change against a few visits says nothing.",
+    is: `A keyword is compared with a month ago if it had at least ${BASELINE_TRAFFIC} visits then.`,
+    reason: "A change from a few visits means little.",
   },
   keywordLists: {
-    is: `A row of a keyword lists ${LISTED_PRODUCTS} products and sums up the others; a detail has at most ${DETAIL_ROWS} rows in a list, and ${HISTORY_MONTHS} months of history.`,
+    is: `A row of a keyword lists ${LISTED_PRODUCTS} products and sums up the others. A list in a detail has at most ${DETAIL_ROWS} rows, and its history ${HISTORY_MONTHS} months.`,
     reason: "Rows have other_products, and the largest page has 50 rows.",
   },
   profileLocale: {
-    is: "The product profile takes the query parameter locale and ignores others.",
-    reason: "A profile says which locale was requested, and its only error is 404.",
+    is: "The product profile takes the query parameter locale and ignores all other parameters.",
+    reason: "A profile has a requested locale, and its only documented error is 404.",
   },
   accessGates: {
-    is: `Every protected operation requires api.access; the ranking sorts ${GATED_RANKING_SORTS.join(", ")} require market.sort.<value> each, which accounts have by default.`,
+    is: `Every protected operation requires api.access. The ranking sorts ${GATED_RANKING_SORTS.join(", ")} each require market.sort.<value>, which accounts have by default.`,
     reason:
-      "The document says that api.access gates access in general; the other sorts are what every ranking item shows.",
+      "The document says that api.access gates access in general. The figures of the other sorts are in every ranking item.",
   },
   sessionScopes: {
     is: "A session token has the scope research:read.",
-    reason: "The two operations that accept one require no other.",
+    reason: "The two operations that accept a session token require no other scope.",
   },
   countedCalls: {
-    is: "A call takes a unit of the monthly quota when it is answered with a success, but for a start that recovers an investigation by its idempotency key.",
+    is: "A successful call uses a unit of the monthly quota, unless it is a start that returns the earlier investigation with the same idempotency key.",
     reason:
-      "A refused call delivers nothing, and a repeated start must work for a client that lost the answer to its last call.",
+      "A refused call delivers nothing. A client that lost the answer to its last call must be able to repeat the start.",
   },
   rateWindow: {
-    is: "The 60 seconds of the request rate are those before each request.",
-    reason: "A rolling window is the stricter reading: no 60 seconds have more requests than the limit.",
+    is: "The request rate counts the requests of the last 60 seconds.",
+    reason: "A rolling window is the stricter reading: no span of 60 seconds has more requests than the limit.",
   },
   registrationDay: {
-    is: "The ten registrations of a day are counted in the UTC day.",
-    reason: "The month of the quota is a UTC month.",
+    is: "The limit of ten registrations a day is counted by the UTC day.",
+    reason: "The month of the quota is a UTC month, too.",
   },
   wrongMethods: {
-    is: "A method that a path does not have gets 404.",
+    is: "A method that a path does not support gets 404.",
     reason: "The document has no other error for what does not exist.",
   },
   changeDirections: {
     is: `change.direction is up, ${listed(others(CHANGE_DIRECTIONS, "up"))}`,
-    reason: "Some changes are neither a rise nor a fall. Of a rank, up is the better one.",
+    reason: "Some changes are neither a rise nor a fall. A better rank is up.",
   },
   changeUnits: {
     is: `The units of a change are visits, ${listed(others([...new Set(UNITS)].sort(), "visits"))}`,
-    reason: "What is counted, in the plural; a share is a ratio.",
+    reason: "The unit is the plural of what is counted. A share is a ratio.",
   },
   errorCodes: {
-    is: `The error codes beside PRO_API_QUOTA_EXHAUSTED are ${listed(others(Object.keys(ERROR_STATUS), "PRO_API_QUOTA_EXHAUSTED"))}`,
-    reason: "One for each cause that a client may treat in a way of its own.",
+    is: `Besides PRO_API_QUOTA_EXHAUSTED the error codes are ${listed(others(Object.keys(ERROR_STATUS), "PRO_API_QUOTA_EXHAUSTED"))}`,
+    reason: "There is one code for each cause that a client may want to handle differently.",
   },
   localeResolution: {
-    is: "As locale, zh, also before a hyphen or an underscore and in either case, is zh-CN; all other texts are en.",
+    is: "The locales zh, zh-… and zh_…, in upper or lower case, are zh-CN. All other texts are en.",
     reason: "There are two locales, and en is the default.",
   },
   compatibility: {
-    is: "There is no policy of deprecation: no operation, field or version is ever retired, and nothing announces such a change.",
-    reason: "The document has no policy; view is refused as it says.",
+    is: "There is no deprecation policy: no operation, field or version is ever retired, and nothing announces such a change.",
+    reason: "The document has no such policy. It says only that view is refused.",
   },
 } as const satisfies Record<string, FixedAssumption>;

@@ -17,16 +17,16 @@ import { openInstance, type Instance, type InstanceParts } from "./open-instance
 import type { EmulatorConfig } from "./options.js";
 import { randomUuid } from "./random-source.js";
 
-/** How the state of a database starts, or continues. */
+/** How a database is started or continued. */
 type Start = Pick<InstanceParts, "seed" | "startAtMs" | "accounts" | "resumption">;
 
-/** Continues at the moment at which a snapshot was taken. */
+/** Continues at the time at which a snapshot was taken. */
 const RESUME_FROZEN: Start = { seed: undefined, startAtMs: null, accounts: [], resumption: "frozen" };
-/** Continues at the present: closing the old instance may have taken long. */
+/** Continues at the present. */
 const RESUME_AT_PRESENT: Start = { ...RESUME_FROZEN, resumption: "at_present" };
 
 /**
- * Holds the one instance of the service, and replaces it at a reset or when a snapshot is loaded.
+ * Holds the current instance of the service. A reset or a loaded snapshot replaces it.
  *
  * @throws SignalboxError from `open`, when the database cannot be used
  */
@@ -42,49 +42,50 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 
   function instanceOf(database: Database, start: Start): Instance {
     try {
-      const hostNow = (): number | null => instance?.now() ?? null;
-      return openInstance({ database, ...start, config, report, hostControl: control, hostNow });
+      const currentNow = (): number | null => instance?.now() ?? null;
+      return openInstance({ database, ...start, config, report, stateControl: control, currentNow });
     } catch (error) {
       database.close();
       throw error;
     }
   }
 
-  /** The new state does not depend on what the old instance fails to write. */
-  async function end(old: Instance): Promise<void> {
-    await old
-      .close()
-      .catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
-  }
+  /** An error is only reported, because the new state replaces all that the old instance failed to write. */
+  const closeOld = (old: Instance): Promise<void> =>
+    old.close().catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
 
-  /** The new instance is open before the old one closes, so every request finds one. */
+  /** The new instance is opened before the old one closes, so every request finds an instance. */
   async function replaceInMemory(make: () => Database, start: Start): Promise<void> {
     const old = current();
     instance = instanceOf(make(), start);
-    await end(old);
+    await closeOld(old);
   }
 
-  /** The new state is written to a second file, which takes the place of the first one once it is complete. */
+  /** The new state is written to a second file, which replaces the first one when it is complete. */
   async function replaceFile(path: string, make: (path: string) => Database, start: Start): Promise<void> {
     const old = current();
-    const beside = `${path}.loading`;
+    const newPath = `${path}.loading`;
     try {
-      removeDatabase(beside);
-      // Closed in the turn in which it was opened, so no work that is due starts.
-      await instanceOf(make(beside), start).close();
-      await end(old);
+      removeDatabase(newPath);
+      // Opened and closed in one turn of the event loop, so no due work starts.
+      await instanceOf(make(newPath), start).close();
+      await closeOld(old);
       try {
-        replaceDatabase(path, beside);
+        replaceDatabase(path, newPath);
       } finally {
         reopen(path);
       }
     } catch (error) {
-      removeQuietly(beside);
+      try {
+        removeDatabase(newPath);
+      } catch {
+        // The first error is the one to report. The next change removes the file.
+      }
       throw error;
     }
   }
 
-  /** @throws ServiceError DATA_UNAVAILABLE, and then there is no instance: the old one is closed */
+  /** @throws ServiceError DATA_UNAVAILABLE; then there is no instance, because the old one is closed */
   function reopen(path: string): void {
     instance = null;
     try {
@@ -95,7 +96,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     }
   }
 
-  /** Changes run one after the other. @returns the time at which the new state continues */
+  /** Runs one change after the other. @returns the time at which the new state continues */
   function replace(make: (path: string | null) => Database, startOf: (old: Instance) => Start): Promise<number> {
     const change = changing.then(async () => {
       const start = startOf(current());
@@ -115,10 +116,14 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     load(bytes) {
       const snapshot = readSnapshot(bytes);
       if (db !== null) snapshot.close();
-      const make = (path: string | null): Database => (path === null ? snapshot : writtenDatabase(path, bytes));
+      function make(path: string | null): Database {
+        if (path === null) return snapshot;
+        writeDatabase(path, bytes);
+        return openDatabase(path);
+      }
       return replace(make, () => RESUME_FROZEN);
     },
-    // Where the options say nothing, the new state starts as the old one did.
+    // Without an option, the new state starts as the old state did.
     reset: () =>
       replace(openDatabase, ({ origin }) => ({
         seed: config.seed ?? origin.seed,
@@ -128,7 +133,6 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
       })),
   });
 
-  /** Answers every request with 503. */
   const unavailable: RequestListener = (request, response) => {
     const requestId = `req_${randomUuid(config.random)}`;
     const { status, headers, code, message } = withoutInstance();
@@ -136,7 +140,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     sendAnswer(response, answer, { requestId, hasBody: request.method !== "HEAD", nowMs: config.clock.now() });
   };
 
-  /** Answers by the current instance, or with 503 when there is none. */
+  /** Calls the current instance, or answers 503 when there is none. */
   const listener: RequestListener = (request, response) => (instance?.listener ?? unavailable)(request, response);
   return {
     /** @throws SignalboxError `emulator_not_running` */
@@ -164,35 +168,21 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 const withoutInstance = (): ServiceError =>
   new ServiceError(
     "DATA_UNAVAILABLE",
-    "The emulator's file could not be opened again; check the disk, and start the emulator anew.",
+    "The emulator's file could not be opened again. Check the disk, and restart the emulator.",
   );
 
-function writtenDatabase(path: string, bytes: Uint8Array): Database {
-  writeDatabase(path, bytes);
-  return openDatabase(path);
-}
-
-/** An error that came before says more than one about the removal. */
-function removeQuietly(path: string): void {
-  try {
-    removeDatabase(path);
-  } catch {
-    // The next change tries again.
-  }
-}
-
-/** Errors of the disk are answered as such; other errors are bugs of ours. */
+/** Returns the answer for an error of the disk. Other errors are bugs and are returned as they are. */
 function changeError(error: unknown): unknown {
   if (isSignalboxError(error)) return new ServiceError("DATA_UNAVAILABLE", `${error.message} Nothing changed.`);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!/^(E[A-Z]+|ERR_FS_\w+|SQLITE_\w+)$/.test(code)) return error;
   return new ServiceError(
     "DATA_UNAVAILABLE",
-    `The new state could not be written (${code}); check the disk. Nothing changed.`,
+    `The new state could not be written (${code}). Check the disk. Nothing changed.`,
   );
 }
 
-/** Checked before the old state is given up. @throws ServiceError INVALID_BODY */
+/** @throws ServiceError INVALID_BODY */
 function readSnapshot(bytes: Uint8Array): Database {
   try {
     return openSnapshot(bytes);

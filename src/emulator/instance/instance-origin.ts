@@ -6,15 +6,15 @@ import type { Database } from "../database/database.js";
 import { readSetting, writeSetting } from "../database/settings.js";
 import type { EmulatorConfig } from "./options.js";
 
-/** How an instance started, so that a reset can start it again. */
+/** How a database was started. A reset starts it in the same way again. */
 export interface InstanceOrigin {
   seed: number;
-  /** Where the options made its clock start, in milliseconds since 1970; null: they did not say. */
+  /** The start of the clock in the options, in milliseconds since 1970; null: it started at the present. */
   startAtMs: number | null;
   accounts: readonly FirstAccount[];
 }
 
-/** An account of a new database. Its key itself is not stored. */
+/** An account of a new database. The key itself is not stored. */
 interface FirstAccount {
   name: string;
   tier: Tier;
@@ -22,7 +22,7 @@ interface FirstAccount {
   key: KeptKey;
 }
 
-/** The accounts of the options, as they are stored. */
+/** Returns the accounts of the options as they are stored. */
 export function firstAccounts({ accounts }: Pick<EmulatorConfig, "accounts">): FirstAccount[] {
   return accounts.map(({ key, ...account }) => ({ ...account, key: keptKey(key) }));
 }
@@ -32,23 +32,17 @@ const SEED = "seed";
 const START_AT = "start_at_ms";
 const ACCOUNTS = "accounts";
 
-/** Stores how a new database started, and creates its accounts, in one transaction. Changes nothing in a used one. */
+/** Stores how a new database starts, and creates its accounts. Does not change a database that was started before. */
 export function storeOrigin(
   database: Database,
   { accounts, keys }: Access,
   { seed = DEFAULT_SEED, startAtMs, accounts: first }: Omit<InstanceOrigin, "seed"> & { seed: number | undefined },
 ): void {
-  // Tables without a seed are left from a process that ended right after it had made them.
   if (readSetting(database, SEED) !== null) return;
   database.transaction(() => {
     writeSetting(database, SEED, String(seed));
     if (startAtMs !== null) writeSetting(database, START_AT, String(startAtMs));
-    const written = first.map(({ key: { hash, hint }, ...account }) => ({
-      ...account,
-      hash: hash.toString("hex"),
-      hint,
-    }));
-    writeSetting(database, ACCOUNTS, JSON.stringify(written));
+    writeSetting(database, ACCOUNTS, JSON.stringify(first));
     for (const { name, tier, key, scopes } of first) {
       keys.adopt(accounts.create({ name, tier }).account_id, scopes, key);
     }
@@ -62,16 +56,10 @@ export function storeOrigin(
 export function readOrigin(database: Database, wantedSeed: number | null): InstanceOrigin {
   const seed = Number(readSetting(database, SEED));
   if (wantedSeed !== null && wantedSeed !== seed) {
-    const problem = "the database was made with another one; leave it out, or take another file";
+    const problem = "the database was made with another seed; leave the option out, or use another file";
     throw invalidOption("createEmulator", "seed", problem);
   }
   const startAt = readSetting(database, START_AT);
-  return { seed, startAtMs: startAt === null ? null : Number(startAt), accounts: readAccounts(database) };
-}
-
-type WrittenAccount = Omit<FirstAccount, "key"> & { hash: string; hint: string };
-
-function readAccounts(database: Database): FirstAccount[] {
-  const accounts = JSON.parse(readSetting(database, ACCOUNTS) ?? "[]") as WrittenAccount[];
-  return accounts.map(({ hash, hint, ...account }) => ({ ...account, key: { hash: Buffer.from(hash, "hex"), hint } }));
+  const accounts = JSON.parse(readSetting(database, ACCOUNTS) ?? "[]") as FirstAccount[];
+  return { seed, startAtMs: startAt === null ? null : Number(startAt), accounts };
 }

@@ -14,7 +14,7 @@ import { bindOperations } from "../operations/bind-operations.js";
 import { createOperationFaults } from "../operations/operation-faults.js";
 import { createShutdownGate, type ShutdownGate } from "../operations/shutdown-gate.js";
 import { createScheduler } from "../time/scheduler.js";
-import { openStoredClock, type ClockResumption } from "../time/stored-clock.js";
+import { openStoredClock, type ClockResumption } from "../time/emulator-clock.js";
 import { deliveriesControl } from "../webhooks/control/deliveries-control.js";
 import { webhooksControl } from "../webhooks/control/webhooks-control.js";
 import { createWebhooks } from "../webhooks/create-webhooks.js";
@@ -24,32 +24,31 @@ import type { ReportEvent } from "./events.js";
 import { readOrigin, storeOrigin, type InstanceOrigin } from "./instance-origin.js";
 import type { EmulatorConfig } from "./options.js";
 
-/** What an instance is opened with. */
 export interface InstanceParts {
   database: Database;
   config: EmulatorConfig;
-  /** Of the data of a new database; a used one must have been made with it. */
+  /** The seed of a new database. A used database must have been created with the same seed. */
   seed: number | undefined;
-  /** Where the clock of a new database starts, and the earliest time for a used one; null: now. */
+  /** The start of a new database's clock, and the earliest time for a used database; null: the present. */
   startAtMs: number | null;
-  /** Of a new database. */
+  /** The accounts of a new database. */
   accounts: InstanceOrigin["accounts"];
   resumption: ClockResumption;
   report: ReportEvent;
   /** The control operations that replace the instance itself. */
-  hostControl: ControlTable;
-  /** The time of the instance that is current when an answer is sent: a reset replaces the one that was asked. */
-  hostNow: () => number | null;
+  stateControl: ControlTable;
+  /** The time of the instance that is current when an answer is sent: a reset may have replaced this instance. */
+  currentNow: () => number | null;
 }
 
 /** The whole service over one database. */
 export type Instance = ReturnType<typeof openInstance>;
 
-export function openInstance({ database, config, report, hostControl, hostNow, ...start }: InstanceParts) {
+export function openInstance({ database, config, report, stateControl, currentNow, ...start }: InstanceParts) {
   const { seed, startAtMs, accounts, resumption } = start;
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
-  const onFailure = (error: unknown): void => report({ event: "failed", about: "work that was due failed", error });
+  const onFailure = (error: unknown): void => report({ event: "failed", about: "a scheduled task failed", error });
   const onMoved = (move: ClockMove): void => report({ event: "clock_moved", ...move });
   const scheduler = createScheduler(clock, config.clock, onFailure);
   const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
@@ -77,13 +76,13 @@ export function openInstance({ database, config, report, hostControl, hostNow, .
     },
     gate,
   );
-  const bindings = bindOperations({ database, assumptions, investigations, webhooks });
+  const bindings = bindOperations(core, investigations, webhooks);
   const listener: RequestListener = createApp({
     services: { access, assumptions, bindings, faults, gate, report },
-    control: { ...control, ...hostControl },
+    control: { ...control, ...stateControl },
     controlGuard: createControlGuard(config.controlToken ?? null),
     random,
-    now: () => hostNow() ?? clock.now(),
+    now: () => currentNow() ?? clock.now(),
   });
 
   return {
@@ -95,9 +94,9 @@ export function openInstance({ database, config, report, hostControl, hostNow, .
       clock.save();
       return snapshotOf(database);
     },
-    /** Refuses new calls. Resolves when the calls that run are done and the database is closed. */
+    /** Refuses new calls. Resolves when the running calls are done and the database is closed. */
     async close(): Promise<void> {
-      // Together, so that an advance of the clock that waits for slow endpoints does not delay it.
+      // All at once: aborting the deliveries ends an advance of the clock, which is one of the running calls.
       await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
       try {
         clock.save();
@@ -108,12 +107,12 @@ export function openInstance({ database, config, report, hostControl, hostNow, .
   };
 }
 
-/** The same operations. The gate closes only after those that run. */
+/** Runs the operations through the gate, so that closing the gate waits for them. */
 function gatedControl<Table extends ControlTable>(table: Table, gate: ShutdownGate): Table {
   const entries = Object.entries(table).map(([name, operation]) => {
     const run = operation.run as (input: unknown) => unknown;
     return [name, { ...operation, run: (input: unknown) => gate.run(() => run(input)) }];
   });
-  // Each operation returns a promise now, as it does over HTTP.
+  // The operations now return promises, which callers of `ControlMethods` expect anyway.
   return Object.fromEntries(entries) as Table;
 }

@@ -7,46 +7,45 @@ import { optionError } from "../../options/option-error.js";
 import { clockOption, functionOption, objectOption } from "../../options/option-schemas.js";
 import type { EmulatorEvent } from "./events.js";
 import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";
-import type { Assumptions } from "./assumptions.js";
 import { systemRandom, type RandomSource } from "./random-source.js";
 
 /** The options of `createEmulator`. A value of `undefined` means absent. */
 export interface EmulatorOptions {
-  /** 0 takes a free one. @default 4010 */
+  /** The port to listen on; 0 takes a free port. @default 4010 */
   port?: number | undefined;
   /** The address to listen on. @default "127.0.0.1" */
   host?: string | undefined;
-  /** A file that keeps the state; made when it is missing. @default in memory, lost at the end */
+  /** A file that keeps the state; created when it is missing. @default in memory, lost when the process ends */
   db?: string | undefined;
-  /** Same seed, same data. A file keeps the seed that it was made with. @default 1 */
+  /** The same seed gives the same data. A file keeps the seed that it was created with. @default 1 */
   seed?: number | undefined;
-  /** Where the service's clock starts, ISO 8601; the clock of a file continues, from here at the earliest. @default now */
+  /** The start of the emulator's clock, ISO 8601. The clock of a file continues, but not earlier than here. @default now */
   startAt?: string | undefined;
   /**
-   * The accounts of a new database, each with a key, also after a reset. Without this option a reset makes the accounts that
-   * the database was made with.
+   * The accounts of a new database, each with a key, also after a reset. Without this option a reset creates the accounts that
+   * the file was created with.
    *
    * @default none
    */
   accounts?: readonly AccountOptions[] | undefined;
-  /** How the emulator behaves where the service's document says "not shown"; the README lists all. */
+  /** How the emulator behaves where the service's document does not define it. The README lists all assumptions. */
   assumptions?: AssumptionOptions | undefined;
-  /** The authorities (PEM) whose certificates webhook endpoints may have. @default those that Node trusts */
+  /** The certificate authorities (PEM) to trust for webhook endpoints. @default those that Node trusts */
   ca?: string | undefined;
-  /** The clock that the service's clock follows; for tests. @default the system's clock */
+  /** The clock that the emulator's clock follows; for tests. @default the system's clock */
   clock?: Clock | undefined;
   /** The source of ids, keys and secrets; for tests. @default the system's */
   random?: RandomSource | undefined;
   /**
-   * Opens the control API to callers on other machines, such as from outside of a container: it answers every caller that sends
-   * this token (`Authorization: Bearer <token>`), and refuses all others. 16 characters or more.
+   * Opens the control API to callers on other machines, for example from outside of a container. It then answers every caller
+   * that sends this token (`Authorization: Bearer <token>`), and refuses all others. 16 characters or more.
    *
-   * @default none: it answers callers on this machine, without a key
+   * @default none: the control API answers callers on this machine, without a key
    */
   controlToken?: string | undefined;
-  /** Called with each event as it happens. What it throws is logged. @default none */
+  /** Called with each event as it happens. Errors that it throws are logged. @default none */
   onEvent?: ((event: EmulatorEvent) => void) | undefined;
-  /** A pino logger, or `false` for silence. @default false */
+  /** A pino logger, or `false` for no log. @default false */
   logger?: Logger | false | undefined;
 }
 
@@ -54,30 +53,16 @@ export interface EmulatorOptions {
 export interface AccountOptions {
   name: string;
   tier: Tier;
-  /** The API key, 16 characters or more. The user chooses it, so it is the same at each start. */
+  /** The API key, 16 characters or more. */
   key: string;
   /** @default all */
   scopes?: readonly Scope[] | undefined;
 }
 
 /** The options with every default. */
-export interface EmulatorConfig {
-  port: number;
-  host: string;
-  db: string | null;
-  seed: number | null;
-  startAtMs: number | null;
-  accounts: readonly (Omit<AccountOptions, "scopes"> & { scopes: readonly Scope[] })[];
-  assumptions: Assumptions;
-  ca: string | undefined;
-  clock: Clock;
-  random: RandomSource;
-  controlToken: string | undefined;
-  onEvent: ((event: EmulatorEvent) => void) | undefined;
-  logger: Logger | false;
-}
+export type EmulatorConfig = ReturnType<typeof resolveEmulatorOptions>;
 
-/** As RFC 6750 has the characters of a token. */
+/** The characters of a token in RFC 6750. */
 const tokenSchema = z.string().regex(/^[\w.~+/-]{16,200}=*$/, "expected 16 to 200 letters, digits or _ . ~ + / -");
 
 const accountSchema = z.strictObject({
@@ -95,33 +80,29 @@ const optionsSchema = z.strictObject({
   startAt: dateTimeSchema.optional(),
   accounts: z
     .array(accountSchema)
-    .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two have the same key")
+    .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two accounts have one key")
     .default([]),
-  // `resolveAssumptions` checks its content.
+  // `resolveAssumptions` checks the content.
   assumptions: objectOption<AssumptionOptions>("an object").optional(),
   ca: z.string().min(1).optional(),
   clock: clockOption.default(systemClock),
-  random: objectOption<RandomSource>("a source of random bytes", "bytes", "fraction").default(systemRandom),
+  random: objectOption<RandomSource>("a source of random bytes", "bytes").default(systemRandom),
   controlToken: tokenSchema.optional(),
   onEvent: functionOption<(event: EmulatorEvent) => void>().optional(),
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")]).default(false),
 });
 
-/** The name in errors. */
 const FACTORY = "createEmulator";
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
-export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorConfig {
+export function resolveEmulatorOptions(options: EmulatorOptions) {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
-  const { db, seed, startAt, ca, controlToken, onEvent, assumptions, ...rest } = parsed.data;
+  const { db = null, seed = null, startAt, assumptions, ...rest } = parsed.data;
   return {
     ...rest,
-    ca,
-    controlToken,
-    onEvent,
-    db: db ?? null,
-    seed: seed ?? null,
+    db,
+    seed,
     startAtMs: startAt === undefined ? null : Date.parse(startAt),
     assumptions: resolveAssumptions(assumptions ?? {}, FACTORY),
   };

@@ -2,22 +2,13 @@ import { randomBytes } from "node:crypto";
 
 /** The source of ids, keys and secrets. */
 export interface RandomSource {
-  /**
-   * Random bytes.
-   *
-   * @param size in bytes
-   */
+  /** Returns `size` random bytes. */
   bytes(size: number): Buffer;
-  /** At least 0, below 1. */
-  fraction(): number;
 }
 
-export const systemRandom: RandomSource = {
-  bytes: randomBytes,
-  fraction: Math.random,
-};
+export const systemRandom: RandomSource = { bytes: randomBytes };
 
-/** A random UUID, version 4. */
+/** Returns a random UUID, version 4. */
 export function randomUuid(random: RandomSource): string {
   const bytes = random.bytes(16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);

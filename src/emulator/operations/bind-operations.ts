@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import type { OPERATIONS, OperationName } from "../../api/operations.js";
-import type { AccountView } from "../access/account-view.js";
+import type { AccountView } from "../access/accounts.js";
 import { authorizeRankingSort } from "../access/authorize.js";
-import type { Database } from "../database/database.js";
-import type { Assumptions } from "../instance/assumptions.js";
+import type { EmulatorCore } from "../instance/core.js";
 import type { Investigations } from "../investigations/create-investigations.js";
 import { readProductProfile } from "../market/read-product-profile.js";
 import { readRankings } from "../research/read-rankings.js";
@@ -11,13 +10,13 @@ import { readSearchDemand } from "../research/read-search-demand.js";
 import type { Webhooks } from "../webhooks/create-webhooks.js";
 import { ServiceError } from "./service-error.js";
 
-/** A call that passed authentication, scope, rate limit and validation. */
+/** A call that passed all checks but the quota. */
 export interface ServiceCall<Parameters = Record<string, unknown>> {
   /** Null for a public operation. */
   account: AccountView | null;
-  /** The query or the body, with every default in its place. */
+  /** The query or the body, with all defaults. */
   parameters: Parameters;
-  /** The path's parameters, decoded. */
+  /** The decoded parameters of the path. */
   path: Readonly<Record<string, string>>;
 }
 
@@ -25,11 +24,11 @@ interface AccountCall<Parameters> extends ServiceCall<Parameters> {
   account: AccountView;
 }
 
-/** What answers an operation. */
+/** The implementation of an operation. */
 export interface OperationBinding<Call extends ServiceCall> {
   /** @returns the body of the operation's success status. @throws ServiceError */
   handle(call: Call): object;
-  /** True for a call that takes no unit of the quota, such as a retry that recovers what it started. */
+  /** Whether the call uses no unit of the quota, because it repeats an earlier call. */
   isFree?(call: Call): boolean;
 }
 
@@ -47,15 +46,12 @@ type CallOf<Name extends OperationName> = Name extends "productProfile"
 
 export type OperationBindings = { [Name in OperationName]: OperationBinding<CallOf<Name>> };
 
-interface BoundParts {
-  database: Database;
-  assumptions: Assumptions;
-  investigations: Investigations;
-  webhooks: Webhooks;
-}
-
-/** Binds each operation to the part that answers it. */
-export function bindOperations({ database, assumptions, investigations, webhooks }: BoundParts): OperationBindings {
+/** Binds each operation to its implementation. */
+export function bindOperations(
+  { database, assumptions }: Pick<EmulatorCore, "database" | "assumptions">,
+  investigations: Investigations,
+  webhooks: Webhooks,
+): OperationBindings {
   return {
     startInvestigation: {
       handle: ({ account, parameters }) => investigations.start(account.accountId, parameters),

@@ -2,7 +2,7 @@ import type { OperationName } from "../../api/operations.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "./service-error.js";
 
-/** The 503 answers that a fault can give (service document, Errors). */
+/** The codes that a fault can have (service document, Errors). */
 export const OPERATION_FAULTS = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"] as const;
 export type OperationFault = (typeof OPERATION_FAULTS)[number];
 
@@ -10,18 +10,18 @@ export const OPERATION_FAULT_SCHEMA = `
 CREATE TABLE operation_fault (
   operation TEXT PRIMARY KEY,
   code TEXT NOT NULL,
-  -- The number of calls that still get it; null: until it is cleared.
+  -- For how many more calls the operation answers 503; null: until the fault is cleared.
   remaining INTEGER
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** The operations that answer 503 because the control API set a fault. */
+/** The faults of operations, which the control API sets. */
 export type OperationFaults = ReturnType<typeof createOperationFaults>;
 
 interface Row {
   operation: OperationName;
   code: OperationFault;
-  /** How many calls get it; null: until it is cleared. */
+  /** For how many more calls the operation answers 503; null: until the fault is cleared. */
   calls: number | null;
 }
 

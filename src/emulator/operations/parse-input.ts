@@ -3,24 +3,19 @@ import { issueWords } from "../../options/issue-words.js";
 import { nearMiss } from "../../options/near-miss.js";
 import { ServiceError } from "./service-error.js";
 
-/** What is wrong with one parameter. Neither text repeats a value of the request. */
+/** What is wrong with a parameter. Neither text contains a value of the request. */
 export interface ParameterProblem {
-  /** Its path, such as `signal_types.0`; empty for the whole input. */
+  /** The path of the parameter, such as `signal_types.0`; empty for the whole input. */
   parameter: string;
   problem: string;
 }
 
 type InputErrorCode = "INVALID_PARAMETERS" | "INVALID_BODY";
 
-/** An error names the first ones only: a small body can have thousands of unknown keys. */
+/** An error lists only the first problems, because a small body can have thousands of unknown keys. */
 const MOST_PROBLEMS = 10;
 
-/**
- * Checks an input by the schema of its operation.
- *
- * @returns the input with every default in its place
- * @throws ServiceError `code`, with what is wrong
- */
+/** Checks an input with a schema. @returns the input with all defaults. @throws ServiceError `code` */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -31,7 +26,7 @@ export function parseInput<Schema extends z.ZodType>(
   throw parameterError(code, schemaProblems(parsed.error, input, Object.keys(shapeOf(schema))));
 }
 
-/** The error for wrong parameters: the message names each, `details` lists them. */
+/** Makes the error for wrong parameters. Its message and `details` name each of them. */
 export function parameterError(code: InputErrorCode, problems: readonly ParameterProblem[]): ServiceError {
   const details = problems.slice(0, MOST_PROBLEMS);
   if (problems.length > MOST_PROBLEMS) {
@@ -41,18 +36,18 @@ export function parameterError(code: InputErrorCode, problems: readonly Paramete
   return new ServiceError(code, `${lines.join("; ")}.`, { details });
 }
 
-/** The parameters of a schema, by name; of a union those of all its members. */
+/** Returns the parameters of a schema, by name; for a union the parameters of all members. */
 export function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape {
   if (schema instanceof z.ZodObject) return schema.shape;
   return schema instanceof z.ZodUnion ? Object.assign({}, ...schema.options.map(shapeOf)) : {};
 }
 
-/** A name of the request as an error may show it. */
+/** Returns the name of a parameter if it is harmless in an error. */
 export function shownName(name: string): string {
   return /^[\w.-]{1,64}$/.test(name) ? name : "(a name with other characters than letters, digits, _, . and -)";
 }
 
-/** In our words. Each parameter gets its first problem, since the others often follow from that one. */
+/** Describes the problems. Each parameter gets only its first problem, because the others often follow from it. */
 function schemaProblems({ issues }: z.ZodError, input: unknown, known: readonly string[]): ParameterProblem[] {
   const problems = new Map<string, string>();
   for (const issue of issues) {

@@ -1,5 +1,5 @@
 import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import type { AccountView } from "../access/account-view.js";
+import type { AccountView } from "../access/accounts.js";
 import type { Caller } from "../access/authenticate.js";
 import { authorize } from "../access/authorize.js";
 import type { Access } from "../access/create-access.js";
@@ -9,7 +9,6 @@ import type { OperationFaults } from "./operation-faults.js";
 import { ServiceError } from "./service-error.js";
 import type { ShutdownGate } from "./shutdown-gate.js";
 
-/** What every call needs. */
 export interface OperationServices {
   access: Access;
   assumptions: Assumptions;
@@ -18,7 +17,6 @@ export interface OperationServices {
   gate: ShutdownGate;
 }
 
-/** A call of an operation, however it came. */
 export interface OperationCall {
   name: OperationName;
   /** Null for a public operation. */
@@ -28,12 +26,12 @@ export interface OperationCall {
   path: Readonly<Record<string, string>>;
 }
 
-/** The body of the success status, or the error; with the headers of the quota in either case. */
+/** The body of the success status or the error, with the quota headers in both cases. */
 export type OperationOutcome = { headers: Record<string, string> } & ({ body: object } | { error: unknown });
 
 /**
- * Runs an operation for a caller that is known. It checks in this order: the rate (429), scope and entitlements (403), whether
- * a fault is set (503), the parameters (400), the quota of the month (429).
+ * Runs an operation. It checks in this order: the rate (429), scope and entitlements (403), whether a fault is set (503), the
+ * parameters (400), the quota of the month (429).
  */
 export async function runOperation(
   { name, caller, read, path }: OperationCall,
@@ -56,9 +54,9 @@ export async function runOperation(
   }
 }
 
-/** Takes a unit of the quota, and gives it back if the operation refuses the call. */
+/** Takes a unit of the quota, and refunds it if the operation refuses the call. */
 function perform(name: OperationName, call: ServiceCall, { access, bindings }: OperationServices): object {
-  // Each binding takes the kind of call that its operation makes: with an account unless the operation is public.
+  // The binding expects an account unless the operation is public, and `call` has one in that case.
   const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
   const { account } = call;
   const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
@@ -76,7 +74,7 @@ function quotaHeaders(
   error: unknown,
   { access, assumptions, gate }: OperationServices,
 ): Record<string, string> {
-  // Behind a closed gate the database may be closed already.
+  // When the gate is closed, the database may be closed too.
   if (account === null || gate.isClosed) return {};
   const isExhausted = error instanceof ServiceError && error.code === "PRO_API_QUOTA_EXHAUSTED";
   return isExhausted || assumptions.quotaHeadersOnEveryAnswer ? access.quota.headers(account) : {};

@@ -1,10 +1,10 @@
 import { ERROR_STATUS, type ServiceErrorCode } from "../../api/error-envelope.js";
 
-/** Refuses a call. The message is ours: it names parameters, and repeats no value of a request. */
+/** Refuses a call. The message must not contain a value of the request. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   readonly status: number;
-  /** `error.details` of the envelope. */
+  /** `error.details` of the error envelope. */
   readonly details: unknown;
   readonly headers: Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { ServiceError } from "./service-error.js";
 
-/** Runs calls until it is closed, so that no call works on a database that is being closed. */
+/** Runs calls until it is closed, so that no call uses a closed database. */
 export type ShutdownGate = ReturnType<typeof createShutdownGate>;
 
 export function createShutdownGate() {
@@ -10,7 +10,7 @@ export function createShutdownGate() {
     get isClosed() {
       return isClosed;
     },
-    /** @throws ServiceError DATA_UNAVAILABLE once it is closed */
+    /** @throws ServiceError DATA_UNAVAILABLE after `close` was called */
     async run<Result>(work: () => Result | Promise<Result>): Promise<Result> {
       if (isClosed) throw new ServiceError("DATA_UNAVAILABLE", "The emulator is being reset or closed.");
       const call = Promise.resolve().then(work);
@@ -21,7 +21,7 @@ export function createShutdownGate() {
         running.delete(call);
       }
     },
-    /** Resolves when every call that runs is done. */
+    /** Resolves when all running calls are done. */
     async close() {
       isClosed = true;
       await Promise.allSettled(running);

@@ -1,6 +1,5 @@
 /**
- * A month as a number: years since year 0 times twelve, plus 0 for January. Months are counted in UTC. It sorts, and the
- * month before is one less.
+ * A month in UTC as a number: the year times twelve, plus 0 for January to 11 for December. The previous month is one less.
  */
 export type MonthIndex = number;
 
@@ -10,7 +9,7 @@ export function monthOf(atMs: number): MonthIndex {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** The first moment of a month, in milliseconds since 1970. */
+/** Returns the start of a month, in milliseconds since 1970. */
 export function monthStart(month: MonthIndex): number {
   return Date.UTC(Math.floor(month / 12), month % 12, 1);
 }
@@ -20,7 +19,7 @@ export function formatMonth(month: MonthIndex): string {
   return `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, "0")}`;
 }
 
-/** The same day and time of day some months later, in UTC; the month's last day if it has no such day. */
+/** Adds months in UTC and keeps day and time. If the new month has no such day, its last day is used. */
 export function addMonths(atMs: number, months: number): number {
   if (months === 0) return atMs;
   const date = new Date(atMs);

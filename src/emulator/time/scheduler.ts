@@ -2,44 +2,44 @@ import type { Clock, ClockTimer } from "../../time/clock.js";
 import type { EmulatorClock } from "./emulator-clock.js";
 
 /**
- * A part that has work at certain times: retries, stages of an investigation, the end of a month. When it throws or rejects,
- * for example because the disk is full, it is called again after a minute.
+ * A kind of work with due times: deliveries, stages of an investigation, the end of a month. When it throws or rejects, for
+ * example because the disk is full, it is called again after a minute.
  */
 export interface DueWork {
-  /** When the next work is due that was not started yet, in milliseconds since 1970; null when there is none. */
+  /** Returns when the next work that has not started is due, in milliseconds since 1970; null when there is none. */
   nextDueAt(): number | null;
-  /** Starts all work that is due by `nowMs`, and resolves when it is done. */
+  /** Starts all work that is due by `nowMs`. Resolves when it is done. */
   runDue(nowMs: number): Promise<void>;
 }
 
-/** Runs work when it is due, while the clock runs and when it is moved. */
+/** Runs work when it is due, while the clock runs and while it is advanced. */
 export interface Scheduler {
   add(work: DueWork): void;
-  /** To be called when a part has work that is due earlier than before. */
+  /** Call this when work became due earlier than before. */
   wake(): void;
   /**
-   * Moves the clock to a moment. It stops at each moment on the way at which work is due, until that work is done, so a moved
-   * clock shows the same results as passing time. When the scheduler is closed on the way, the clock stays where it is.
+   * Advances the clock. It stops at each time at which work is due until that work is done, so the results are the same as if
+   * the time had passed. When the scheduler is closed meanwhile, the clock stays at the time that it has reached.
    *
-   * @param at a moment, or a function that makes one of the time at which this move starts, after the moves before it. Rejects
-   * with the error of that function.
+   * @param at the new time, or a function that computes it from the time at which this advance starts. Advances run one after the
+   * other. If the function throws, the advance rejects with that error.
    */
   advanceTo(at: number | ((nowMs: number) => number)): Promise<void>;
-  /** Whether {@link Scheduler.advanceTo} moves the clock: real time hardly passes then. */
+  /** Whether an advance runs or waits. */
   readonly isAdvancing: boolean;
-  /** Resolves when nothing runs and nothing is due. */
+  /** Resolves when no work runs and no work is due. */
   idle(): Promise<void>;
-  /** Starts no more work; resolves when the work that runs is done. */
+  /** Starts no more work. Resolves when the running work is done. */
   close(): Promise<void>;
 }
 
-/** The longest wait of a timer: a real timer may fire early, and the clock can be moved while it waits. */
+/** The longest wait of a timer, because the clock can be set while the timer waits. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** The wait after work has failed, by the service's clock. */
+/** How long work rests after it failed, by the emulator's clock. */
 const REST_MS = 60_000;
 
-/** @param onFailure called with the error of work that failed. @default does nothing */
+/** @param onFailure called with the error of failed work. @default does nothing */
 export function createScheduler(
   clock: EmulatorClock,
   base: Pick<Clock, "setTimeout">,
@@ -49,8 +49,8 @@ export function createScheduler(
   const running = new Set<Promise<void>>();
   let timer: ClockTimer | null = null;
   let isClosed = false;
-  let walks = 0;
-  let advancing: Promise<unknown> = Promise.resolve();
+  let advances = 0;
+  let lastAdvance: Promise<unknown> = Promise.resolve();
 
   function rest(entry: (typeof works)[number], error: unknown): void {
     entry.restsUntil = clock.now() + REST_MS;
@@ -117,10 +117,10 @@ export function createScheduler(
     }
   }
 
-  async function walkTo(atMs: number): Promise<void> {
+  async function moveTo(atMs: number): Promise<void> {
     await idle();
     for (;;) {
-      // The clock must not pass work that is due: after a restart that work would be late, or too late.
+      // The clock must not pass the due time of work that has not run: after a restart the work would be late or expired.
       if (isClosed) return;
       const due = nextDueAt();
       if (due === null || due > atMs) break;
@@ -138,16 +138,16 @@ export function createScheduler(
     },
     wake: arm,
     advanceTo(at) {
-      // One walk after the other: two at once would skip stops of each other.
-      walks++;
-      const walk = advancing
-        .then(() => walkTo(typeof at === "number" ? at : at(clock.now())))
-        .finally(() => void walks--);
-      advancing = walk.catch(() => undefined);
-      return walk;
+      // One after the other: of two advances at once, one could skip a stop of the other.
+      advances++;
+      const advance = lastAdvance
+        .then(() => moveTo(typeof at === "number" ? at : at(clock.now())))
+        .finally(() => void advances--);
+      lastAdvance = advance.catch(() => undefined);
+      return advance;
     },
     get isAdvancing() {
-      return walks > 0;
+      return advances > 0;
     },
     idle,
     async close() {

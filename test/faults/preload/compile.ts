@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
@@ -22,7 +22,6 @@ export function compile(source: URL): string {
   const known = compiled.get(source.href);
   if (known !== undefined) return known;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-preload-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const library = join(folder, `${basename(source.pathname, ".c")}.so`);
   const flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"];
   execFileSync("cc", [...flags, "-o", library, source.pathname, "-ldl"]);

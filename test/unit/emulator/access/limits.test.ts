@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createAccess, type Access } from "../../../../src/emulator/access/create-access.js";
-import type { AccountView } from "../../../../src/emulator/access/account-view.js";
+import type { AccountView } from "../../../../src/emulator/access/accounts.js";
 import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
 import type { Tier } from "../../../../src/api/access.js";
 import { openAccess } from "./open-access.js";
@@ -33,7 +33,7 @@ test("what is given back after the turn of a month goes to the month that it was
   const account = accountOf(access, "developer");
   const taken = access.quota.take(account);
   base.setNow(NEW_YEAR);
-  taken.refund();
+  taken?.refund();
   expect(access.quota.used(account.accountId)).toBe(0);
   base.setNow(NEW_YEAR - 1);
   expect(access.quota.used(account.accountId)).toBe(0);

@@ -119,12 +119,6 @@ test.each(["http://8.8.8.8/", "http://hooks.example/", "ftp://localhost/", "http
   },
 );
 
-test.each([
-  ["http://hooks.example/", STRICT, "plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]"],
-  ["http://hooks.example/", LOCAL, "plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]"],
-  ["http://10.0.0.1/", LOCAL, "plain HTTP is only for loopback: localhost, 127.0.0.0/8, [::1]"],
-  ["http://localhost:3000/", STRICT, "--allow-loopback-http"],
-  ["https://127.0.0.1:3000/", STRICT, "--allow-loopback-http"],
-])("a refusal says what would be taken: %s, %j", (url, rules, says) => {
-  expect(() => refuseEndpoint(url, rules)).toThrow(says);
+test.each(["http://localhost:3000/", "https://127.0.0.1:3000/"])("a refusal names the switch for %s", (url) => {
+  expect(() => refuseEndpoint(url, STRICT)).toThrow("--allow-loopback-http");
 });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { webhookRegistrationSchema } from "../../../../src/api/webhook-registration.js";
 import { verifySignature } from "../../../../src/signature/verify.js";
 import { serveRecorder } from "../../../cli/serve-requests.js";
+import { until } from "../../until.js";
 import {
   ACCOUNT,
   activeRegistration,
@@ -10,7 +11,6 @@ import {
   HOUR_MS,
   openWebhooks,
   serveEndpoint,
-  serveSilence,
   START,
 } from "./webhook-world.js";
 
@@ -166,17 +166,20 @@ test("a verification can be sent again, and what is left of the first is cancell
 });
 
 test("what waits for a deleted registration is cancelled, also what was on its way", async () => {
-  const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 300 } });
+  const world = openWebhooks();
   const { url } = await serveEndpoint((_request, response) => void response.writeHead(500).end());
   const { id } = await activeRegistration(world, url);
-  const silent = await serveSilence();
+  const answers: (() => void)[] = [];
+  const slow = await serveRecorder((_request, response) => void answers.push(() => response.writeHead(500).end()));
   world.webhooks.publish(draft());
   await world.scheduler.idle();
   world.webhooks.registrations.setStatus(id, "deleted");
 
-  const other = world.webhooks.register(ACCOUNT, { ...BODY, url: silent.url });
+  const other = world.webhooks.register(ACCOUNT, { ...BODY, url: slow.url });
   const settled = world.scheduler.idle();
+  await until(() => answers.length === 1);
   world.webhooks.registrations.setStatus(other.id, "deleted");
+  answers[0]?.();
   await settled;
   const states = world.webhooks.deliveries.list({ limit: 9 }).map(({ event_type, state }) => [event_type, state]);
   expect(states).toEqual([
