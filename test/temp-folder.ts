@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
-/** Gives all tests of a run one temporary folder, and removes it with all that they left in it. */
+const PREFIX = "signalbox-test-";
+
+/** Gives all tests of a run one temporary folder, and removes it with all that they left in it. Runs once for each project. */
 export function setup(): () => void {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  const before = process.env["TMPDIR"];
+  if (basename(tmpdir()).startsWith(PREFIX)) return () => undefined;
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
+  // Tests that need root read files as another user.
+  chmodSync(folder, 0o711);
   process.env["TMPDIR"] = folder;
-  return () => {
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
-    rmSync(folder, { recursive: true, force: true });
-  };
+  return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -311,7 +311,7 @@ test.each([
   ["--assume=constructor=1", '--assume knows no "constructor"'],
   ["--assume=unknownNames=none", "emulator: --assume unknownNames: expected one of not_found, empty"],
   ["--assume=unknownNames=emty", 'Did you mean "empty"?'],
-  ["--assume=retrySeconds=10;60", "seconds from 0 to 86400, with commas between them"],
+  ["--assume=retrySeconds=10;60", "numbers of seconds from 0 to 86400, separated by commas"],
   ["--allow-loopback-http --assume=allowLoopbackHttp=false", "give one of them"],
   ["--control-token=short", "emulator: --control-token: expected 16 to 200"],
   ["--seed=-1", "seed"],

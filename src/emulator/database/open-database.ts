@@ -143,10 +143,11 @@ function schemaOf(database: Database): string {
     .prepare<[], { sql: string | null }>("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
     .all();
   if (entries.length === 0) return "";
-  // Without comments and line breaks: a file is not of another version because a comment was edited.
-  const plain = (sql: string): string => sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
-  return JSON.stringify(entries.map((entry) => ({ ...entry, sql: plain(entry.sql ?? "") })));
+  return JSON.stringify(entries.map((entry) => ({ ...entry, sql: withoutComments(entry.sql ?? "") })));
 }
+
+/** Ignores comments and white space, so that an edited comment does not make a file one of another version. */
+const withoutComments = (sql: string): string => sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
 
 function makeTables(database: Database): void {
   database.transaction(() => {
