@@ -110,25 +110,6 @@ test("each section of the narrative says something and advises something, in eit
   }
 });
 
-test("coverage and attribution follow from the sources", () => {
-  const seen = new Set<string>();
-  for (const { slug, months, report } of reports) {
-    const publishers = new Set(report.sources.map((source) => source["publisher"]));
-    const actors = new Set(report.timeline.map((item) => item["actor"]));
-    const { coverageLevel, actorAttribution } = report.reliability;
-    seen.add(coverageLevel).add(actorAttribution);
-    expect(coverageLevel === "low", slug).toBe(
-      months < 3 || (!publishers.has("maker") && !publishers.has("third_party")),
-    );
-    if (coverageLevel === "high")
-      expect([publishers.has("maker"), publishers.has("third_party")], slug).toEqual([true, true]);
-    expect(actorAttribution, slug).toBe(
-      !actors.has("maker") ? "not_established" : actors.size === 1 ? "observed" : "partial",
-    );
-  }
-  expect([...seen].sort()).toEqual(["high", "low", "not_established", "observed", "partial"]);
-});
-
 test("a category's timeline has the signals of its products", () => {
   const type = "ai_directory_push";
   const pushed = deriveSignals(market, LAST).filter(({ signal_type }) => signal_type === type);
