@@ -111,7 +111,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   }
 
   /**
-   * @returns null when the body was evicted meanwhile
+   * @returns null when the body was evicted while the delivery waited
    * @throws what the source of secrets throws
    */
   async function verifyWithSecrets(delivery: ReadDelivery): Promise<LateVerification | null> {

@@ -29,7 +29,7 @@ export function createReceiverLog(logger: Logger): ReceiverLog {
 export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: LogThrottle): void {
   events.on("accepted", (event) => log.debug(event, "accepted an event"));
   events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
-  events.on("conflict", (event) => log.warn(event, "a known event id came with another body; the first body is kept"));
+  events.on("conflict", (event) => log.warn(event, "a known event id has another body; the first body is kept"));
   events.on("quarantined", (event) => log.warn(event, "stored an authentic but unusable event in quarantine"));
   events.on("verified", (event) => log.info(event, "answered the verification challenge"));
   events.on("handedOff", (event) => log.debug(event, "handed an event off"));

@@ -20,12 +20,8 @@ export function loadDriver(
   },
 ): typeof Database {
   const [driver, node] = [Number.parseInt(versions.driver), Number.parseInt(versions.node)];
-  if (driver >= 13 && node < 22) {
-    throw crashes(
-      versions,
-      "Use Node 22 or later, or run: npm install better-sqlite3@12 (README, Quick start, has other package managers).",
-    );
-  }
+  const install = "npm install better-sqlite3@12 (README, Quick start, has other package managers)";
+  if (driver >= 13 && node < 22) throw crashes(versions, `Use Node 22 or later, or run: ${install}.`);
   if (driver < 13 && node >= 24) throw crashes(versions, "Run: npm install better-sqlite3@13");
   return require("better-sqlite3") as typeof Database;
 }

@@ -76,13 +76,11 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   function died(cause: unknown): void {
     deaths += 1;
     diedAt = performance.now();
-    process.emitWarning(
-      `The background thread of the inbox ${path} died${because(cause)}. The main thread does its work.`,
-      {
-        code: "SIGNALBOX_THREAD_DIED",
-        type: "SignalboxWarning",
-      },
-    );
+    const reason = cause instanceof Error ? ` (${cause.message})` : "";
+    process.emitWarning(`The background thread of the inbox ${path} died${reason}. The main thread does its work.`, {
+      code: "SIGNALBOX_THREAD_DIED",
+      type: "SignalboxWarning",
+    });
   }
 
   function runHere<Name extends keyof BackgroundTasks>(name: Name, args: unknown[]): Promise<never> {
@@ -121,8 +119,4 @@ export function createBackground(db: Database, path: string, inThread: boolean):
       await closing.exited;
     },
   };
-}
-
-function because(cause: unknown): string {
-  return typeof cause === "object" && cause !== null && "message" in cause ? ` (${String(cause.message)})` : "";
 }

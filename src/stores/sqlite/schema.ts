@@ -81,11 +81,8 @@ export function assertInbox(db: Database, path: string, canMake: boolean): void 
     db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0,
   ])();
   if (!isOurs && !(isEmpty && canMake)) {
-    throw new SignalboxError(
-      "store_unsupported",
-      `${path} is not an inbox of signalbox.`,
-      canMake ? "Pass the path of another file." : "Pass the path that the receiver uses.",
-    );
+    const help = canMake ? "Pass the path of another file." : "Pass the path that the receiver uses.";
+    throw new SignalboxError("store_unsupported", `${path} is not an inbox of signalbox.`, help);
   }
   const version = versionOf(db);
   if (version > MIGRATIONS.length) {
