@@ -19,7 +19,6 @@ export type ClientErrorKind =
 export interface ClientErrorFields {
   kind: ClientErrorKind;
   operation: OperationName;
-  /** What to do. */
   help: string;
   status?: number | undefined;
   code?: string | undefined;
@@ -38,36 +37,34 @@ export interface ClientErrorFields {
 const BRAND = Symbol.for("signalbox.client_error");
 
 /**
- * Why an operation of the service failed. Branch on `kind`, which is a closed set; `code` is the service's own text.
+ * Why a call failed. Branch on `kind`, which is a closed set. `code` is the service's own text.
  *
- * It is not a `SignalboxError`: those have a closed set of codes, and the service's codes are open.
+ * Not a `SignalboxError`, because those have a closed set of codes.
  */
 export class ClientError extends Error {
-  /** The kind of failure: a closed set. */
   readonly kind: ClientErrorKind;
-  /** The operation that failed. */
   readonly operation: OperationName;
   /** The HTTP status; null when there was no answer. */
   readonly status: number | null;
   /** The service's `error.code` (service document, Error envelope); null when the answer had no such envelope. */
   readonly code: string | null;
-  /** The service's `request_id`: name it when you ask its support. */
+  /** The service's `request_id`, for questions to its support. */
   readonly requestId: string | null;
   /** The service's `error.details`; undefined when there are none. */
   readonly details: unknown;
-  /** How many requests were sent. */
+  /** The number of requests that were sent. */
   readonly attempts: number;
   /** True when the same call can be repeated without harm and may then succeed, after `retryAfterMs` if that is set. */
   readonly retryable: boolean;
   /** Milliseconds that the service asks to wait before the next request; null when it does not say. */
   readonly retryAfterMs: number | null;
-  /** When `retryAfterMs` is over. When `kind` is `quota`: when the quota is full again. */
+  /** When the service accepts the next request. When `kind` is `quota`: when the quota is full again. */
   readonly resetAt: Date | null;
   /** The monthly quota, when the answer had it. */
   readonly quota: Quota | null;
-  /** The key that `startInvestigation` sent. If the task did start, the same key returns it. */
+  /** The key that `startInvestigation` sent. If the task was started, a call with the same key returns it. */
   readonly idempotencyKey: string | null;
-  /** What to do; also the end of `message`. */
+  /** What the user can do about it. `message` ends with this text. */
   readonly help: string;
   /** @internal marks the class across two installed copies of the package */
   readonly [BRAND] = true;
@@ -93,20 +90,15 @@ export class ClientError extends Error {
   }
 
   /**
-   * The JSON of an answer that does not have the documented shape, when `kind` is `invalid_answer`. It may hold the signing
-   * secret of a registration, which cannot be requested again. A getter over a private field, so that no log shows it.
+   * The JSON of the answer, when `kind` is `invalid_answer`. It may hold the signing secret of a registration, which cannot be
+   * requested again. The field is private, so that no log shows the secret.
    */
   get answer(): unknown {
     return this.#answer;
   }
 }
 
-/** True for any `ClientError`, also one thrown by another installed copy of the package. */
+/** True for every `ClientError`, also from another installed copy of the package. */
 export function isClientError(value: unknown): value is ClientError {
-  try {
-    return typeof value === "object" && value !== null && BRAND in value;
-  } catch {
-    // A proxy whose `has` trap throws.
-    return false;
-  }
+  return typeof value === "object" && value !== null && BRAND in value;
 }

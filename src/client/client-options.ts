@@ -6,59 +6,47 @@ import type { Clock } from "../time/clock.js";
 import type { PlatformFetch } from "./platform.js";
 import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
 
-/** How often, and after which waits, the client tries again. */
+/** How often a call is retried, and how long the client waits. */
 export interface ClientRetryOptions {
-  /** Requests for one call, the first one counted; 1 means no retry. @default 4 */
+  /** The most requests for one call, the first one included; 1 means no retry. @default 4 */
   maxAttempts?: number | undefined;
-  /** Upper bound of the first wait in milliseconds; it doubles with each attempt, and the client waits at least half of it. @default 1000 */
+  /** Upper bound of the first wait in milliseconds. It doubles with each attempt. A wait is at least half of it. @default 1000 */
   baseMs?: number | undefined;
   /** Upper bound of a wait that the service did not ask for, in milliseconds. @default 30000 */
   maxMs?: number | undefined;
-  /** The longest wait that the service may ask for, in milliseconds; for a longer one the call fails at once. @default 60000 */
+  /** The longest wait that the service can ask for, in milliseconds. For a longer wait the call fails at once. @default 60000 */
   maxWaitMs?: number | undefined;
 }
 
-/** What a user gives to `createClient`. A value of `undefined` means absent. */
+/** The options of `createClient`. A value of `undefined` means absent. */
 export interface ClientOptions {
-  /** The base address, with the API prefix: `https://api.example/v1`. HTTPS, except on loopback. */
+  /** The base address with the API prefix, such as `https://api.example/v1`. It must be HTTPS, except on loopback. */
   baseUrl: string;
-  /** The API key, or a function that returns it for each request; `productProfile` works without. @default none */
+  /** The API key, or a function that returns it for each request. `productProfile` does not need it. @default none */
   apiKey?: ApiKeySource | undefined;
   /** Milliseconds for one request, from its key to the last byte of its answer. @default 30000 */
   timeoutMs?: number | undefined;
-  /** How a call is tried again. */
   retry?: ClientRetryOptions | undefined;
   /** Largest answer, in bytes after decompression. @default 8388608 (8 MiB) */
   answerLimitBytes?: number | undefined;
   /** The `User-Agent` header. @default the platform's */
   userAgent?: string | undefined;
-  /** The function that sends the requests. @default the platform's `fetch`, as it is at the time of the request */
+  /** The function that sends the requests. @default the platform's `fetch` */
   fetch?: PlatformFetch | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
-  /** A random number from 0 to below 1, for the jitter of the waits; for tests. @default Math.random */
+  /** Returns a number from 0 to below 1 for the jitter of the waits; for tests. @default Math.random */
   random?: (() => number) | undefined;
 }
 
-/** The options with every default in its place. */
-export interface ClientConfig {
-  baseUrl: string;
-  /** Null when there is none. */
-  readApiKey: (() => string | Promise<string>) | null;
-  timeoutMs: number;
-  retry: { maxAttempts: number; baseMs: number; maxMs: number; maxWaitMs: number };
-  answerLimitBytes: number;
-  userAgent: string | null;
-  fetch: PlatformFetch;
-  clock: Clock;
-  random: () => number;
-}
+/** The options with all defaults. */
+export type ClientConfig = ReturnType<typeof resolveClientOptions>;
 
 const FACTORY = "createClient";
 
 const optionsSchema = z.strictObject({
   baseUrl: z.string(),
-  // Checked by apiKeyProblem: a message of zod could quote the key.
+  // `apiKeyProblem` checks it, because a message of zod could contain the key.
   apiKey: z.unknown().optional(),
   timeoutMs: millisecondsOption.default(30_000),
   // `prefault` fills an absent group from the defaults of its members.
@@ -81,7 +69,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
-export function resolveClientOptions(options: ClientOptions): ClientConfig {
+export function resolveClientOptions(options: ClientOptions) {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
   const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = parsed.data;
@@ -90,14 +78,14 @@ export function resolveClientOptions(options: ClientOptions): ClientConfig {
     baseUrl: parseBaseUrl(baseUrl),
     readApiKey: keyReader(apiKey),
     userAgent: userAgent ?? null,
-    // Looked up for each request: instrumentation may replace it later. Not called as a method: browsers refuse that.
-    fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
+    // Instrumentation may replace `fetch` later, so it is looked up for each request.
+    fetch: fetch ?? (((...request) => globalThis.fetch(...request)) satisfies PlatformFetch),
     clock: clock ?? clientClock,
     random: random ?? Math.random,
   };
 }
 
-function keyReader(source: unknown): ClientConfig["readApiKey"] {
+function keyReader(source: unknown): (() => string | Promise<string>) | null {
   if (source === undefined) return null;
   if (typeof source === "function") return source as () => string | Promise<string>;
   const problem = apiKeyProblem(source);
@@ -105,7 +93,7 @@ function keyReader(source: unknown): ClientConfig["readApiKey"] {
   return () => source as string;
 }
 
-/** The base address without a slash at its end. Plain HTTP is only for loopback: elsewhere the network could read the key. */
+/** Returns the base address without a slash at its end. */
 function parseBaseUrl(text: string): string {
   if (!URL.canParse(text)) throw refusedBaseUrl("expected an address such as https://api.example/v1");
   const url = new URL(text);
@@ -113,7 +101,7 @@ function parseBaseUrl(text: string): string {
   if (url.username !== "" || url.password !== "") throw refusedBaseUrl("expected no name and no password in it");
   if (url.search !== "" || url.hash !== "") throw refusedBaseUrl("expected no query and no fragment in it");
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    throw refusedBaseUrl("expected https; http would show the API key to the network, and is only for loopback");
+    throw refusedBaseUrl("expected https; over http the network could read the API key, so http is only for loopback");
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
@@ -123,14 +111,14 @@ function refusedBaseUrl(problem: string): Error {
 }
 
 /**
- * The system's time wherever `fetch` runs. Its timers keep the process alive, other than those of the receiver's clock: a
+ * The system's clock on every platform with `fetch`. Unlike the receiver's clock, its timers keep the process alive, because a
  * script that awaits an investigation must not end between two polls.
  */
 export const clientClock: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),
   setTimeout(callback, delayMs) {
-    // After a delay that was cut short, the waiting code checks the time and waits again.
+    // After a shortened delay, `pauseUntil` checks the time and waits again.
     const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS));
     return { cancel: () => clearTimeout(timer) };
   },

@@ -26,17 +26,16 @@ import {
 } from "./operations/wait-for-investigation.js";
 import { itemsOf, walkPages } from "./operations/walk-pages.js";
 
-/** What every operation takes beside its input. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Ends the call at once, also between two attempts; it then rejects with the signal's reason. */
+  /** Ends the call at once, also between two attempts. The call then rejects with the signal's reason. */
   signal?: PlatformAbortSignal | undefined;
 }
 
-/** What `productProfile` takes beside the slug. */
 export interface ProductProfileQuery {
   /**
    * The language of the profile's texts. The document lists no parameter for this operation, but the answer has
-   * `requested_locale`, so it is sent as `locale`, as in the other operations. @default not sent
+   * `requested_locale`, so the client sends `locale` as in the other operations. @default not sent
    */
   locale?: ServiceLocale | undefined;
 }
@@ -49,36 +48,36 @@ const productProfileQuerySchema = z.strictObject({ locale: localeSchema.optional
  */
 export interface Client {
   /**
-   * Starts the investigation of a product, or returns the task that the same idempotency key started before. Uses one unit
-   * of the quota, and research allowance. Sent again after a failure, always with the same key.
+   * Starts the investigation of a product, or returns the task that was started with the same idempotency key. Uses one unit of
+   * the quota, and research allowance. Retries use the same key.
    */
   startInvestigation(input: StartInvestigationInput, options?: CallOptions): Promise<InvestigationTask>;
-  /** Reads an investigation once. Free, and never generates a report. */
+  /** Reads an investigation once. Uses no quota. */
   readInvestigation(taskId: string, options?: CallOptions): Promise<InvestigationTask>;
   /**
-   * Polls until the investigation is finished, never sooner than `poll_after_seconds` after this client's last answer about
-   * it. Resolves also when it `failed` or was `cancelled`: check `status`.
+   * Polls until the investigation is finished, and not earlier than `poll_after_seconds` after this client's last answer about
+   * it. Also resolves when the investigation `failed` or was `cancelled`, so check `status`.
    */
   waitForInvestigation(taskId: string, options?: WaitForInvestigationOptions): Promise<FinishedInvestigation>;
   /**
    * Registers an endpoint for signals. The answer holds `signing_secret`, which is shown only once: store it. Uses one unit of
-   * the quota. Sent again only after a refusal: it has no idempotency key, so a repeat could register the endpoint twice.
+   * the quota. Retried only after a refusal: without an idempotency key, another retry could register the endpoint twice.
    */
   registerWebhook(input: RegisterWebhookBody, options?: CallOptions): Promise<NewRegistration>;
-  /** A product by its slug. Free and public. A key is sent if there is one: the account decides which fields the answer has. */
+  /** Reads a product by its slug. Uses no quota and needs no key. With a key, the account decides which fields the answer has. */
   productProfile(slug: string, options?: CallOptions & ProductProfileQuery): Promise<ProductProfile>;
-  /** One page of keywords and the products that receive their traffic. Uses one unit of the quota. */
+  /** Reads one page of keywords and the products that receive their traffic. Uses one unit of the quota. */
   searchDemand(query?: SearchDemandQuery, options?: CallOptions): Promise<SearchDemandResponse>;
   /**
-   * Page after page, from `query.page` on; each uses one unit of the quota. Ends after the last page. For Developer Access
-   * that is the first one.
+   * Reads page after page, from `query.page` to the last page. Each page uses one unit of the quota. Developer Access gets only
+   * the first page.
    */
   searchDemandPages(query?: SearchDemandQuery, options?: CallOptions): AsyncGenerator<SearchDemandResponse, void>;
   /** The rows of {@link Client.searchDemandPages}. */
   searchDemandItems(query?: SearchDemandQuery, options?: CallOptions): AsyncGenerator<KeywordRow, void>;
-  /** One page of ranked products. Uses one unit of the quota. */
+  /** Reads one page of ranked products. Uses one unit of the quota. */
   rankings(query?: RankingsQuery, options?: CallOptions): Promise<RankingsResponse>;
-  /** Page after page, as {@link Client.searchDemandPages}. */
+  /** Reads page after page, like {@link Client.searchDemandPages}. */
   rankingsPages(query?: RankingsQuery, options?: CallOptions): AsyncGenerator<RankingsResponse, void>;
   /** The products of {@link Client.rankingsPages}. */
   rankingsItems(query?: RankingsQuery, options?: CallOptions): AsyncGenerator<RankingItem, void>;
@@ -87,7 +86,7 @@ export interface Client {
 }
 
 /**
- * A client of the service's REST API over `fetch`. Between calls it holds no connection and no timer.
+ * Creates a client of the service's REST API over `fetch`.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
@@ -108,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
       gate.note(task);
       return task;
     } catch (error) {
-      // Even if this caller gives up now, others may wait for the same task.
+      // Other callers may wait for the same task, even if this call fails now.
       if (isClientError(error) && error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
       throw error;
     }

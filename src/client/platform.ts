@@ -1,14 +1,12 @@
-/** The part of an abort signal that the client uses, for a program that is compiled without the types of any platform. */
+/** The part of an abort signal that the client uses, for programs that are compiled without the types of a platform. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Calls the listener when the signal is aborted. */
   addEventListener(type: "abort", listener: () => void): void;
-  /** Removes the listener. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-// Taken from the platform's own types if it has any, so that our types depend on neither the DOM nor Node.
+// Uses the platform's own types if there are any, so the client's types depend neither on the DOM nor on Node.
 /** The platform's `AbortSignal`. */
 export type PlatformAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
   ? Signal

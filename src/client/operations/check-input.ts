@@ -5,10 +5,9 @@ import { nearMiss } from "../../options/near-miss.js";
 import { ClientError } from "../client-error.js";
 
 /**
- * The caller's input without its `undefined` members, if the document allows it. Input that the service would refuse is
- * refused here, where it uses none of the monthly quota. The service fills in the defaults.
+ * Checks an input with the schema of its operation, and returns it without `undefined` members. The service adds the defaults.
  *
- * @throws ClientError `invalid_request`, which names the parameter and not its value
+ * @throws ClientError `invalid_request`, which names the parameter but not its value
  */
 export function checkInput<Input extends object>(
   operation: OperationName,
@@ -21,9 +20,9 @@ export function checkInput<Input extends object>(
   return Object.fromEntries(given) as ReturnType<typeof checkInput<Input>>;
 }
 
-/** A path parameter. A URL parser would resolve `.` and `..`, and the request would reach another operation. */
+/** Checks a path parameter. With `.` and `..`, the request would be sent to the path of another operation. */
 export function checkPathParameter(operation: OperationName, name: string, value: unknown): string {
-  // One half of a surrogate pair cannot be written into a URL.
+  // A URL cannot contain half of a surrogate pair.
   if (typeof value === "string" && !["", ".", ".."].includes(value) && !/\p{Surrogate}/u.test(value)) return value;
   throw invalidRequest(operation, `"${name}" is not a valid name.`, "Give a text that is not empty.");
 }
@@ -39,14 +38,14 @@ function inputError(operation: OperationName, schema: z.ZodObject, issues: reado
   return invalidRequest(operation, problem, "");
 }
 
-/** The options of a call, beside its input. A misspelt option would have no effect. @throws ClientError `invalid_request` */
+/** Refuses unknown options of a call, because a misspelt option would have no effect. @throws ClientError `invalid_request` */
 export function checkCallOptions<Options extends object>(
   operation: OperationName,
   options: Options,
   known: readonly string[] = ["signal"],
 ): Options {
   if (typeof options !== "object" || options === null) {
-    throw invalidRequest(operation, "Its options must be an object.", `Known are ${known.join(", ")}.`);
+    throw invalidRequest(operation, "Its options must be an object.", "");
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw unknownName(operation, "option", unknown, known);
@@ -64,7 +63,6 @@ function unknownName(
   return invalidRequest(operation, `It has no ${what} "${name.slice(0, 100)}".`, help);
 }
 
-/** The error of a call whose request was not sent. */
 export function invalidRequest(operation: OperationName, problem: string, help: string): ClientError {
   return new ClientError(`${operation} was not sent. ${problem}`, { kind: "invalid_request", operation, help });
 }

@@ -1,33 +1,31 @@
 import type { InvestigationTask } from "../../api/investigation.js";
 import { ClientError, isClientError } from "../client-error.js";
+import { LONGEST_DELAY_MS } from "../../options/option-schemas.js";
 import type { ClientConfig } from "../client-options.js";
 import type { PlatformAbortSignal } from "../platform.js";
 import { openAbortScope, pauseUntil } from "../transport/abort-scope.js";
 import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
 import type { PollGate } from "./poll-gate.js";
 
-/** How `waitForInvestigation` waits. */
 export interface WaitForInvestigationOptions {
-  /** Ends the wait at once; it then rejects with the signal's reason. The task itself goes on. */
+  /** Ends the wait at once. The call then rejects with the signal's reason. The investigation continues. */
   signal?: PlatformAbortSignal | undefined;
-  /** Called with each answer, the last one included, before the next poll. If it throws, the wait rejects with that error. */
+  /** Called with each answer before the next poll. If it throws, the wait rejects with that error. */
   onProgress?: ((task: InvestigationTask) => void | Promise<void>) | undefined;
-  /** The longest wait, in milliseconds; after it the call rejects with a `ClientError` of kind `timeout`. @default no limit */
+  /** The longest wait, in milliseconds. After it the call rejects with a `ClientError` of kind `timeout`. @default no limit */
   timeoutMs?: number | undefined;
 }
 
-/** An investigation that is finished. */
 export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | "failed" | "cancelled" };
 
 /** Sends one read, without retries. */
 export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<InvestigationTask>;
 
 const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Polls when the gate opens. A poll that fails is not repeated at once, even if it is retryable: the next poll serves as the
- * retry, and no two requests come closer than the service asks for. After `maxAttempts` such failures in a row it rejects.
+ * Polls when the gate opens. A failed poll is not retried at once: the next poll is the retry, so the interval that the service
+ * asks for is always kept. Rejects after `maxAttempts` retryable failures in a row.
  */
 export async function waitForInvestigation(
   { clock, retry }: Pick<ClientConfig, "clock" | "retry">,
@@ -38,8 +36,8 @@ export async function waitForInvestigation(
 ): Promise<FinishedInvestigation> {
   const { signal, onProgress, timeoutMs } = checkCallOptions("readInvestigation", options, OPTIONS);
   checkPathParameter("readInvestigation", "task_id", taskId);
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
-    throw invalidRequest("readInvestigation", '"timeoutMs" is out of bounds.', "Give milliseconds, up to 2147483647.");
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_DELAY_MS)) {
+    throw invalidRequest("readInvestigation", `"timeoutMs" must be from 1 to ${LONGEST_DELAY_MS}.`, "");
   }
   let last: InvestigationTask | null = null;
   const onTimeout = (): Error =>
@@ -48,7 +46,7 @@ export async function waitForInvestigation(
       {
         kind: "timeout",
         operation: "readInvestigation",
-        help: "The investigation goes on: wait for it again.",
+        help: "The investigation continues, so you can wait for it again.",
         retryable: true,
       },
     );

@@ -1,15 +1,11 @@
-/** The part of a page that decides whether another one follows. */
-export interface Page {
-  items: readonly unknown[];
-  pagination: { page: number; has_more: boolean };
-}
-
 /**
- * Page after page, each requested when the caller asks for it. The walk ends where the service says that there is no more,
- * at the last page that the document allows, at a page without items, and when the answer is another page than the
- * requested one: Developer Access always gets the first page, and the walk would never end.
+ * Requests one page after the other, each when the caller asks for it. Ends when the service says that there are no more pages,
+ * at the last page that the document allows, and at a page without items. Also ends when the service answers with another page
+ * than the requested page: Developer Access always gets the first page.
  */
-export async function* walkPages<Answer extends Page>(
+export async function* walkPages<
+  Answer extends { items: readonly unknown[]; pagination: { page: number; has_more: boolean } },
+>(
   firstPage: number,
   lastPage: number,
   read: (page: number) => Promise<Answer>,
@@ -18,12 +14,11 @@ export async function* walkPages<Answer extends Page>(
     const answer = await read(page);
     if (answer.pagination.page !== page) return;
     yield answer;
-    // Checked after the read, so that `read` itself refuses a first page that is out of bounds.
+    // Checked after the read, so that `read` refuses a first page that is out of bounds.
     if (page >= lastPage || !answer.pagination.has_more || answer.items.length === 0) return;
   }
 }
 
-/** The items of the pages, one by one. */
 export async function* itemsOf<Item>(
   pages: AsyncIterable<{ items: readonly Item[] }>,
 ): AsyncGenerator<Item, void, undefined> {

@@ -1,10 +1,10 @@
 import type { Clock } from "../../time/clock.js";
 import type { PlatformAbortSignal } from "../platform.js";
 
-/** Ends when the caller's signal is aborted, or when its time is over. */
+/** Its signal is aborted by the caller's signal or by the time-out. */
 export interface AbortScope {
   readonly signal: PlatformAbortSignal;
-  /** The result of `work`. Rejects with the signal's reason as soon as the signal is aborted, even if `work` goes on. */
+  /** Settles like `work`. Rejects with the signal's reason as soon as the signal is aborted, even if `work` still runs. */
   race<Result>(work: Promise<Result>): Promise<Result>;
   /** Removes the listener and the timer. */
   close(): void;
@@ -13,13 +13,13 @@ export interface AbortScope {
 export interface AbortScopeOptions {
   signal: PlatformAbortSignal | undefined;
   clock: Clock;
-  /** Milliseconds; absent: no limit. */
+  /** Absent: no limit. */
   timeoutMs?: number | undefined;
-  /** Makes the reason when the time is over. */
+  /** Returns the reason of the signal after a time-out. */
   onTimeout?: () => Error;
 }
 
-// AbortSignal.any and AbortSignal.timeout have their own clock, which a test cannot move.
+// Not AbortSignal.timeout, because a test cannot advance its clock.
 export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortScopeOptions): AbortScope {
   const controller = new AbortController();
   const follow = (): void => controller.abort(signal?.reason);
@@ -31,16 +31,16 @@ export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortSco
     signal: controller.signal,
     race(work) {
       return new Promise((resolve, reject) => {
-        const giveUp = (): void => reject(controller.signal.reason as Error);
+        const onAbort = (): void => reject(controller.signal.reason as Error);
         const settle =
           <Value>(how: (value: Value) => void) =>
           (value: Value): void => {
-            controller.signal.removeEventListener("abort", giveUp);
+            controller.signal.removeEventListener("abort", onAbort);
             how(value);
           };
-        controller.signal.addEventListener("abort", giveUp);
+        controller.signal.addEventListener("abort", onAbort);
         work.then(settle(resolve), settle(reject));
-        if (controller.signal.aborted) giveUp();
+        if (controller.signal.aborted) onAbort();
       });
     },
     close() {
@@ -51,8 +51,8 @@ export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortSco
 }
 
 /**
- * Resolves when the clock's elapsed time has reached `at`, never earlier: a timer may fire early, and `at` may have moved
- * on meanwhile. Rejects with the signal's reason as soon as the signal is aborted.
+ * Resolves when the clock's elapsed time has reached `at`. It checks the time after each timer, because a timer may fire early
+ * and `at` may be later by then. Rejects with the signal's reason as soon as the signal is aborted.
  */
 export async function pauseUntil(
   clock: Clock,

@@ -1,21 +1,21 @@
 import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
 import type { PlatformAbortSignal } from "../platform.js";
 
-/** One call of an operation. Its input is valid. */
+/** A call of an operation, with a valid input. */
 export interface OperationCall {
   operation: OperationName;
   /** The values of `{name}` in the operation's path. */
   path?: Readonly<Record<string, string>>;
   query?: object;
   body?: object;
-  /** The key of a started investigation; the call's errors hold it. */
+  /** For the errors of `startInvestigation`. */
   idempotencyKey?: string;
   signal?: PlatformAbortSignal | undefined;
   /** @default the client's `retry.maxAttempts` */
   maxAttempts?: number;
 }
 
-/** A request without its key. */
+/** A request without the API key. */
 export interface PlainRequest {
   method: Operation["method"];
   url: string;

@@ -8,10 +8,9 @@ import { buildRequest, type OperationCall } from "./build-request.js";
 import type { Quota } from "./quota.js";
 import { sendAttempt } from "./send-attempt.js";
 
-/** The answer of an operation, by its schema. */
 export type AnswerOf<Name extends OperationName> = z.infer<(typeof OPERATIONS)[Name]["response"]["schema"]>;
 
-/** Calls operations, with their retries. */
+/** Calls an operation, with retries. */
 export type CallOperation = <Name extends OperationName>(
   call: OperationCall & { operation: Name },
 ) => Promise<AnswerOf<Name>>;
@@ -32,12 +31,12 @@ export function operationCaller(config: ClientConfig, onQuota: (quota: Quota) =>
   };
 }
 
-/** The document shows no `Retry-After` with a rate limit's 429. Three waits from this one on span the limit's window. */
+/** The first wait after a 429 without `Retry-After`. With the two waits after it, it is as long as the window of the rate limit. */
 const RATE_BASE_MS = (LIMITS.requestWindowSeconds * 1000) / 6;
 
 /**
- * Milliseconds to wait before the next attempt. Null when there is none: the error is not retryable, the attempts are used
- * up, or the service asks for a longer wait than `maxWaitMs`.
+ * Returns the milliseconds to wait before the next attempt. Null when there is no other attempt: the error is not retryable, the
+ * attempts are used up, or the service asks for a longer wait than `maxWaitMs`.
  */
 function retryWait(
   error: ClientError,
@@ -49,9 +48,9 @@ function retryWait(
   const baseMs = isUnknownRate ? Math.max(RATE_BASE_MS, retry.baseMs) : retry.baseMs;
   const boundMs = Math.min(retry.maxMs, baseMs * 2 ** (error.attempts - 1));
   const jitterMs = Math.round(random() * (boundMs / 2));
-  // At least half of the bound, even after `Retry-After: 0`: an overloaded service gets a pause.
+  // At least half of the bound, also after `Retry-After: 0`, so that an overloaded service gets a pause.
   if (error.retryAfterMs === null) return Math.round(boundMs / 2) + jitterMs;
   if (error.retryAfterMs > retry.maxWaitMs) return null;
-  // The jitter keeps clients that got the same `Retry-After` from coming back at the same moment.
+  // Because of the jitter, clients that got the same `Retry-After` do not all return at the same moment.
   return Math.max(error.retryAfterMs, Math.round(boundMs / 2)) + jitterMs;
 }

@@ -9,7 +9,7 @@ export interface Attempt {
   attempt: number;
 }
 
-/** The {@link ClientError} of a request that was sent. */
+/** Makes the error of a request that was sent. */
 export function failedCall(
   { call, attempt }: Attempt,
   problem: string,
@@ -25,7 +25,7 @@ export function failedCall(
   });
 }
 
-/** The {@link ClientError} of a request that got no answer. In most cases it is unknown whether it arrived. */
+/** Makes the error of a request that got no answer. */
 export function lostCall(
   of: Attempt,
   kind: "network" | "timeout",
@@ -40,14 +40,14 @@ export function lostCall(
 }
 
 /**
- * Whether a call may be sent again when it is unknown whether the service carried it out. A read may. The start of an
- * investigation may too: it has an idempotency key. A second registration would be another one, and the first secret lost.
+ * Whether a call can be sent again when it is unknown whether the service executed it. Reads can, and starts of an investigation
+ * because of their idempotency key. A repeated registration would be a second one, and the secret of the first would be lost.
  */
 export function isRepeatable(operation: OperationName): boolean {
   return OPERATIONS[operation].method === "GET" || operation === "startInvestigation";
 }
 
-/** Codes of a connection that was not made: nothing of the request was sent. */
+/** Error codes for a failed connection: no part of the request was sent. */
 const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -56,27 +56,27 @@ const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether the call certainly never reached the service. For a repeated start of an investigation that is unknown: an earlier
- * attempt may have arrived. A registration is never repeated after such an attempt.
+ * Whether the call certainly did not reach the service. Of a start of an investigation, an earlier attempt may have arrived. A
+ * registration has no earlier attempt that may have arrived, because it is not sent again then.
  */
 export function neverArrived({ call, attempt }: Attempt, cause: (Error & { code?: string }) | undefined): boolean {
-  // The error for a port that the fetch standard forbids has no code.
+  // The error for a port that the fetch standard forbids has no code, only this message.
   const isNotSent = NOT_REACHED.has(cause?.code) || cause?.message === "bad port";
   return isNotSent && (attempt === 1 || call.operation !== "startInvestigation");
 }
 
-/** What the caller should do when it is unknown whether the service carried out the call. */
+/** Returns what the user can do when it is unknown whether the service executed the call. */
 export function helpWhenUnknown(operation: OperationName): string {
   if (operation === "registerWebhook") {
-    return "The endpoint may be registered all the same, with a secret that is lost: check the dashboard, and delete that registration before you register again.";
+    return "The endpoint may be registered all the same, but its secret is lost. Check the service's dashboard, and delete that registration before you register again.";
   }
   if (operation === "startInvestigation") {
-    return "The investigation may have started all the same: call startInvestigation again with this error's idempotencyKey to get that task.";
+    return "The investigation may have started all the same. Call startInvestigation again with this error's idempotencyKey to get that task.";
   }
   return "";
 }
 
-/** Text from outside, fit for a message: one line, not long. */
+/** Shortens a text of the service or of `fetch` to one line of an error message. */
 export function quoted(text: string, maxLength = 300): string {
   const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;

@@ -1,10 +1,10 @@
 import type { AnswerHeaders } from "./raw-answer.js";
 
-/** The monthly quota of a Developer Access account, from the last answer that had it (service document, Errors). */
+/** The monthly quota of a Developer Access account (service document, Errors). */
 export interface Quota {
-  /** Counted calls in a month. */
+  /** The counted calls that are allowed in a month. */
   limit: number | null;
-  /** Counted calls that are left. */
+  /** The counted calls that are left. */
   remaining: number | null;
   /** `<limit>;month` */
   policy: string | null;
@@ -12,7 +12,7 @@ export interface Quota {
   resetAt: Date | null;
 }
 
-/** Null when the answer has no quota header: only Developer Access gets them. */
+/** Returns null when the answer has no quota headers. Only Developer Access gets them. */
 export function readQuota(headers: AnswerHeaders): Quota | null {
   const quota: Quota = {
     limit: wholeNumber(headers.get("x-quota-limit")),

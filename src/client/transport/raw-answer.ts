@@ -5,11 +5,11 @@ export interface AnswerHeaders {
   get(name: string): string | null;
 }
 
-/** An answer as it came. */
+/** An answer that was not checked yet. */
 export interface RawAnswer {
   status: number;
   headers: AnswerHeaders;
-  /** Null when it was larger than the limit, or broke off. */
+  /** Null when the body was larger than the limit or incomplete. */
   body: Uint8Array | null;
 }
 
@@ -25,8 +25,8 @@ export interface AnswerBodySource {
 }
 
 /**
- * The decompressed bytes of an answer. Null when there are more than the limit; the rest is then not read, since a small
- * compressed body can hold gigabytes.
+ * Reads the decompressed bytes of an answer. Returns null and stops reading when there are more bytes than the limit, because a
+ * small compressed body can hold gigabytes.
  */
 export async function readAnswerBody(
   response: AnswerBodySource,
@@ -42,29 +42,19 @@ export async function readAnswerBody(
   const stop = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", stop);
   try {
-    const pieces: Uint8Array[] = [];
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      if (piece.value === undefined) continue;
-      length += piece.value.byteLength;
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      if (chunk.value === undefined) continue;
+      length += chunk.value.byteLength;
       if (length > limitBytes) {
         stop();
         return null;
       }
-      pieces.push(piece.value);
+      chunks.push(chunk.value as Uint8Array<ArrayBuffer>);
     }
-    return joined(pieces, length);
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   } finally {
     signal.removeEventListener("abort", stop);
   }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const piece of pieces) {
-    whole.set(piece, offset);
-    offset += piece.byteLength;
-  }
-  return whole;
 }

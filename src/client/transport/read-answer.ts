@@ -9,15 +9,15 @@ import { readRefusal } from "./read-refusal.js";
 export type AttemptResult = { ok: true; value: unknown } | { ok: false; error: ClientError };
 
 /**
- * @param key the API key, which no error may quote
+ * @param key the API key, which must not be in an error
  * @param nowMs milliseconds since 1970
  */
 export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): AttemptResult {
   const { status, headers, body } = answer;
-  // In a browser a redirect that was not followed has the status 0.
+  // In a browser, a redirect that was not followed has the status 0.
   if (status === 0 || (status >= 300 && status <= 399)) {
     const help =
-      "Redirects are not followed, since the API key would go along: set baseUrl to the address they lead to.";
+      "Redirects are not followed, because the API key would be sent too. Set baseUrl to the address that they redirect to.";
     const problem = `was redirected${status === 0 ? "" : ` (${status})`}`;
     return { ok: false, error: failedCall(of, problem, { kind: "redirect", status, help }) };
   }
@@ -46,7 +46,7 @@ export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, n
   return invalid(`${part} is not as documented: ${issue?.message ?? "it is not an object"}`, "", json.value);
 }
 
-/** The type and size of a body. Its text may hold secrets. */
+/** Describes a body by its type and size, because its text may hold secrets. */
 function describeBody(headers: AnswerHeaders, body: Uint8Array): string {
   const type = headers.get("content-type")?.split(";")[0]?.trim() ?? "";
   return `${/^[\w.+/-]{1,60}$/.test(type) ? type : "of no type"}, ${body.byteLength} bytes`;

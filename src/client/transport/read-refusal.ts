@@ -15,13 +15,13 @@ import { readHttpDate, readRetryAfter } from "./read-retry-after.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
 
-/** The account has the most that it may have at a time or in a day (service document, Limits). A short wait does not help. */
+/** The account has reached a limit of counts (service document, Limits). A short wait does not help. */
 const COUNT_EXCEEDED: ReadonlySet<string | undefined> = new Set<ServiceErrorCode>([
   "ACTIVE_INVESTIGATIONS_EXCEEDED",
   "REGISTRATIONS_EXCEEDED",
 ]);
 
-/** The error of an answer that is neither a success nor a redirect (service document, Errors). */
+/** Makes the error of an answer that is neither a success nor a redirect (service document, Errors). */
 export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): ClientError {
   const { status, headers } = answer;
   const envelope = readEnvelope(answer.body, key);
@@ -33,7 +33,7 @@ export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, 
     envelope === null
       ? `was answered ${status}, without the service's own error${request}`
       : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${request}`;
-  // Times in the answer are by the service's clock, which may differ from ours.
+  // Times in the answer are by the service's clock, which may differ from the client's clock.
   const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
   const askedMs = readRetryAfter(headers.get("retry-after"), sentMs) ?? undefined;
   const reason = reasonOf(of.call.operation, { status, code, quota, askedMs, sentMs });
@@ -54,37 +54,37 @@ interface Refusal {
   status: number;
   code: string | undefined;
   quota: Quota | undefined;
-  /** What `Retry-After` asks for, in milliseconds. */
+  /** The wait that `Retry-After` asks for, in milliseconds. */
   askedMs: number | undefined;
-  /** When the service sent the answer, by its own clock. */
+  /** When the service sent the answer, by the service's clock. */
   sentMs: number;
 }
 
 type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "resetAt" | "help">;
 
-/** What a status and a code mean for the caller, and whether another attempt can succeed: the only place that decides it. */
+/** Decides the kind of a refusal, and whether another attempt can succeed. */
 function reasonOf(operation: OperationName, { status, code, quota, askedMs, sentMs }: Refusal): Reason {
-  // Only the code counts: a free read has the quota headers too, and may be refused for its rate.
+  // Only the code decides, because an answer to a free read has the quota headers too, and can be refused for the rate.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
     if (resetAt === undefined) {
       const help = "The quota is counted by the UTC month.";
       return { kind: "quota", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
     }
-    // A reset in the past says nothing about the time to wait.
+    // A reset in the past does not say how long to wait.
     const untilResetMs = resetAt.getTime() - sentMs;
     const retryAfterMs = untilResetMs > 0 ? untilResetMs : undefined;
     const help = `The quota is full again at ${resetAt.toISOString()}.`;
     return { kind: "quota", retryable: retryAfterMs !== undefined, retryAfterMs, resetAt, help };
   }
   if (status === 429 && COUNT_EXCEEDED.has(code)) {
-    const help = "The account may have no more of them now.";
+    const help = "The account has reached this limit.";
     return { kind: "limit", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
   }
-  // The service refuses for the rate before it does anything, so any operation may be sent again.
+  // The service checks the rate before it does anything, so every operation can be sent again.
   if (status === 429) return { kind: "rate", retryable: true, retryAfterMs: askedMs, help: "Send fewer requests." };
   if (status >= 500) {
-    // The service's own 503 comes before it does anything. A gateway's 503 may hide an answer that was lost.
+    // The service sends its own 503 before it does anything. A 503 of a gateway can replace an answer that was lost.
     const isRefusal = status === 503 && code !== undefined;
     const help = isRefusal ? "Try again later." : helpWhenUnknown(operation);
     return { kind: "unavailable", retryable: isRefusal || isRepeatable(operation), retryAfterMs: askedMs, help };
@@ -108,15 +108,15 @@ function helpFor(operation: OperationName, status: number): string {
 
 function readEnvelope(body: Uint8Array | null, key: string | null): ErrorEnvelope | null {
   if (body === null) return null;
-  // Decoded and encoded again: one wrong byte in a message must not cost the code.
+  // Decoded and encoded again, so that the code can be read even if a message has an invalid byte.
   const json = parseJson(new TextEncoder().encode(new TextDecoder().decode(body)));
   if (!json.ok) return null;
   try {
-    // The key is removed from the parsed value: JSON text may spell it with escapes, such as `\/` for a slash.
+    // The key is removed from the parsed value, because JSON text may contain it with escapes, such as `\/` for a slash.
     const parsed = errorEnvelopeSchema.safeParse(cleaned(json.value, key));
     return parsed.success ? parsed.data : null;
   } catch {
-    // Nested deeper than the stack allows: not an error of the service.
+    // The value is nested deeper than the stack allows, so it is not an error of the service.
     return null;
   }
 }
@@ -129,7 +129,7 @@ function cleaned(value: unknown, key: string | null): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleaned(member, key)]));
 }
 
-/** The headers say more than the details do, but a gateway may remove them. */
+/** Reads the quota from the headers, or from the details, which have less, because a gateway may remove the headers. */
 function quotaOf({ headers }: RawAnswer, envelope: ErrorEnvelope | null): Quota | null {
   const quota = readQuota(headers);
   const details = quotaDetailsSchema.safeParse(envelope?.error.details);

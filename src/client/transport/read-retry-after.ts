@@ -1,6 +1,6 @@
 /**
- * The milliseconds that a `Retry-After` header asks for, as seconds or as an HTTP date. Null when the header is absent or
- * unreadable, 0 for a date in the past.
+ * Returns the milliseconds that a `Retry-After` header asks for, in seconds or as an HTTP date; 0 for a date in the past, null
+ * when the header is missing or invalid.
  *
  * @param sentMs when the answer was sent, by the sender's clock: milliseconds since 1970
  */
@@ -11,7 +11,7 @@ export function readRetryAfter(header: string | null, sentMs: number): number | 
   return time === null ? null : Math.max(0, time - sentMs);
 }
 
-/** An HTTP date in milliseconds since 1970; null for any other text. */
+/** Converts an HTTP date to milliseconds since 1970; null for any other text. */
 export function readHttpDate(text: string): number | null {
   // `Date.parse` would read "-5" as a year, and "1.5" as the fifth of January.
   const time = /^[A-Z][a-z]{2,8}, \d\d[ -].* GMT$/.test(text) ? Date.parse(text) : NaN;

@@ -12,7 +12,7 @@ import { readAnswerBody, type RawAnswer } from "./raw-answer.js";
 /**
  * Sends one request and reads its answer, within `timeoutMs`.
  *
- * @throws the reason of the caller's signal as soon as the signal is aborted, and nothing else
+ * @throws only the reason of the caller's signal, as soon as the signal is aborted
  */
 export async function sendAttempt(
   config: ClientConfig,
@@ -49,7 +49,7 @@ export async function sendAttempt(
     if (signal?.aborted === true) throw signal.reason;
     if (error instanceof ClientError) return { ok: false, error };
     if (!isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
-    // The status of a refusal is enough; the body of a success is needed.
+    // The status of a refusal is enough. A success needs its body.
     if (answer === null || answer.status < 400) {
       if (error === timeUp) {
         return { ok: false, error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`) };
@@ -74,8 +74,8 @@ async function readKey(config: ClientConfig, { call }: Attempt): Promise<string 
   try {
     key = await config.readApiKey();
   } catch {
-    // Without the cause: its text may hold anything about the place where keys are stored.
-    throw refuse("the function apiKey failed", "Call it yourself to see why.");
+    // Without the cause, because its text may hold secrets of the place where keys are stored.
+    throw refuse("the function apiKey failed", "Call the function yourself to find out why.");
   }
   const problem = apiKeyProblem(key);
   if (problem !== null) throw refuse(`the function apiKey returned no key: ${problem}`, "");
@@ -87,8 +87,8 @@ function notSent({ call: { operation } }: Pick<Attempt, "call">, problem: string
 }
 
 /**
- * A copy of the error that `fetch` threw, with nothing of the request in it: a fetch of the user's own may put the request's
- * headers into its error. The innermost cause says most; Node's fetch itself says only "fetch failed".
+ * Copies the error that `fetch` threw, without the API key: a custom `fetch` may put the request's headers into its error. The
+ * innermost cause is the most specific; Node's fetch itself says only "fetch failed".
  */
 function plainCause(error: unknown, clean: (text: string) => string): Error & { code?: string } {
   let innermost: unknown = error;

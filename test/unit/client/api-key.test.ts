@@ -19,7 +19,7 @@ test.each([
   [`${API_KEY}\n`, "line break"],
   [`${API_KEY}\r\nX-Other: 1`, "line break"],
   ["key with blanks", "blank"],
-  ["key\u00e9", "no header"],
+  ["key\u00e9", "header cannot hold"],
   [null, "text"],
   [42, "text"],
 ])("the key %j is refused at construction, and not quoted", (apiKey, said) => {
