@@ -232,24 +232,6 @@ test("a proxy that compresses, one that drops the signature and one that doubles
   expect((await examine(doubling)).problems).toEqual(["signature_changed"]);
 });
 
-test.each([
-  [600_000, "10 min ahead of"],
-  [-600_000, "10 min behind"],
-])("a receiver whose clock is %d ms off", async (offMs, words) => {
-  const clock = { ...systemClock, now: () => systemClock.now() + offMs };
-  const handle = nodeHandler(await startReceiver({ clock }));
-  const url = await listen((request, response) => {
-    response.setHeader("Date", new Date(clock.now()).toUTCString());
-    handle(request, response);
-  });
-  const examined = await examine(url);
-  expect(examined.problems).toEqual(["clock_skewed"]);
-  expect(examined.find("clock_skewed")?.found).toContain(words);
-  // A receiver checks the digest before the age.
-  expect(examined.find("bytes_kept")).toBeDefined();
-  expect(examined.find("secret")).toBeDefined();
-});
-
 const skewedBy = (offMs: number) => ({ ...systemClock, now: () => systemClock.now() + offMs });
 
 test.each([400_000, -400_000])(
@@ -281,10 +263,11 @@ test("a receiver with a small tolerance is not said to have a wrong clock", asyn
   expect(examined.find("clock")?.found).toContain("below 300 s");
 });
 
-test("a clock is told by the Date header alone where the secret is another", async () => {
+test("the Date header shows a wrong clock where the secret is another", async () => {
   const { url } = await serveReceiver({ secrets: "another" });
   const examined = await examine(url, {}, { now: () => Date.now() - 600_000 });
   expect(examined.problems).toEqual(["clock_skewed", "secret_unknown"]);
+  expect(examined.find("clock_skewed")?.found).toContain("10 min ahead of");
 });
 
 test("a clock that is a minute off is a warning, and so is a Date header that the receiver does not go by", async () => {

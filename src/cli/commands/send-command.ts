@@ -13,7 +13,7 @@ import {
   type Assignment,
 } from "../deliveries/event-source.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
-import { inParallel } from "../deliveries/in-parallel.js";
+import { inParallel } from "../deliveries/send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
 import { restamp, withSignalId } from "../deliveries/restamp.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";

@@ -12,7 +12,6 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(length / size)} ${unit}`;
 }
 
-/** `3 h ago`, `in 12 s`. */
 export function formatMoment(at: number, now: number): string {
   return at > now ? `in ${formatAge(at - now)}` : `${formatAge(now - at)} ago`;
 }

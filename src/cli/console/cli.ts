@@ -2,14 +2,12 @@ import type { ExitCode } from "../options/exit.js";
 import type { UnfinishedWork } from "./interruption.js";
 import type { Terminal } from "./terminal.js";
 
-/** The parts of the process that a command is allowed to use. */
 export interface Cli {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
   terminal: Terminal;
   /** For questions to a user. Print through `terminal`. */
   stderr: NodeJS.WriteStream;
-  /** Aborts on Ctrl-C and SIGTERM. */
   signal: AbortSignal;
   /** Sets work that Ctrl-C must not cut short; null when that work is done. */
   setUnfinished(work: UnfinishedWork | null): void;

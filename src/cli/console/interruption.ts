@@ -1,6 +1,5 @@
 import type { Clock } from "../../time/clock.js";
 
-/** Work that an interruption should not cut short. */
 export interface UnfinishedWork {
   /** How long it may take after Ctrl-C. */
   atMostMs: number;
@@ -23,7 +22,6 @@ export function isTermination({ aborted, reason }: AbortSignal): boolean {
 interface InterruptionParts {
   clock: Clock;
   note: (line: string) => void;
-  /** Ends the process. */
   exit: () => void;
 }
 

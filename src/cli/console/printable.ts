@@ -7,7 +7,6 @@ export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, (character) => character.split("").map(escapeUnit).join(""));
 }
 
-/** @param unit a UTF-16 code unit */
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
@@ -25,7 +24,6 @@ export function shortened(text: string, length: number): string {
 
 const SHOWN_NAMES = 5;
 
-/** The first names, and the number of others. */
 export function someNames(names: readonly string[]): string {
   const others = names.length - SHOWN_NAMES;
   return others <= 0 ? names.join(", ") : `${names.slice(0, SHOWN_NAMES).join(", ")} and ${others} more`;

@@ -10,7 +10,6 @@ export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string
 /** Data goes to `print`, `printJson` and `write` (stdout); everything else to `note` (stderr). */
 export interface Terminal {
   print(line: string): void;
-  /** One line of NDJSON. */
   printJson(value: unknown): void;
   /** Resolves when stdout can take more. */
   write(data: string | Uint8Array): Promise<void>;
@@ -25,9 +24,7 @@ export interface Terminal {
   flush(): Promise<void>;
   /** The reader of stdout has ended (`| head`), or stdout failed. Further output is dropped. */
   readonly isClosed: boolean;
-  /** Colours for stdout. */
   readonly paint: Paint;
-  /** Colours for stderr. */
   readonly notePaint: Paint;
 }
 

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isDeepStrictEqual } from "node:util";
 import { shortened } from "../console/printable.js";
+import type { Expectation } from "./delivery-schema.js";
 import { isJsonObject } from "./restamp.js";
 
 export interface Answered {
@@ -15,7 +17,6 @@ export interface Answered {
 
 export type Answer =
   | Answered
-  /** There was no connection. */
   | { kind: "unreachable"; code: string }
   /** There was a connection, but not a whole answer. */
   | { kind: "broken"; code: string; ms: number };
@@ -33,8 +34,7 @@ export function isQuarantined(answer: Answer): boolean {
   return answer.kind === "answer" && answer.body === '{"received":true,"quarantined":true}';
 }
 
-/** `undefined` if the body is not JSON. */
-export function jsonIn(answer: Answer): unknown {
+function jsonIn(answer: Answer): unknown {
   if (answer.kind !== "answer") return undefined;
   try {
     return JSON.parse(answer.body) as unknown;
@@ -64,7 +64,7 @@ export function describeAnswer(answer: Answer, inFull: boolean): string {
 }
 
 /** Shortens an answer of signalbox to its last property: `{"received":true,"duplicate":true}` becomes "duplicate". */
-export function summaryOf(body: unknown): string | null {
+function summaryOf(body: unknown): string | null {
   if (!isJsonObject(body)) return null;
   const isOwn = Object.entries(body).every(([name, value]) => value === true || name === "challenge");
   return isOwn ? (Object.keys(body).at(-1) ?? null) : null;
@@ -72,10 +72,56 @@ export function summaryOf(body: unknown): string | null {
 
 const SIGNATURE = /\b[0-9a-f]{64}\b/gi;
 
-/** Replaces the secrets and all signatures. */
 export function withoutSecrets(body: string, secrets: readonly string[]): string {
   const spellings = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   return spellings
     .reduce((text, secret) => text.replaceAll(secret, "[the secret]"), body)
     .replaceAll(SIGNATURE, "[a signature]");
+}
+
+/**
+ * How an answer is judged.
+ * - `exact`: it must have the status, and the code or the body, that the case expects. They are signalbox's own.
+ * - `exact-or-duplicate`: like `exact`, but the answer may be marked as a duplicate.
+ * - `status`: it must have the status that the case expects.
+ * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's document requires.
+ */
+export type Wanted = "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
+
+const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> = {
+  exact: isExact,
+  "exact-or-duplicate": (answer, expected) =>
+    isExact(answer, expected) ||
+    (isJsonObject(expected.body) && isExact(answer, { ...expected, body: { ...expected.body, duplicate: true } })),
+  status: hasStatus,
+  accepted: isSuccess,
+  refused: isRefusal,
+  challenge: (answer, { body }) =>
+    isSuccess(answer) && isJsonObject(body) && propertyIn(answer, "challenge") === body["challenge"],
+};
+
+export function isAsWanted(wanted: Wanted, answer: Answer, expected: Expectation): boolean {
+  return JUDGES[wanted](answer, expected);
+}
+
+function hasStatus(answer: Answer, { status }: Expectation): boolean {
+  return answer.kind === "answer" && answer.status === status;
+}
+
+function isExact(answer: Answer, expected: Expectation): boolean {
+  if (!hasStatus(answer, expected)) return false;
+  if (expected.code !== undefined) return errorCodeIn(answer) === expected.code;
+  return expected.body === undefined || isDeepStrictEqual(jsonIn(answer), expected.body);
+}
+
+const DESCRIPTIONS: Partial<Record<Wanted, string>> = {
+  accepted: "2xx",
+  refused: "4xx",
+  challenge: "2xx with the challenge",
+};
+
+/** `2xx`, `401 signature_missing`, `405`. */
+export function describeWanted(wanted: Wanted, { status, code, body }: Expectation): string {
+  const exact = code ?? summaryOf(body) ?? "";
+  return DESCRIPTIONS[wanted] ?? (wanted === "status" ? String(status) : `${status} ${exact}`.trim());
 }

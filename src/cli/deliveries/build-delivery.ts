@@ -22,7 +22,6 @@ export const AFTER_SIGNING: Readonly<Record<AfterSigning, { description: string;
   gzip: { description: "compressed after signing", apply: (body) => gzipSync(body) },
 };
 
-/** Changes one bit in the middle. */
 export function changeByte(body: Buffer): Buffer {
   const changed = Buffer.from(body);
   const middle = Math.floor(changed.length / 2);
@@ -33,7 +32,6 @@ export function changeByte(body: Buffer): Buffer {
 export interface BuildContext {
   events: FixtureFolder["events"];
   secret: string;
-  /** Unknown to the receiver. */
   otherSecret: string;
   /** Ids and times of events stay as they are in the fixtures. */
   asIs: boolean;
@@ -48,7 +46,6 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
   return {
     delivery,
     sendings: delivery.repeat ?? 1,
-    /** Signs for the `index`th sending, now. */
     build(index: number): OutgoingDelivery {
       const isOther = delivery.conflict === true && index > 0;
       // Blanks at the end make another body with the same id.

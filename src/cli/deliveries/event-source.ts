@@ -35,7 +35,6 @@ export function parseEventSource(bytes: Buffer, source: string): Record<string, 
   throw usageError(`${echoed(source)} contains no JSON object: use --as-is to send its bytes unchanged`);
 }
 
-/** One `--set path=value`. */
 export interface Assignment {
   path: readonly string[];
   value: unknown;

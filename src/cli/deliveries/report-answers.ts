@@ -11,7 +11,6 @@ export interface SentDelivery {
   body: Buffer;
 }
 
-/** Prints the answers to `send`, one per line. */
 export function reportAnswers(terminal: Terminal, count: number, asJson: boolean) {
   const startedAt = performance.now();
   const byOutcome = new Map<string, number>();
@@ -32,7 +31,6 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer, terminal);
       if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
     },
-    /** The number of deliveries that were not answered with 2xx. */
     get failed(): number {
       return failed;
     },

@@ -2,9 +2,8 @@ import { printable, someNames } from "../console/printable.js";
 import { formatTable, type Cell } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 import { parseEvent } from "../../events/parse-event.js";
-import { describeAnswer, isQuarantined, type Answer } from "./answer.js";
+import { describeAnswer, describeWanted, isQuarantined, type Answer } from "./answer.js";
 import type { Delivery } from "./delivery-schema.js";
-import { describeWanted } from "./judge-answer.js";
 import type { CaseResult } from "./send-cases.js";
 
 /** From this number of failures on, they probably have one cause. */
@@ -49,7 +48,6 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       }
       terminal.progress(`${total} of ${planned}${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
     },
-    /** The names of unexpected results. */
     failed,
     accepted,
     /** Prints one line on stderr. */

@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Answer } from "./answer.js";
+import { isAsWanted, type Answer, type Wanted } from "./answer.js";
 import { buildDelivery, type BuiltDelivery } from "./build-delivery.js";
 import type { Delivery, Expectation } from "./delivery-schema.js";
 import type { FixtureFolder } from "./fixture-folder.js";
-import { inParallel } from "./in-parallel.js";
-import { isAsWanted, type Wanted } from "./judge-answer.js";
 import { sendDelivery, unreachable, type Hold } from "./send-delivery.js";
 
 export interface Target {
@@ -22,7 +20,6 @@ export interface Exchange {
   /** Counts from 1, up to `sendings`. */
   sending: number;
   sendings: number;
-  /** The body. */
   sent: Buffer;
   expected: Expectation;
   answer: Answer;
@@ -92,4 +89,30 @@ export async function sendCases<Case>(
       onResult({ ...exchange, wanted, ok: isAsWanted(wanted, exchange.answer, exchange.expected) });
     }
   });
+}
+
+/**
+ * Runs `work` on the items, at most `concurrency` at a time. After a failure no further item is started, and the first error is
+ * thrown when all running work has ended.
+ */
+export async function inParallel<Item>(
+  items: Iterable<Item>,
+  concurrency: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const failures: unknown[] = [];
+  async function worker(): Promise<void> {
+    while (failures.length === 0) {
+      const next = iterator.next();
+      if (next.done === true) return;
+      try {
+        await work(next.value);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  if (failures.length > 0) throw failures[0];
 }

@@ -9,7 +9,6 @@ export interface OutgoingDelivery {
   /** A name that is listed twice is sent as two header lines. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
-  /** Send in chunks, without a `Content-Length`. */
   isChunked: boolean;
 }
 
@@ -26,9 +25,7 @@ export interface SendOptions {
 }
 
 export interface Hold {
-  /** Called when all bytes except the last are sent. */
   onHeld(): void;
-  /** Resolves when the last byte can be sent. */
   release: Promise<unknown>;
 }
 
@@ -46,7 +43,6 @@ export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options
   return answer;
 }
 
-/** The error that ends a command when there is no connection to the receiver. */
 export function unreachable(url: URL, code: string): Error {
   // Without user name and password, because build servers log this line.
   const shown = Object.assign(new URL(url), { username: "", password: "" });

@@ -1,4 +1,3 @@
-/** The same content in other bytes. */
 export interface BodyVariant {
   body: Buffer;
   /** Completes "the body arrives …": `as compact JSON`. */

@@ -21,7 +21,6 @@ export type Explanation =
       reason: SignatureProblem;
       /** Mistakes that were found by trying: without them the signature is valid. */
       causes: readonly string[];
-      /** Causes that cannot be tried. */
       possibleCauses: readonly string[];
     };
 

@@ -1,4 +1,3 @@
-/** What is wrong with the form of a signature header. */
 export interface HeaderFault {
   cause: string;
   /** The header without the fault; null if that would be a guess. */

@@ -1,7 +1,6 @@
 /** A key that the other side may use instead of the given secret, and the explanation if it does. */
 export interface SecretMistake {
   key: string | Buffer;
-  /** The id of `doctor`'s finding. */
   id: string;
   found: string;
   fix: string;

@@ -7,7 +7,6 @@ export interface CommandContext {
   outcome: Outcome;
 }
 
-/** A command line, and what it does. */
 export type Example = readonly [line: string, effect: string];
 
 const firstExamples = new WeakMap<Command, string>();

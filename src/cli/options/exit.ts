@@ -1,6 +1,5 @@
 import { OptionError } from "../../options/option-error.js";
 
-/** The exit codes of the process. */
 export const EXIT = {
   ok: 0,
   /** A check failed: of a signature, an answer, or the state of an event. */

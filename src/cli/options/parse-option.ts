@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from "commander";
 
-/** A parser for an option that takes a whole number. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
@@ -10,7 +9,6 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** A parser for an option that takes a number, whole or not. */
 export function numberOf(least: number): (text: string) => number {
   return (text) => {
     const value = text.trim() === "" ? NaN : Number(text);

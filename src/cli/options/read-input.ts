@@ -4,7 +4,6 @@ import type { Cli } from "../console/cli.js";
 import { throwIfInterrupted } from "./define-command.js";
 import { environmentError, errorCode, usageError } from "./exit.js";
 
-/** The bytes of a file, or of stdin for `-`. */
 export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
   return file === "-" ? readStdin(cli) : readBytes(file);
 }

@@ -59,14 +59,6 @@ test("signalbox's own receiver passes everything, advice and a restart included"
   expect(rows.every(({ probes }) => probes.length > 0)).toBe(true);
 });
 
-test("without a restart command nothing is said of restarts, and that is no failure", async () => {
-  const { url } = await serveReceiver();
-  const { run, skipped, rows } = await runCheck(url, "--only", "dedupe.*");
-  expect(skipped).toEqual(["dedupe.restart"]);
-  expect(rows.find(({ id }) => id === "dedupe.restart")?.reason).toContain("--restart-command");
-  expect(run.exitCode).toBe(0);
-});
-
 test("where neither answers nor a count tell, nothing is concluded but from the status", async () => {
   const { url } = await serveProcess("node", "silent");
   const { run, skipped, rows, failed } = await runCheck(url, "--only", "dedupe.");
@@ -199,16 +191,6 @@ test("nobody to send to is exit 3 with one line, no password in it, and an error
   expect(readFileSync(junit, "utf8")).toContain('errors="1"');
 });
 
-test("manners are looked at in answers of their own kind, whatever other checks sent", async () => {
-  const { url } = await serveReceiver();
-  const { skipped, rows } = await runCheck(url, "--only", "events.signals", "--only", "answers.unauthorized");
-  expect(skipped).toEqual([]);
-  expect(rows.find(({ id }) => id === "answers.unauthorized")?.probes.map(({ name }) => name)).toEqual([
-    "signature-missing",
-    "wrong-secret",
-  ]);
-});
-
 test("a receiver that goes away is exit 3, after what was seen of it", async () => {
   let left = 5;
   const server = createServer((request, response) => {
@@ -231,18 +213,7 @@ test("a receiver that goes away is exit 3, after what was seen of it", async () 
   expect(report).toMatch(/<error type="stopped" message=".* \(ECONNREFUSED\)/);
 });
 
-test("Ctrl-C ends a check with 130, though no answer comes", async () => {
-  let arrived = (): void => undefined;
-  const arrival = new Promise<void>((resolve) => (arrived = resolve));
-  const url = await listen(() => arrived());
-  const child = startCli(["check", url], { env: { SIGNALS_SECRET: SECRET } });
-  const outcome = outcomeOf(child);
-  await arrival;
-  child.kill("SIGINT");
-  expect(await outcome).toMatchObject({ exitCode: 130, stdout: "", stderr: "" });
-});
-
-test("Ctrl-C ends a restart command that does not end, too", async () => {
+test("Ctrl-C ends a check with 130, and a restart command that does not end", async () => {
   const { url } = await serveReceiver();
   const folder = tempFiles();
   const [started, ended] = [join(folder, "started"), join(folder, "ended")];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inParallel } from "../../../src/cli/deliveries/in-parallel.js";
+import { inParallel } from "../../../src/cli/deliveries/send-cases.js";
 
 test("a failure begins nothing more, and is thrown after what was begun has ended", async () => {
   let finish = (): void => undefined;

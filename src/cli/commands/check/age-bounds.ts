@@ -1,6 +1,6 @@
 import { throwIfInterrupted } from "../../options/define-command.js";
+import type { Wanted } from "../../deliveries/answer.js";
 import type { BuiltDelivery } from "../../deliveries/build-delivery.js";
-import type { Wanted } from "../../deliveries/judge-answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { probeOf } from "./describe-delivery.js";

@@ -32,7 +32,6 @@ export function checkContentType(context: CheckContext): Promise<Observation> {
   });
 }
 
-/** Applies the rule to all answers so far. */
 async function checkAnswers(context: CheckContext, rule: Rule): Promise<Observation> {
   const applyToAll = (): Probe[] => context.exchanges.filter(isAnswered).flatMap((exchange) => rule(exchange) ?? []);
   if (context.exchanges.length < SAMPLE.length || applyToAll().length === 0) {

@@ -15,9 +15,7 @@ export interface Check {
   hint: string;
   /** Ids of checks. When one of them failed, this check is skipped: it would fail for the same reason. */
   dependsOn?: readonly string[];
-  /** The cases to send. */
   cases?: readonly CaseName[];
-  /** For a check that does more than send cases. */
   run?: (context: CheckContext) => Promise<Observation>;
 }
 
@@ -45,7 +43,6 @@ export interface CheckResult extends Pick<Check, "id" | "kind" | "title" | "hint
   outcome: "passed" | "failed" | "skipped";
   probes: readonly Probe[];
   note?: string;
-  /** Why it was skipped. */
   reason?: string;
   seconds: number;
 }

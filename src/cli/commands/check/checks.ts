@@ -323,7 +323,6 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   },
 ];
 
-/** In the order in which they run. */
 export const CHECKS: readonly Check[] = [
   ...REQUIRED.map((check) => ({ ...check, kind: "required" }) as const),
   ...ADVISED.map((check) => ({ ...check, kind: "advised" }) as const),

@@ -1,7 +1,6 @@
 import { AFTER_SIGNING } from "../../deliveries/build-delivery.js";
-import { describeAnswer } from "../../deliveries/answer.js";
+import { describeAnswer, describeWanted, isAsWanted, type Wanted } from "../../deliveries/answer.js";
 import type { Delivery } from "../../deliveries/delivery-schema.js";
-import { describeWanted, isAsWanted, type Wanted } from "../../deliveries/judge-answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import { shortened } from "../../console/printable.js";
 import type { Probe } from "./check.js";

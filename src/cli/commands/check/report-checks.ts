@@ -4,7 +4,6 @@ import { describeTimes, type AnswerTimes } from "./answers.js";
 import type { CheckKind, CheckResult, Probe } from "./check.js";
 import { describeOffset } from "./age-bounds.js";
 
-/** The result of a run as a whole. */
 export interface Run {
   summary: Summary;
   ok: boolean;
@@ -24,11 +23,9 @@ const SHOWN_PROBES = 3;
 
 type Counts = Record<CheckResult["outcome"], number>;
 
-/** The results so far, by kind and outcome. */
 export interface Summary {
   required: Counts;
   advised: Counts;
-  /** The ids of required checks that were skipped. */
   skipped: string[];
 }
 

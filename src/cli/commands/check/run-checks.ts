@@ -1,6 +1,5 @@
-import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
+import { describeAnswer, isSuccess, type Wanted } from "../../deliveries/answer.js";
 import type { Expectation } from "../../deliveries/delivery-schema.js";
-import type { Wanted } from "../../deliveries/judge-answer.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";

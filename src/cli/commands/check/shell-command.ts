@@ -8,7 +8,6 @@ import { environmentError } from "../../options/exit.js";
 import { shortened } from "../../console/printable.js";
 
 export interface ShellOptions {
-  /** The option that the command was given with, for errors. */
   option: string;
   timeoutMs: number;
   /** Added to the error when the command takes longer. */

@@ -7,7 +7,6 @@ export interface DoctorInput {
   /** Null: examine only this installation and the inbox's file. */
   url: URL | null;
   secrets: readonly string[];
-  /** The inbox's file, if it is on this machine. */
   db?: string;
   timeoutMs: number;
   /** Whether to send one `webhook.test` event, which the receiver stores. */
@@ -24,7 +23,6 @@ export interface Subject extends DoctorInput {
 
 /** Results of examinations that later examinations use. */
 export interface Facts {
-  /** The reply to the first probe. */
   contact?: Reply;
   /** The receiver answers with the codes of signalbox. */
   isSignalbox?: boolean;
@@ -34,7 +32,6 @@ export interface Facts {
 
 export interface Examination {
   name: string;
-  /** The heading of its findings. */
   group: string;
   /** It is skipped when one of these was skipped or found a blocker. */
   needs: readonly string[];
@@ -47,7 +44,6 @@ export interface Probe {
   body: Buffer;
   /** As text or, to try a decoded secret, as bytes. @default the key that was found, or the first secret */
   key?: string | Buffer;
-  /** The bytes that are signed. @default body */
   signed?: Buffer;
   /** The difference between the signature's timestamp and now; negative for the past. @default 0 */
   skewSeconds?: number;
@@ -58,7 +54,6 @@ export interface Probe {
 export interface Reply {
   answer: Answer;
   headers: IncomingHttpHeaders;
-  /** The `error.code` of the answer. */
   code: string | null;
   /** The answer is a 2xx with the challenge. */
   isVerified: boolean;

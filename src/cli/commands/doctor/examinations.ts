@@ -22,7 +22,6 @@ const noFile = ({ db }: Subject): string | null => (db === undefined ? "no --db 
 const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
   sendsTestEvent ? null : "--test-event was not given";
 
-/** In the order in which they are done. */
 export const EXAMINATIONS: readonly Examination[] = [
   { name: "node", group: INSTALLATION, needs: [], run: examineNode },
   { name: "driver", group: INSTALLATION, needs: [], run: examineDriver },

@@ -4,7 +4,6 @@ import { errorCode } from "../../options/exit.js";
 import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 
-/** Checks the service's rules for a URL, and the parts of a URL that HTTP does not send. */
 export function examineUrl({ url }: Subject): Finding[] {
   const found = [...urlFaults(url)];
   return found.length > 0 ? found : [ok("url_form", "https, as the service requires")];

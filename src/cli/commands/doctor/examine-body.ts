@@ -1,7 +1,6 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
-import { uniqueEventId } from "../../deliveries/restamp.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
-import type { Reply, Subject } from "./examination.js";
+import type { Subject } from "./examination.js";
 import { faultOfCode } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
@@ -14,7 +13,11 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
   for (const [name, text] of spellings) {
     const body = Buffer.from(text);
     const reply = await subject.send({ body });
-    if (verdictOf(reply) === "unclear") others.push(refusal(name, reply));
+    if (verdictOf(reply) === "unclear") {
+      const fix = "Find out which parser or firewall answers that: the receiver answers every authentic body with 2xx.";
+      const found = `a body with ${name} is answered ${describeAnswer(reply.answer, false)}`;
+      others.push(warning("body_refused", found, fix));
+    }
     if (verdictOf(reply) !== "mismatched") continue;
     const arrival = await arrivalOf(subject, body);
     changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
@@ -55,7 +58,6 @@ function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: str
   ];
 }
 
-/** JSON.stringify would spell the value differently. */
 function withLiteral(literal: string): string {
   return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
 }
@@ -67,11 +69,6 @@ async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
     if (verdictOf(reply) === "matched") return name;
   }
   return "changed in an unknown way";
-}
-
-function refusal(name: string, { answer }: Reply): Finding {
-  const fix = "Find out which parser or firewall answers that: the receiver answers every authentic body with 2xx.";
-  return warning("body_refused", `a body with ${name} is answered ${describeAnswer(answer, false)}`, fix);
 }
 
 const LARGE_BYTES = 200 * 1024;
@@ -92,13 +89,8 @@ export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
 
 /** Sends the only probe that is stored. It shows whether the store can write an event. */
 export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
-  const event = {
-    created_at: new Date().toISOString(),
-    data: { message: "A test event of signalbox doctor." },
-    id: uniqueEventId(),
-    type: "webhook.test",
-    version: "1",
-  };
+  const data = { message: "A test event of signalbox doctor." };
+  const event = { ...verificationEvent(), type: "webhook.test", data };
   const body = Buffer.from(JSON.stringify(event));
   const { answer, code } = await send({ body, mayBeStored: true });
   const answered = describeAnswer(answer, false);

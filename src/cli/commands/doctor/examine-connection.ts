@@ -2,7 +2,6 @@ import type { Subject } from "./examination.js";
 import { blocker, firstFault, ok, type Fault, type Finding } from "./findings.js";
 import { verificationBody } from "./probe.js";
 
-/** Sends the first probe. Later examinations judge its answer. */
 export async function examineConnection({ send, timeoutMs, facts }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody() });
   const { answer } = reply;

@@ -44,7 +44,6 @@ function notOurs(found: string): Finding {
 
 const LOW_DISK_BYTES = 2 ** 30;
 
-// statfs(2) magic numbers of Linux.
 const TMPFS = 0x01021994;
 const RAMFS = 0x858458f6;
 const OVERLAYFS = 0x794c7630;
@@ -182,7 +181,6 @@ const UNITS = [
   ["KiB", 2 ** 10],
 ] as const;
 
-/** `4.2 MiB`, `512 bytes`. */
 function formatBytes(bytes: number): string {
   const [unit, size] = UNITS.find(([, each]) => bytes >= each) ?? ["bytes", 1];
   const count = bytes / size;

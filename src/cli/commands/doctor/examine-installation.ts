@@ -41,7 +41,6 @@ export function examineSqlite({ surroundings }: Subject): Finding[] {
   return [ok("sqlite_version", `SQLite ${version}`)];
 }
 
-/** `20.19`, from the `engines` of the package. */
 function neededNode(): string {
   const manifest = readFileSync(new URL("../../../../package.json", import.meta.url), "utf8");
   return (JSON.parse(manifest) as { engines: { node: string } }).engines.node.replace(/^>=/, "");

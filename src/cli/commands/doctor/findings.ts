@@ -8,7 +8,6 @@ export interface Finding {
   found: string;
   /** How to fix it, in one line; null when the level is `ok`. */
   fix: string | null;
-  /** Examinations that need this one are skipped. */
   blocks?: true;
 }
 
@@ -24,12 +23,11 @@ export function problem(id: string, found: string, fix: string): Finding {
   return { level: "problem", id, found, fix };
 }
 
-/** A problem. Examinations that need this one are skipped. */
+/** A problem that makes the dependent examinations pointless, so they are skipped. */
 export function blocker(id: string, found: string, fix: string): Finding {
   return { ...problem(id, found, fix), blocks: true };
 }
 
-/** A refusal of the library as a finding. */
 export function refusedWith(id: string, { message, help }: SignalboxError): Finding {
   const found = message.slice(0, message.length - help.length).trim();
   return problem(id, found.replace(/\.$/, ""), help);

@@ -9,7 +9,6 @@ const require = createRequire(import.meta.url);
 /** What the examinations read from this machine. Tests pass other values. */
 export const SURROUNDINGS = {
   nodeVersion: process.versions.node,
-  /** The version of better-sqlite3; null when it is not installed. */
   driverVersion(): string | null {
     try {
       return (require("better-sqlite3/package.json") as { version: string }).version;
@@ -46,7 +45,6 @@ export const SURROUNDINGS = {
       return false;
     }
   },
-  /** Milliseconds since 1970. */
   now: () => Date.now(),
 };
 
