@@ -216,11 +216,6 @@ test("an abort is an abort also where nothing would be sent again, and when it c
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test("a signal without a reason of its own rejects with the platform's", async () => {
-  const { client } = clientOn("http://127.0.0.1:9/v1");
-  await expect(client.rankings({}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
-});
-
 test("a signal that many calls share keeps no listener of a call that is over", async () => {
   const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false) });
   const { signal } = new AbortController();
