@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The version is checked before anything is imported: an old Node would stop at a missing feature, with a stack trace.
+// Checked before any import, because an old Node would fail at a missing feature with a stack trace.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`signalbox: this is Node ${process.versions.node}; signalbox needs 20.19 or later.\n`);

@@ -3,26 +3,25 @@ import { Command, type CommanderError } from "commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";
-import { addHelpCommand, namesOfCommands } from "./commands/help-command.js";
 import { echoed } from "./console/printable.js";
 
 const EXAMPLES = `
 Start here:
-  $ npx signalbox demo                                                  see a receiver at work, no set-up
-  $ npx signalbox init my-receiver                                      a new receiver of your own
-  $ export SIGNALS_SECRET=…                                             the secret of your webhook
+  $ npx signalbox demo                                                  see a receiver at work, without configuration
+  $ npx signalbox init my-receiver                                      make a new receiver
+  $ export SIGNALS_SECRET=…                                             set the secret of your webhook
   $ npx signalbox send test --url http://localhost:3000/webhooks/signals
-  $ npx signalbox replay --url http://localhost:3000/webhooks/signals   all fixtures, hostile ones too
-  $ npx signalbox check http://localhost:3000/webhooks/signals          any receiver, against the service's document
-  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   what is wrong with it, and how to fix it
-  $ npx signalbox register --url https://… --all-types                  register it, keep the secrets
+  $ npx signalbox replay --url http://localhost:3000/webhooks/signals   send all fixtures and hostile deliveries
+  $ npx signalbox check http://localhost:3000/webhooks/signals          check any receiver against the service's document
+  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   find problems of a receiver, and their fixes
+  $ npx signalbox register --url https://… --all-types                  register a receiver, and store its secrets
   $ npx signalbox inbox ls --db signals.db --state dead
-  $ npx signalbox emulator                                              the service itself, on this machine
+  $ npx signalbox emulator                                              run the service on this machine
 
 Secrets come from --secret, SIGNALS_SECRET or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
 
-/** In the order of the help. A command is loaded when it is typed: to load all of them takes longer than most of them run. */
+/** The commands in the order of the help. Only the typed command is loaded, because loading all takes longer than most runs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
   ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
   ["demo", async () => (await import("./commands/demo/demo-command.js")).addDemoCommand],
@@ -38,7 +37,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
 ]);
 
 /**
- * @param args the command line; the first word is the name of a command, `help`, an option, or a mistake
+ * Creates the program with the typed command, or with all commands if the first word of `args` is not a command.
+ *
  * @param outcome is filled while the program runs
  */
 export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
@@ -48,13 +48,12 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
     .helpOption("-h, --help", "print this help")
     .configureOutput({
       writeOut: (text) => cli.terminal.print(text.replace(/\n$/, "")),
-      // The message of Commander's error is printed instead, in one line.
+      // `runCli` prints the error in one line instead.
       writeErr: () => undefined,
     })
     .addHelpText("after", EXAMPLES);
   const typed = COMMANDS.get(args[0] ?? "");
   for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
-  addHelpCommand(program);
   explainWrongUsage(program, outcome);
   return program;
 }
@@ -63,27 +62,28 @@ function explainWrongUsage(command: Command, outcome: Outcome): void {
   command.exitOverride((error) => {
     if (error.exitCode === 0) throw error;
     outcome.commandName = commandPath(command);
-    throw usageError(wordsOf(error, command));
+    throw usageError(messageOf(error, command));
   });
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
 }
 
-/** A message that says what is expected needs no example, which might show another option. */
-const SAYS_WHAT_TO_TYPE = /Expected |It is blank|Allowed choices|Did you mean/;
+/** Messages that tell what to type. For these an example is not added, because it could show another option. */
+const TELLS_WHAT_TO_TYPE = /Expected |It is blank|Allowed choices|Did you mean/;
 
-function wordsOf(error: CommanderError, command: Command): string {
+function messageOf(error: CommanderError, command: Command): string {
   const path = commandPath(command);
   if (error.code === "commander.help") {
-    return `say what to do: ${namesOfCommands(command).join(", ")} (such as \`${firstExampleOf(command)}\`)`;
+    const names = command.commands.map((subcommand) => subcommand.name());
+    return `name a command: ${names.join(", ")} (such as \`${firstExampleOf(command)}\`)`;
   }
-  const words = error.message
+  const message = error.message
     .replace(/^error: /, "")
     .replaceAll(/'([^']*)'/g, (_quoted, typed: string) => `'${echoed(typed)}'`)
     .replaceAll(/\s*\n\s*/g, " ")
     .replace(/\.$/, "");
   const help = `\`${byNpx(`${path} --help`)}\``;
-  if (SAYS_WHAT_TO_TYPE.test(words)) return `${words}; see ${help}`;
-  return `${words}; type for example \`${firstExampleOf(command)}\`, or ${help}`;
+  if (TELLS_WHAT_TO_TYPE.test(message)) return `${message}; see ${help}`;
+  return `${message}; type for example \`${firstExampleOf(command)}\`, or ${help}`;
 }
 
 function readVersion(): string {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { CommanderError } from "commander";
-import { isClientError } from "../client/client-error.js";
 import { isSignalboxError } from "../errors.js";
 import { systemClock } from "../time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";
@@ -20,7 +19,7 @@ export async function runProcess(): Promise<void> {
     note: terminal.note,
     exit: () => process.exit(EXIT.interrupted),
   });
-  // One listener for each request in flight is no leak.
+  // Each request in flight adds a listener. That is not a leak.
   setMaxListeners(0, signal);
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
@@ -31,7 +30,7 @@ export async function runProcess(): Promise<void> {
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
   const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
   try {
-    // Inside of the try: this loads modules, and one of them may be missing.
+    // Inside the try, because this loads modules, which may be missing.
     const program = await createProgram(cli, args, outcome);
     assertOptionValues(program, args);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
@@ -47,12 +46,12 @@ export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCod
   }
 }
 
-/** Commander throws after it printed help or the version. */
+/** Commander throws after it has printed the help or the version. */
 function ignoreEndOfHelp(error: unknown): void {
   if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
-// Mistakes in what was typed. All other codes are about the store or the emulator.
+// Mistakes in the command line. All other codes are about the store or the emulator.
 const USAGE_CODES: ReadonlySet<string> = new Set([
   "secret_invalid",
   "timestamp_invalid",
@@ -66,14 +65,10 @@ function explain(error: unknown): { exitCode: ExitCode; message: string } {
     const exitCode = USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.environment;
     return { exitCode, message: printable(error.message) };
   }
-  if (isClientError(error)) {
-    const exitCode = error.kind === "invalid_request" || error.kind === "api_key" ? EXIT.usage : EXIT.environment;
-    return { exitCode, message: printable(error.message) };
-  }
   if (error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error) {
     return { exitCode: EXIT.environment, message: printable(error.message) };
   }
-  // A bug of signalbox: a report needs the stack.
+  // A bug of signalbox, so the stack is printed for a bug report.
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { exitCode: EXIT.environment, message: `unexpected error, please report it:\n${details}` };
 }

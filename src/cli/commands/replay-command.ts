@@ -28,28 +28,38 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   const command = program
     .command("replay")
     .description(
-      "Send every fixture event and every case of deliveries.json, and compare each answer. What the receiver accepts " +
-        "it treats as real: made-up signals go to its onSignal, and what cannot be used stays in its quarantine.",
+      "Send every fixture event and every case of deliveries.json, and compare each answer with the expected answer. The " +
+        "receiver treats the events as real: its onSignal gets made-up signals, and unusable events stay in its quarantine.",
     )
-    .argument("[dir]", "a folder of events (*.json), with or without a deliveries.json (default: those of the package)")
-    .option("--url <url>", "where the receiver listens (with --dotenv: this machine, at its PORT)", httpUrl)
+    .argument(
+      "[dir]",
+      "a folder of events (*.json), with or without a deliveries.json (default: the fixtures of the package)",
+    )
+    .option(
+      "--url <url>",
+      "the address of the receiver (default with --dotenv: this machine, at the PORT in the file)",
+      httpUrl,
+    )
     .option(
       "--dotenv <file>",
-      "take SIGNALS_SECRET, and PORT for --url, from this file where they are not set",
+      "a file with SIGNALS_SECRET, and with PORT for --url; environment variables take precedence",
       notBlank,
     );
   addSecretOptions(command)
-    .option("--only <pattern>", "names that contain this, or match it where it has a *", notBlank)
-    .option("--skip <pattern>", "leave these names out (repeatable)", collect)
-    .option("--as-is", "do not give events a new id and new times; a known id may then be answered as a duplicate")
-    .option("--concurrency <n>", "cases at a time", wholeNumber(1, 256), 1)
+    .option("--only <pattern>", "send only cases whose name contains this text, or matches it if it has a *", notBlank)
+    .option("--skip <pattern>", "do not send cases whose name contains or matches this text (repeatable)", collect)
+    .option("--as-is", "keep the ids and times of the events; the answer to a known id can then be a duplicate")
+    .option("--concurrency <n>", "the number of cases that are sent at the same time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    [EXAMPLE, "Everything, at a receiver on this machine"],
-    ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Some of it"],
-    ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Events of your own"],
-    [CLEAN_UP.replace("FILE", "signals.db"), "Afterwards, drop what it left in the receiver's quarantine"],
+    [EXAMPLE, "Send all cases to a receiver on this machine"],
+    [
+      "signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'",
+      "Send some of the cases",
+    ],
+    ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Send your own events"],
+    [CLEAN_UP.replace("FILE", "signals.db"), "Clean up afterwards: discard everything in the receiver's quarantine"],
   ]);
   runs(command, context, (folder: string | undefined, options: ReplayOptions) => replay(folder, options, context));
 }
@@ -57,9 +67,9 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
   const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
-  const url = options.url ?? addressIn(dotenv === undefined ? null : env);
+  const url = options.url ?? addressFrom(dotenv === undefined ? null : env);
   const [secret] = readSecrets(options, { env });
-  // Loaded late, so that other commands and --help start faster.
+  // Imported here: other commands and --help start faster.
   const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
   const { reportResults } = await import("../deliveries/report-results.js");
   const { events, deliveries: all } = readFixtureFolder(folder);
@@ -79,16 +89,16 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** Of a receiver that `init` made, on this machine. */
-function addressIn(env: NodeJS.ProcessEnv | null): URL {
+/** The address of a receiver that `init` made, on this machine. */
+function addressFrom(env: NodeJS.ProcessEnv | null): URL {
   if (env === null) throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
   const port = env["PORT"] || "3000";
   if (/^\d{1,5}$/.test(port)) return new URL(`http://localhost:${port}/webhooks/signals`);
-  throw usageError(`PORT is ${echoed(port)}, which is no port: give --url`);
+  throw usageError(`PORT is ${echoed(port)}, which is not a port: give --url`);
 }
 
-/** The receiver takes the made-up events for real ones. */
+/** Notes how many made-up events the receiver has now. */
 function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
-  if (signals > 0) terminal.note(`accepted by the receiver, for its onSignal: ${signals}`);
-  if (quarantined > 0) terminal.note(`quarantined by the receiver: ${quarantined}; to clean up: ${CLEAN_UP}`);
+  if (signals > 0) terminal.note(`made-up signals for the receiver's onSignal: ${signals}`);
+  if (quarantined > 0) terminal.note(`events in the receiver's quarantine: ${quarantined}; to clean up: ${CLEAN_UP}`);
 }

@@ -37,39 +37,50 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     .command("send")
     .description("Sign an event now and send it, with a new id and new times.")
     .argument("<type|file>", "a signal type, test, verification, a file, or - for stdin")
-    .requiredOption("--url <url>", "where the receiver listens", httpUrl);
+    .requiredOption("--url <url>", "the address of the receiver", httpUrl);
   addSecretOptions(command)
-    .option("--count <n>", "how many to send (default: 1)", wholeNumber(1, 10_000_000))
-    .option("--duplicate", "the same id and body each time, with a new signature")
-    .option("--concurrency <n>", "how many at a time", wholeNumber(1, 1024), 1)
-    .option("--skew <seconds>", "added to the time of signing", wholeNumber(-999_999_999, 999_999_999), 0)
-    .option("--tamper", "change a byte after signing")
-    .option("--set <path=value>", "set a property, such as data.product.slug=acme (repeatable)", collect)
-    .addOption(new Option("--as-is", "send the file's bytes untouched").conflicts("set"))
+    .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
+    .option("--duplicate", "send the same id and body each time, with a new signature")
+    .option("--concurrency <n>", "the number of deliveries that are sent at the same time", wholeNumber(1, 1024), 1)
+    .option(
+      "--skew <seconds>",
+      "shift the timestamp of the signature; a negative number gives an old signature",
+      wholeNumber(-999_999_999, 999_999_999),
+      0,
+    )
+    .option("--tamper", "change a byte of the body after signing")
+    .option("--set <path=value>", "set a property of the event, such as data.product.slug=acme (repeatable)", collect)
+    .addOption(new Option("--as-is", "send the bytes of the file without changes").conflicts("set"))
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   const url = "--url http://localhost:3000/webhooks/signals";
   withExamples(command, [
-    [`signalbox send price_increased ${url}`, "One signal"],
-    [`signalbox send test ${url} --count 1000 --concurrency 16`, "A thousand test events"],
-    [`signalbox send price_increased ${url} --count 3 --duplicate`, "The same one three times: accepted once"],
-    [`signalbox send price_increased ${url} --skew -301`, "Too old by a second: refused with 401"],
-    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "With values"],
+    [`signalbox send price_increased ${url}`, "Send a signal"],
+    [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
+    [
+      `signalbox send price_increased ${url} --count 3 --duplicate`,
+      "Send the same event three times: it is accepted once",
+    ],
+    [
+      `signalbox send price_increased ${url} --skew -301`,
+      "Send a signature that is one second too old: it is refused with 401",
+    ],
+    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal with another product"],
   ]);
   runs(command, context, (source: string, options: SendOptions) => send(source, options, context));
 }
 
 async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { url, count = 1, concurrency, json = false } = options;
-  if (options.duplicate && options.count === undefined) throw usageError("--duplicate goes with --count");
+  if (options.duplicate && options.count === undefined) throw usageError("--duplicate needs --count");
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
   const bytes = await readEventSource(source, cli);
   if (options.tamper && bytes.length === 0)
-    throw usageError(`--tamper: ${source} is empty, there is no byte to change`);
+    throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
   const bodyOf = createBodies(bytes, source, options, assignments);
 
-  // Loaded late, so that other commands and --help start faster.
+  // Imported here: other commands and --help start faster.
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
@@ -90,7 +101,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   return report.failed === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** The next body to send. */
+/** Returns a function that makes the next body to send. */
 function createBodies(
   bytes: Buffer,
   source: string,
@@ -102,7 +113,7 @@ function createBodies(
   const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
   const next = (): Buffer => {
     const stamped = setPaths(restamp(event, Date.now()), assignments);
-    // The id names the signal and the product, so it follows them, unless it was set itself.
+    // The id contains the ids of signal and product, so it is made from them, unless --set has set it.
     return Buffer.from(JSON.stringify(sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)));
   };
   if (!duplicate) return next;

@@ -25,24 +25,24 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     .argument("<file>", "the body, or - for stdin");
   addSecretOptions(command)
     .option("--timestamp <seconds>", "Unix time of signing (default: now)", wholeNumber(0, 999_999_999_999))
-    .addOption(new Option("--value", "print only the header's value").conflicts(["curl", "json"]))
-    .addOption(new Option("--curl", "print a whole curl command that sends the body").conflicts("json"))
-    .option("--url <url>", `where that curl command sends it (default: ${DEFAULT_URL})`, httpUrl)
+    .addOption(new Option("--value", "print only the value of the header").conflicts(["curl", "json"]))
+    .addOption(new Option("--curl", "print a curl command that sends the body with the header").conflicts("json"))
+    .option("--url <url>", `with --curl: the address of the receiver (default: ${DEFAULT_URL})`, httpUrl)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox sign event.json", "The header, as `curl -H` takes it"],
+    ["signalbox sign event.json", "Print the header in the form of `curl -H`"],
     [
       'curl -H "$(signalbox sign event.json)" --data-binary @event.json http://localhost:3000/webhooks/signals',
-      "Sign and send",
+      "Sign a file and send it",
     ],
-    ["signalbox sign event.json --curl", "The same as one command to copy"],
-    ["cat event.json | signalbox sign - --value", "Only the value, for stdin"],
+    ["signalbox sign event.json --curl", "Print a curl command that does both"],
+    ["cat event.json | signalbox sign - --value", "Sign stdin, and print only the value of the header"],
   ]);
   runs(command, context, (file: string, options: SignOptions) => sign(file, options, context));
 }
 
 async function sign(file: string, options: SignOptions, { cli }: CommandContext): Promise<ExitCode> {
-  if (options.url !== undefined && options.curl === undefined) throw usageError("--url goes with --curl");
+  if (options.url !== undefined && options.curl === undefined) throw usageError("--url needs --curl");
   const [secret] = readSecrets(options, cli);
   const body = await readInput(file, cli);
   const timestamp = options.timestamp ?? Math.floor(Date.now() / 1000);
@@ -55,7 +55,7 @@ async function sign(file: string, options: SignOptions, { cli }: CommandContext)
 }
 
 function curlCommand(file: string, headerLine: string, url: string): string {
-  // --data-binary: --data would drop line ends, and with them the signature.
+  // --data would remove line ends, so the signature would not be valid.
   return [
     `curl -X POST ${shellQuote(url)}`,
     "-H 'Content-Type: application/json'",

@@ -19,19 +19,28 @@ interface VerifyOptions extends SecretOptions {
 export function addVerifyCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("verify")
-    .description("Say whether a signature is valid for the exact bytes of a file and, if not, the likely cause.")
+    .description(
+      "Check whether a signature is valid for the exact bytes of a file and, if not, print the likely cause.",
+    )
     .argument("<file>", "the body as received, or - for stdin")
-    .requiredOption("-H, --header <header>", "the signature header: its value, or the whole line");
+    .requiredOption("-H, --header <header>", "the signature header: only the value, or the whole line");
   addSecretOptions(command)
-    .option("--now <seconds>", "Unix time to judge the age by (default: now)", wholeNumber(0, 999_999_999_999))
-    .option("--tolerance <seconds>", "accepted age", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
+    .option(
+      "--now <seconds>",
+      "the Unix time that the signature's age is computed for (default: now)",
+      wholeNumber(0, 999_999_999_999),
+    )
+    .option("--tolerance <seconds>", "the maximum accepted age", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox verify body.json --header 't=1795255200,v1=…'", "A delivery that was captured"],
-    ["signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203", "An old one, as of when it arrived"],
+    ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
+    [
+      "signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203",
+      "Verify an old delivery at the time when it was received",
+    ],
     [
       "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
-      "Any of several secrets, one a line",
+      "Verify against several secrets, one per line",
     ],
   ]);
   runs(command, context, (file: string, options: VerifyOptions) => verify(file, options, context));
@@ -65,7 +74,7 @@ function linesOf(explanation: Explanation, secretCount: number, { paint }: Termi
   return [
     headline,
     ...found,
-    "  no usual mistake explains it; what is left:",
+    "  none of the usual mistakes explains this; other possible causes:",
     ...possibleCauses.map((c) => `  - ${c}`),
   ];
 }

@@ -17,31 +17,31 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
   const command = program
     .command("demo")
     .description(
-      "Send every fixture and hostile delivery to a receiver on a free port, and show each answer; then run the " +
-        "whole service beside it: register, a month passes, signals arrive.",
+      "Send every fixture and hostile delivery to a receiver on a free port, and show each answer. Then run the service " +
+        "with a receiver: it registers, a month passes, and signals arrive.",
     )
     .option("--keep", "keep the inbox's file and print its path")
     .option("--json", "print NDJSON")
     .option("--verbose", "print the receiver's log on stderr");
   withExamples(command, [
-    ["signalbox demo", "See it work: no set-up, nothing is left behind"],
-    ["signalbox demo --keep", "Keep the inbox, to look into it with `npx signalbox inbox`"],
-    ["signalbox demo --json | grep '\"ok\":false'", "What was not as expected"],
+    ["signalbox demo", "Run the demo; it needs no configuration and deletes its files"],
+    ["signalbox demo --keep", "Run the demo and keep the inbox, to inspect it with `npx signalbox inbox`"],
+    ["signalbox demo --json | grep '\"ok\":false'", "Print only the steps that failed"],
   ]);
   runs(command, context, (options: DemoOptions) => demo(options, context.cli));
 }
 
 async function demo(options: DemoOptions, cli: Cli): Promise<ExitCode> {
-  const isAsExpected = await replayFixtures(options, cli);
-  const { tellStory } = await import("./story.js");
-  const isStoryTrue = await tellStory(options, cli);
-  return isAsExpected && isStoryTrue ? EXIT.ok : EXIT.failed;
+  const areAnswersExpected = await replayFixtures(options, cli);
+  const { runScenario } = await import("./run-scenario.js");
+  const isScenarioOk = await runScenario(options, cli);
+  return areAnswersExpected && isScenarioOk ? EXIT.ok : EXIT.failed;
 }
 
-/** @returns whether all was as expected */
+/** @returns whether all answers and hand-offs were as expected */
 async function replayFixtures(options: DemoOptions, cli: Cli): Promise<boolean> {
   const { terminal, signal } = cli;
-  // Loaded late, so that other commands and --help start faster.
+  // Imported here: other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const { reportResults } = await import("../../deliveries/report-results.js");
   const { startDemoReceiver } = await import("./demo-receiver.js");
@@ -68,7 +68,7 @@ async function replayFixtures(options: DemoOptions, cli: Cli): Promise<boolean> 
   return isHandedOff && report.failed.length === 0;
 }
 
-/** What the inbox holds afterwards, and what the callback got. */
+/** Prints the number of events in each state, and the number of calls of the callback. */
 async function showOutcome(
   receiver: DemoReceiver,
   expectedHandoffs: number,

@@ -17,7 +17,7 @@ const PATH = "/webhooks/signals";
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
-/** @param secrets makes its source of secrets, given its folder */
+/** @param options `secrets`: returns the option `secrets` of the receiver, given the folder of its files */
 export async function startDemoReceiver({
   verbose,
   secrets,
@@ -32,15 +32,15 @@ export async function startDemoReceiver({
   const path = join(folder, "signals.db");
   const keys: string[] = [];
   const signals: Signal[] = [];
-  const note = (event: Signal | TestEvent, { deliveryKey }: { deliveryKey: string }): void => {
+  const record = (event: Signal | TestEvent, { deliveryKey }: { deliveryKey: string }): void => {
     keys.push(deliveryKey);
     if (event.type === "signal.published") signals.push(event);
   };
   const receiver = createReceiver({
     secrets: secrets(folder),
     store: sqliteStore(path),
-    onSignal: note,
-    onTest: note,
+    onSignal: record,
+    onTest: record,
     logger: verbose ? pino({ level: "debug" }, pino.destination({ fd: 2, sync: true })) : false,
   });
   let server: Server;
@@ -62,9 +62,9 @@ export async function startDemoReceiver({
     receiver,
     folder,
     path,
-    /** The signals that the callback got, in that order. */
+    /** The signals that the callback received, in this order. */
     signals: signals as readonly Signal[],
-    /** Waits until the callback got so many events and they are settled, for 10 s at most. */
+    /** Waits at most 10 s until the callback received this number of events and they are settled. */
     async settle(expectedEvents: number, signal: AbortSignal) {
       await whenHandedOff(receiver, () => keys.length >= expectedEvents, signal);
       const { ready, leased, done, dead, quarantined } = await receiver.inbox.stats();
@@ -80,7 +80,7 @@ export async function startDemoReceiver({
   };
 }
 
-/** Waits until the callback got what it must and no event is waiting or leased. */
+/** Waits until `isComplete`, and until no event is ready or leased. */
 async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {
@@ -88,7 +88,7 @@ async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, sign
       const { ready, leased } = await receiver.inbox.stats();
       if (ready + leased === 0) return;
     }
-    // A settlement is written with the next commit, and no event says when that is done.
+    // Polls, because the receiver does not report when the settlements are committed.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
+import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { environmentError, EXIT, toUsageError, type ExitCode } from "../../options/exit.js";
+import { environmentError, EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
 import { isTermination } from "../../console/interruption.js";
 import { collect, notBlank, wholeNumber } from "../../options/parse-option.js";
-import { isoTime, readAssumptions } from "./emulator-settings.js";
 import { reportEvent } from "./report-event.js";
 
 interface EmulatorCommandOptions {
@@ -27,49 +27,56 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
   const command = program
     .command("emulator")
     .description(
-      "Run the service itself on this machine: its REST API, its signals, and a control API to move its time.",
+      "Run the service on this machine: its REST API, its signals, and a control API that advances its clock.",
     )
-    .option("--port <n>", "where it listens; 0 takes a free one", wholeNumber(0, 65_535), 4010)
+    .option("--port <n>", "the port to listen on; 0 takes a free port", wholeNumber(0, 65_535), 4010)
     .option("--host <address>", "the address to listen on", notBlank, "127.0.0.1")
     .option(
       "--control-token <token>",
-      "the control API answers callers with this token, from any machine, and no others. Without it every user of this " +
-        "machine can read all signing secrets from its snapshot. Others see it in the process list (default: SIGNALS_CONTROL_TOKEN)",
+      "the control API answers only callers that send this token, and answers them from any machine. Without a token every " +
+        "user of this machine can read all signing secrets. Other users can see the token in the list of processes, so " +
+        "prefer the variable (default: SIGNALS_CONTROL_TOKEN)",
       notBlank,
     )
-    .option("--db <file>", "keep everything in a file, and go on from it the next time", notBlank)
-    .option("--seed <n>", "other data; the same number gives the same", wholeNumber(0))
-    .option("--now <time>", "where its clock begins, such as 2026-11-01", isoTime)
-    .option("--assume <name=value>", "what it does where the document says nothing (repeatable)", collect)
-    .option("--allow-loopback-http", "let webhooks be plain HTTP on this machine, signed by its clock")
-    .option("--openapi", "print the OpenAPI document of the REST API and end")
+    .option("--db <file>", "keep the state in this file; the next start continues from it", notBlank)
+    .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
+    .option("--now <time>", "the start of the service's clock, such as 2026-11-01 or 2026-11-01T09:00:00Z", notBlank)
+    .option("--assume <name=value>", "set a behavior that the service's document does not define (repeatable)", collect)
+    .option(
+      "--allow-loopback-http",
+      "allow http:// webhooks to this machine; signatures then use this machine's clock, not the service's",
+    )
+    .option("--openapi", "print the OpenAPI document of the REST API and exit")
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox emulator", "In memory, with an account of Pro and one of Developer Access"],
-    ["signalbox emulator --db emulator.db --allow-loopback-http", "Kept, and sending to a receiver on this machine"],
+    ["signalbox emulator", "Run the service in memory, with a Pro account and a Developer Access account"],
+    [
+      "signalbox emulator --db emulator.db --allow-loopback-http",
+      "Keep the state in a file, and send to a receiver on this machine",
+    ],
     [
       "signalbox emulator --port 0 --json > emulator.ndjson &",
-      "For a script: the first line has the addresses, the keys and the pid",
+      "Start it from a script: the first line holds the addresses, the keys and the process id",
     ],
-    ["signalbox emulator --openapi > openapi.json", "The OpenAPI document"],
+    ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
   ]);
   runs(command, context, (options: EmulatorCommandOptions) => runEmulator(options, context));
 }
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
-  // Imported here: other commands start faster without them.
+  // Imported here, because this takes long and other commands do not need it.
   if (options.openapi) {
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return EXIT.ok;
   }
-  assertFolder();
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
-  const { port, host, db, seed, now: startAt } = options;
+  const { port, host, db, seed } = options;
+  const startAt = options.now === undefined ? undefined : startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
   const { demoAccounts, reportStart } = await import("./report-start.js");
-  // The accounts of a file are in it, and their keys were shown when it was made.
+  // An existing file has its accounts. Their keys were shown when the file was created.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
   const controlToken = options.controlToken ?? (cli.env["SIGNALS_CONTROL_TOKEN"] || undefined);
@@ -85,18 +92,33 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   } finally {
     await emulator.close();
   }
-  // Ctrl-C is an interruption as in every command. SIGTERM is the normal end of a server.
+  // As in every command, Ctrl-C exits with 130. SIGTERM is the normal end of a server.
   if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
   return EXIT.interrupted;
 }
 
-/** A module of Express reads the folder, and ends the process with a stack if it was deleted. @throws CliError */
-function assertFolder(): void {
-  try {
-    process.cwd();
-  } catch {
-    throw environmentError("the folder you are in was deleted: change into one that is there");
-  }
+/** @param assigned `name=value`, as the user typed it */
+export async function readAssumptions(
+  assigned: readonly string[],
+  allowLoopbackHttp: boolean,
+): Promise<AssumptionOptions> {
+  const { parseAssumption } = await import("../../../emulator/instance/assumption-options.js");
+  const chosen = assigned.map((text) => {
+    const equals = text.indexOf("=");
+    if (equals === -1) throw usageError("--assume needs name=value, such as --assume unknownNames=empty");
+    const name = text.slice(0, equals);
+    return [name, parseAssumption(name, text.slice(equals + 1), "--assume")] as const;
+  });
+  // parseAssumption has checked each value.
+  const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
+  // A receiver on this machine compares signatures with this machine's clock, so it would refuse those of another clock.
+  if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
+  return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
+}
+
+/** Completes a day to a date-time. `createEmulator` checks it. */
+function startTime(typed: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
 }
 
 /** @throws CliError when Express is missing, or when an option is wrong */
@@ -109,7 +131,7 @@ async function open(options: EmulatorOptions): Promise<Emulator> {
   } catch (error) {
     if (String(error).includes("'express'"))
       throw environmentError("the emulator needs Express: run `npm install express`");
-    throw toUsageError(error, { seed: "--seed", controlToken: "--control-token" });
+    throw toUsageError(error, { seed: "--seed", startAt: "--now", controlToken: "--control-token" });
   }
 }
 

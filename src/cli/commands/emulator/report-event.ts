@@ -5,12 +5,12 @@ import type { Terminal } from "../../console/terminal.js";
 
 export interface Reporting {
   isJson: boolean;
-  /** The address of the control API. `null` while the emulator does not listen: it may send before that. */
+  /** The address of the control API. `null` before the emulator listens; deliveries can be sent earlier. */
   controlUrl: () => string | null;
   needsToken: boolean;
 }
 
-/** Prints what needs a user, and what the user's own calls did: one line each, in words or as NDJSON. */
+/** Prints problems that the user has to solve, and results of the control API: one line each, as text or NDJSON. */
 export function reportEvent(event: EmulatorEvent, terminal: Terminal, reporting: Reporting): void {
   const { notePaint } = terminal;
   switch (event.event) {
@@ -21,16 +21,16 @@ export function reportEvent(event: EmulatorEvent, terminal: Terminal, reporting:
     }
     case "clock_moved":
       if (reporting.isJson) terminal.printJson(event);
-      else terminal.print(moveWords(event, terminal));
+      else terminal.print(textOfMove(event, terminal));
       break;
     case "registration_paused":
     case "registration_time_refused": {
       const help = helpFor(event, reporting);
       if (reporting.isJson) terminal.printJson({ ...event, help });
-      else terminal.note(`${notePaint.yellow("warning")}: ${printable(`${troubleWords(event)}. ${help}`)}`);
+      else terminal.note(`${notePaint.yellow("warning")}: ${printable(`${textOfTrouble(event)}. ${help}`)}`);
       break;
     }
-    // The control API lists these.
+    // Not printed: the control API lists these events.
     case "registered":
     case "verified":
     case "published":
@@ -44,7 +44,7 @@ export function reportEvent(event: EmulatorEvent, terminal: Terminal, reporting:
 type Of<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
 type Trouble = Of<"registration_paused"> | Of<"registration_time_refused">;
 
-function moveWords(event: Of<"clock_moved">, { paint }: Terminal): string {
+function textOfMove(event: Of<"clock_moved">, { paint }: Terminal): string {
   const { now, signals_published: signals, deliveries, registrations_paused: paused } = event;
   const { delivered, failed, expired, waiting } = deliveries;
   const numbers = [`${signals} signals published`, `${delivered} delivered`, `${failed} failed`, `${waiting} waiting`];
@@ -53,18 +53,18 @@ function moveWords(event: Of<"clock_moved">, { paint }: Terminal): string {
   return `${paint.dim(now)}  ${numbers.join(", ")}`;
 }
 
-function troubleWords({ event, registration_id, endpoint, failure_count, last }: Trouble): string {
+function textOfTrouble({ event, registration_id, endpoint, failure_count, last }: Trouble): string {
   const registration = `${registration_id} (${endpoint})`;
   return event === "registration_paused"
-    ? `${registration} is paused at a failure count of ${failure_count}, the last: ${last}`
-    : `${registration} answered ${last} to a signature of another time than this machine's`;
+    ? `${registration} is paused: its failure count is ${failure_count}, and its last failure was ${last}`
+    : `${registration} answered ${last} to a signature whose timestamp differs from this machine's clock`;
 }
 
 function helpFor({ event, registration_id, ahead_seconds }: Trouble, { controlUrl, needsToken }: Reporting): string {
   if (event === "registration_time_refused") return clockHelp(ahead_seconds);
   const path = `/registrations/${registration_id}/resume`;
   const base = controlUrl();
-  return `Fix its receiver, then: ${base === null ? `POST /_emulator${path}` : postCommand(`${base}${path}`, needsToken)}`;
+  return `Fix the receiver, then call ${base === null ? `POST /_emulator${path}` : postCommand(`${base}${path}`, needsToken)}`;
 }
 
 /** A command that posts to the control API. */
@@ -73,11 +73,11 @@ export function postCommand(url: string, needsToken: boolean): string {
   return `curl ${header}-X POST ${shellQuote(url)}`;
 }
 
-/** What to do about signatures of another time than the machine's. */
+/** The advice when signatures have timestamps that differ from this machine's clock. */
 export function clockHelp(aheadSeconds: number): string {
   const side = aheadSeconds > 0 ? "ahead of" : "behind";
   return (
-    `The clock is ${Math.abs(aheadSeconds)} s ${side} this machine's, and a receiver refuses what was signed 300 s off its own: ` +
-    "start with --assume signatureClock=machine, or let the receiver's clock go with this one"
+    `The service's clock is ${Math.abs(aheadSeconds)} s ${side} this machine's clock. A receiver refuses signatures that differ ` +
+    "by more than 300 s from its own clock, so start with --assume signatureClock=machine, or set the receiver's clock to the service's"
   );
 }

@@ -18,7 +18,7 @@ interface DemoAccount {
   key: string;
 }
 
-/** One without limits, and one with those of Developer Access. Their keys are new each time. */
+/** A Pro account without limits, and an account with the limits of Developer Access. Each call makes new keys. */
 export function demoAccounts(): DemoAccount[] {
   return [
     { name: "Pro", tier: "pro", key: newKey() },
@@ -32,28 +32,31 @@ interface Start {
   host: string;
   assumptions: AssumptionOptions;
   controlToken: string | undefined;
-  /** Those of a new database. An older one has its own. */
+  /** The accounts of a new database. Empty if the database existed. */
   accounts: readonly DemoAccount[];
   db: string | undefined;
-  /** There was no file before. */
+  /** Whether the database is new. */
   isNew: boolean;
   isJson: boolean;
 }
 
-/** Prints where it listens, the keys, what to type next, and what the user may not have meant. */
+/** Prints the addresses, the keys, commands to try, and warnings about options that are probably wrong. */
 export async function reportStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
-  await printStart(emulator, start, terminal);
-  for (const note of await startNotes(emulator, start)) terminal.note(note);
+  const { now } = await emulator.control.now();
+  await printStart(emulator, now, start, terminal);
+  const { items } = await emulator.control.listRegistrations({});
+  for (const note of [timeNote(now, start), networkNote(start), unreachableNote(items, start)]) {
+    if (note !== null) terminal.note(note);
+  }
 }
 
-async function printStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
+async function printStart(emulator: Emulator, now: string, start: Start, terminal: Terminal): Promise<void> {
   const { url, baseUrl } = emulator;
-  const { now } = await emulator.control.now();
   const made = (await emulator.control.listAccounts()).items;
   const accounts = start.accounts.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
   const controlUrl = `${url}/_emulator`;
   if (start.isJson) {
-    // A script that starts it by npx knows only the pid of npx, which does not pass signals on.
+    // A script that starts the emulator by npx knows only the pid of npx, which does not forward SIGTERM.
     terminal.printJson({ url, baseUrl, controlUrl, now, pid: process.pid, accounts });
     return;
   }
@@ -64,9 +67,9 @@ async function printStart(emulator: Emulator, start: Start, terminal: Terminal):
     ...(start.controlToken === undefined ? [["", OPEN_CONTROL]] : []),
     ["OpenAPI", `${url}/openapi.json`],
     ["Clock", now],
-    ["Data", dataWords(start)],
+    ["Data", textOfData(start)],
   ];
-  terminal.print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C ends it.")}`);
+  terminal.print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
   terminal.print("");
   const table = rows.map(([name = "", value = ""]) => [{ text: `  ${name}`, paint: dim }, { text: value }]);
   for (const line of formatTable(table, [WIDTH])) terminal.print(line);
@@ -78,11 +81,12 @@ async function printStart(emulator: Emulator, start: Start, terminal: Terminal):
 }
 
 const WIDTH = 18;
-const OPEN_CONTROL = "every user of this machine can call it, and read all signing secrets (--control-token)";
+const OPEN_CONTROL =
+  "every user of this machine can call it and read all signing secrets; --control-token prevents that";
 
-function dataWords({ db, isNew }: Start): string {
-  if (db === undefined) return "in memory: gone at the end (--db FILE keeps it)";
-  return isNew ? `${resolve(db)} (made now)` : resolve(db);
+function textOfData({ db, isNew }: Start): string {
+  if (db === undefined) return "in memory; lost at the end (--db FILE keeps it)";
+  return isNew ? `${resolve(db)} (new)` : resolve(db);
 }
 
 function keyLines(
@@ -93,10 +97,10 @@ function keyLines(
 ): string[] {
   if (accounts.length === 0) {
     const command = postCommand(`${controlUrl}/accounts/1/keys`, controlToken !== undefined);
-    return [`${paint.bold("Keys")}  were shown when this file was made. Another one:`, `  ${command}`];
+    return [`${paint.bold("Keys")}  were shown when this file was created. To make a new key:`, `  ${command}`];
   }
   const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
-  const hint = paint.dim("shown once; all scopes; Developer Access has 50 calls a month");
+  const hint = paint.dim("shown only now; all scopes; Developer Access has 50 calls a month");
   return [`${paint.bold("Keys")}  ${hint}`, ...formatTable(rows, [WIDTH])];
 }
 
@@ -111,14 +115,6 @@ function commands(baseUrl: string, controlUrl: string, key: string | undefined, 
   ];
 }
 
-/** What the user may not have meant, and what to do about it. */
-async function startNotes({ control }: Pick<Emulator, "control">, start: Start): Promise<string[]> {
-  const { now } = await control.now();
-  const { items } = await control.listRegistrations({});
-  const notes = [timeNote(now, start), networkNote(start), unreachableNote(items, start)];
-  return notes.filter((note) => note !== null);
-}
-
 function timeNote(now: string, { assumptions }: Start): string | null {
   const aheadSeconds = Math.round((Date.parse(now) - systemClock.now()) / 1000);
   if (assumptions.signatureClock === "machine" || Math.abs(aheadSeconds) <= DEFAULT_TOLERANCE_SECONDS) return null;
@@ -128,20 +124,20 @@ function timeNote(now: string, { assumptions }: Start): string | null {
 function networkNote({ host, controlToken }: Start): string | null {
   if (isLoopbackHost(host)) return null;
   return (
-    `note: others on the network can reach ${host}: the REST API with a key, the product profile without; ` +
+    `note: other machines can reach ${host}. The REST API needs a key, except the product profile. The control API ` +
     (controlToken === undefined
-      ? "the control API answers only this machine (a proxy or tunnel on this machine counts as that)"
-      : "the control API with the control token")
+      ? "answers only this machine, which includes a proxy or tunnel on this machine"
+      : "needs the control token")
   );
 }
 
-/** Registrations in the file that get nothing without the option they were made with. */
+/** Names registrations in the file that need --allow-loopback-http, if the option is not set. */
 function unreachableNote(
   registrations: Parameters<typeof unreachableRegistrations>[0],
   { assumptions: { allowLoopbackHttp = false } }: Start,
 ): string | null {
   const [first, ...others] = unreachableRegistrations(registrations, { allowLoopbackHttp });
   if (first === undefined) return null;
-  const subject = others.length === 0 ? `${first} gets` : `${first} and ${others.length} more get`;
-  return `warning: ${subject} nothing: the address is on this machine; start with --allow-loopback-http`;
+  const subject = others.length === 0 ? first : `${first} and ${others.length} more`;
+  return `warning: no webhooks are sent to ${subject}, because the address is on this machine; start with --allow-loopback-http`;
 }

@@ -8,13 +8,20 @@ import { shortId } from "./event-ids.js";
 
 type Colour = (text: string) => string;
 
-/** A property of an event, as the commands print it. */
-interface EventField {
-  /** A column of `ls`. */
-  column?: { heading: string; text: (entry: InboxEntry, now: number) => string };
-  /** A line of `show`. `null` leaves the line out. */
-  line?: { name: string | ((event: StoredEvent) => string); text: (event: StoredEvent, now: number) => string | null };
-  colour?: (entry: InboxEntry, paint: Paint) => Colour;
+/** The table of `ls`. */
+export function listLines(entries: readonly InboxEntry[], now: number, paint: Paint): string[] {
+  const headings = ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED", ""];
+  const rows = entries.map((entry): Cell[] => [
+    { text: String(entry.seq) },
+    { text: entry.state, paint: paintState(entry.state, paint) },
+    { text: shortened(entry.type, 24) },
+    { text: shortId(entry.eventId) },
+    { text: String(entry.attempts).padStart(5) },
+    { text: `${formatAge(now - entry.receivedAt)} ago`.padStart(10) },
+    { text: remarkOn(entry, now), paint: paint.dim },
+  ]);
+  const lines = formatTable([headings.map((text): Cell => ({ text, paint: paint.dim })), ...rows]);
+  return lines.map((line) => line.trimEnd());
 }
 
 const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
@@ -25,82 +32,34 @@ const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
   quarantined: "since",
 };
 
-/**
- * What `ls` and `show` print of an event, in this order. `show` prints the headers below. `export` and `--json` print every
- * property that the store gives, so they need no row here.
- */
-const FIELDS: readonly EventField[] = [
-  { line: { name: "id", text: ({ eventId }) => printable(eventId) }, colour: (_entry, paint) => paint.bold },
-  { column: { heading: "SEQ", text: ({ seq }) => String(seq) } },
-  {
-    column: { heading: "STATE", text: ({ state }) => state },
-    line: { name: "state", text: ({ state }) => state },
-    colour: ({ state }, paint) => paintState(state, paint),
-  },
-  {
-    column: { heading: "TYPE", text: ({ type }) => shortened(type, 24) },
-    line: { name: "type", text: ({ type }) => (type === "" ? "none" : printable(type)) },
-  },
-  { column: { heading: "ID", text: ({ eventId }) => shortId(eventId) } },
-  { line: { name: "endpoint", text: ({ endpoint }) => printable(endpoint) } },
-  { line: { name: ({ state }) => MEANING_OF_DUE[state], text: ({ dueAt }, now) => moment(dueAt, now) } },
-  {
-    column: { heading: "TRIES", text: ({ attempts }) => String(attempts).padStart(5) },
-    line: {
-      name: "attempts",
-      text: ({ attempts, crashes }) => (crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)),
-    },
-  },
-  {
-    column: { heading: "RECEIVED", text: ({ receivedAt }, now) => `${formatAge(now - receivedAt)} ago`.padStart(10) },
-    line: { name: "received", text: ({ receivedAt }, now) => moment(receivedAt, now) },
-  },
-  { line: { name: "marks", text: marksOf } },
-  { column: { heading: "", text: remarkOn }, colour: (_entry, paint) => paint.dim },
-  {
-    line: {
-      name: ({ state }) => (state === "quarantined" ? "reason" : "last error"),
-      text: ({ lastError }) => (lastError === null ? null : printable(lastError)),
-    },
-    colour: ({ state }, paint) => paintState(state, paint),
-  },
-  { line: { name: "body", text: bodyOf } },
-];
-
-/** The table of `ls`. */
-export function listLines(entries: readonly InboxEntry[], now: number, paint: Paint): string[] {
-  const columns = FIELDS.flatMap(({ column, colour }) => (column === undefined ? [] : [{ ...column, colour }]));
-  const headings = columns.map(({ heading }): Cell => ({ text: heading, paint: paint.dim }));
-  const rows = entries.map((entry) =>
-    columns.map(({ text, colour }): Cell => ({
-      text: text(entry, now),
-      ...(colour && { paint: colour(entry, paint) }),
-    })),
-  );
-  return formatTable([headings, ...rows]).map((line) => line.trimEnd());
-}
-
-/** What `show` prints, the payload aside. */
+/** The output of `show` without the payload. */
 export function showLines(event: StoredEvent, now: number, paint: Paint): string[] {
-  const rows = FIELDS.flatMap(({ line, colour }): Cell[][] => {
-    const text = line?.text(event, now) ?? null;
-    if (line === undefined || text === null) return [];
-    const name = typeof line.name === "string" ? line.name : line.name(event);
-    return [
-      [
-        { text: name, paint: paint.dim },
-        { text, ...(colour && { paint: colour(event, paint) }) },
-      ],
-    ];
-  });
-  const headers = Object.entries(event.received.headers).map(([name, value]): Cell[] => [
-    { text: printable(name), paint: paint.dim },
-    { text: printable(value) },
+  const { state, type, attempts, crashes, lastError, rawBody } = event;
+  const size = rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`;
+  const marks = [event.replayed ? "replayed" : "", event.possiblyRepeated ? "possibly repeated" : ""];
+  const rows: [name: string, text: string, paint?: Colour][] = [
+    ["id", printable(event.eventId), paint.bold],
+    ["state", state, paintState(state, paint)],
+    ["type", type === "" ? "none" : printable(type)],
+    ["endpoint", printable(event.endpoint)],
+    [MEANING_OF_DUE[state], moment(event.dueAt, now)],
+    ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
+    ["received", moment(event.receivedAt, now)],
+    ["marks", marks.filter((mark) => mark !== "").join(", ")],
+    [state === "quarantined" ? "reason" : "last error", printable(lastError ?? ""), paintState(state, paint)],
+    ["body", `${size}, SHA-256 ${Buffer.from(event.bodyHash).toString("hex")}`],
+  ];
+  const headers = Object.entries(event.received.headers).map(
+    ([name, value]) => [printable(name), printable(value)] as const,
+  );
+  const cells = [...rows.filter(([, text]) => text !== ""), ...headers].map(([name, text, colour]): Cell[] => [
+    { text: name, paint: paint.dim },
+    { text, ...(colour && { paint: colour }) },
   ]);
-  return formatTable([...rows, ...headers]);
+  return formatTable(cells);
 }
 
-/** An event as NDJSON: bytes as base64, hashes as hex. */
+/** An event for NDJSON: bytes as base64, hashes as hex. */
 export function exportedEvent({ bodyHash, rawBody, received, ...entry }: StoredEvent) {
   const { at: _isReceivedAt, ...others } = received;
   return {
@@ -111,26 +70,26 @@ export function exportedEvent({ bodyHash, rawBody, received, ...entry }: StoredE
   };
 }
 
-/** The payload, indented if it can be. */
+/** The payload, indented if it is JSON. */
 export function payloadText({ rawBody }: StoredEvent): string {
-  if (rawBody === null) return "The payload is gone: it was discarded, or retention dropped it.";
+  if (rawBody === null) return "The payload was deleted, by `discard` or by retention.";
   const json = parseJson(rawBody);
   if (!json.ok && json.reason === "not_utf8") {
-    return `No UTF-8 (--raw prints the bytes): ${Buffer.from(rawBody).toString("hex")}`;
+    return `Not UTF-8 (--raw prints the bytes): ${Buffer.from(rawBody).toString("hex")}`;
   }
   const text = printable(Buffer.from(rawBody).toString("utf8"));
-  if (!json.ok && json.reason === "not_json") return `No JSON: ${text}`;
+  if (!json.ok && json.reason === "not_json") return `Not JSON: ${text}`;
   try {
-    // Line by line: the line ends are ours, every other character is the sender's.
+    // Escapes control characters of the sender, but not the line ends that were added here.
     if (json.ok) return JSON.stringify(json.value, null, 2).split("\n").map(printable).join("\n");
   } catch (error) {
-    // JSON.parse takes any depth, JSON.stringify some 5,000 levels.
+    // JSON.parse accepts any depth, but JSON.stringify only about 5,000 levels.
     if (!(error instanceof RangeError)) throw error;
   }
   return `Nested too deep to indent: ${text}`;
 }
 
-/** Red: a user has to act. Yellow: a user may want to. */
+/** Red: the user has to act. Yellow: the user can act. */
 export function paintState(state: EventState, paint: Paint): Colour {
   if (state === "dead") return paint.red;
   return state === "quarantined" ? paint.yellow : (text) => text;
@@ -140,18 +99,8 @@ function moment(at: number, now: number): string {
   return `${new Date(at).toISOString()} (${formatMoment(at, now)})`;
 }
 
-function marksOf({ replayed, possiblyRepeated }: InboxEntry): string | null {
-  const marks = [...(replayed ? ["replayed"] : []), ...(possiblyRepeated ? ["possibly repeated"] : [])];
-  return marks.length === 0 ? null : marks.join(", ");
-}
-
 function remarkOn({ state, dueAt, lastError }: InboxEntry, now: number): string {
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
   const error = state === "done" || lastError === null ? [] : [shortened(lastError, 60)];
   return [...due, ...error].join(", ");
-}
-
-function bodyOf({ rawBody, bodyHash }: StoredEvent): string {
-  const size = rawBody === null ? "gone" : `${rawBody.byteLength} bytes`;
-  return `${size}, SHA-256 ${Buffer.from(bodyHash).toString("hex")}`;
 }

@@ -2,17 +2,17 @@ import { CliError, EXIT } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { listPages, type OpenInbox } from "./open-inbox.js";
 
-/** The id of an event without a usable id is the hash of its bytes. So many digits of it are shown. */
+/** An event without a usable id has the hash of its bytes as its id. Tables show this number of its digits. */
 const SHOWN_DIGITS = 16;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
 
-/** An id as a table shows it. */
+/** The form of an id in tables. */
 export function shortId(eventId: string): string {
   return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
 }
 
-/** The id of an event, from what the user typed: an id, the start of a hash, or a delivery key from the log. */
+/** Finds the id of an event. The user can type the id, the start of a hash, or a delivery key from the log. */
 export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
   const { store, endpoint } = inbox;
   if ((await store.get(endpoint, typed)) !== undefined) return typed;
@@ -24,6 +24,7 @@ export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
   for await (const page of listPages(inbox, { state: "quarantined" })) {
     found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
   }
-  if (found.length > 1) throw new CliError(EXIT.failed, `${id} stands for ${found.length} events: give more of it`);
+  if (found.length > 1)
+    throw new CliError(EXIT.failed, `${found.length} events have an id that starts with ${id}: type more digits`);
   return found[0] ?? id;
 }

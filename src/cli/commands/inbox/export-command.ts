@@ -14,10 +14,13 @@ export function addExportCommand(inbox: Command, context: CommandContext): void 
   const command = inbox
     .command("export")
     .description("Print all events as NDJSON, with their headers, and their bytes as base64 (bodyBase64).");
-  addInboxOptions(command).addOption(new Option("--state <state>", "only those in this state").choices(EVENT_STATES));
+  addInboxOptions(command).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
   withExamples(command, [
-    ["signalbox inbox export --db signals.db > events.ndjson", "Everything"],
-    ["signalbox inbox export --db signals.db --state dead | jq -r '.bodyBase64 | @base64d'", "The payloads given up"],
+    ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],
+    [
+      "signalbox inbox export --db signals.db --state dead | jq -r '.bodyBase64 | @base64d'",
+      "Print the payloads of dead events",
+    ],
   ]);
   runs(command, context, (options: ExportOptions) => exportEvents(options, context));
 }
@@ -31,7 +34,7 @@ async function exportEvents(options: ExportOptions, { cli }: CommandContext): Pr
         throwIfInterrupted(signal);
         if (terminal.isClosed) return;
         const event = await inbox.store.get(inbox.endpoint, eventId);
-        // Retention may have forgotten it in between.
+        // Retention may have deleted the event in the meantime.
         if (event === undefined) continue;
         await terminal.write(`${printable(JSON.stringify(exportedEvent(event)))}\n`);
         count += 1;

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { withExamples, type CommandContext } from "../../options/define-command.js";
-import { addHelpCommand } from "../help-command.js";
 import { addExportCommand } from "./export-command.js";
 import { addListCommand } from "./list-command.js";
 import { addMoveCommands } from "./move-commands.js";
@@ -11,14 +10,14 @@ import { addStatsCommand } from "./stats-command.js";
 export function addInboxCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("inbox")
-    .description("List, show and move the events of an inbox, while its receiver runs or while it does not.");
+    .description("List, show, retry and delete the events of an inbox. The receiver can run at the same time.");
   withExamples(command, [
-    ["signalbox inbox stats --db signals.db", "How many events are in which state"],
-    ["signalbox inbox ls --db signals.db --state dead", "What was given up"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Why, and what it was"],
+    ["signalbox inbox stats --db signals.db", "Count the events in each state"],
+    ["signalbox inbox ls --db signals.db --state dead", "List the dead events"],
+    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show why an event is dead, and its payload"],
     [
       "signalbox inbox retry --all-dead --db signals.db",
-      "Hand it off again; a running receiver does so within a second",
+      "Retry all dead events; a running receiver hands them off within a second",
     ],
   ]);
   addListCommand(command, context);
@@ -27,5 +26,4 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   addExportCommand(command, context);
   addPruneCommand(command, context);
   addStatsCommand(command, context);
-  addHelpCommand(command);
 }

@@ -17,13 +17,13 @@ interface ListOptions extends InboxOptions {
 export function addListCommand(inbox: Command, context: CommandContext): void {
   const command = inbox.command("ls").description("List events, oldest first.");
   addInboxOptions(command)
-    .addOption(new Option("--state <state>", "only those in this state").choices(EVENT_STATES))
-    .option("--type <type>", "only those of this type, such as signal.published", notBlank)
-    .option("--limit <n>", "at most so many", wholeNumber(1, 100_000), 50)
-    .option("--after <seq>", "only those after this number: the next page", wholeNumber(0));
+    .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
+    .option("--type <type>", "only events of this type, such as signal.published", notBlank)
+    .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
+    .option("--after <seq>", "only events with a higher sequence number; gives the next page", wholeNumber(0));
   withExamples(command, [
-    ["signalbox inbox ls --db signals.db", "The oldest fifty"],
-    ["signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId", "The ids of all that was given up"],
+    ["signalbox inbox ls --db signals.db", "List the 50 oldest events"],
+    ["signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId", "Print the ids of the dead events"],
   ]);
   runs(command, context, (options: ListOptions) => list(options, context));
 }
@@ -32,12 +32,12 @@ async function list(options: ListOptions, { cli: { terminal } }: CommandContext)
   const { endpoint, state, type, limit, after, json } = options;
   await withInbox(options, async (inbox) => {
     const query = { endpoint, ...(state && { state }), ...(type !== undefined && { type }) };
-    // One more than asked for: if it is there, there is another page.
+    // Reads one event more than the limit, to find out whether there is another page.
     const found = await inbox.store.list({ ...query, afterSeq: after ?? 0, limit: limit + 1 });
     const page = found.slice(0, limit);
     if (json) for (const entry of page) terminal.printJson(entry);
     else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);
-    if (found.length > limit) terminal.note(`there are more: --after ${page.at(-1)?.seq ?? 0}`);
+    if (found.length > limit) terminal.note(`there are more events: --after ${page.at(-1)?.seq ?? 0}`);
     if (page.length > 0 || after !== undefined) return;
     const inState = state === undefined ? "" : ` is ${state}`;
     if (state ?? type) terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);

@@ -19,43 +19,43 @@ import {
 interface MoveOptions extends InboxOptions {
   allDead?: true;
   state?: "dead" | "quarantined";
-  /** Of `discard`. */
+  /** An option of `discard`. */
   yes?: true;
 }
 
 interface Move {
   ids: readonly string[];
-  /** The state whose events are meant; `null`: the events that are named. */
+  /** Move all events in this state. `null`: move the events in `ids`. */
   state: EventState | null;
   options: MoveOptions;
-  /** What each outcome means for this move. */
-  words: Readonly<Record<ReplayOutcome, string>>;
+  /** The text for each outcome. */
+  texts: Readonly<Record<ReplayOutcome, string>>;
   act: (inbox: OpenInbox, eventIds: readonly string[]) => Promise<ReplayOutcome[]>;
 }
 
-const RETRY: Pick<Move, "words" | "act"> = {
-  words: {
+const RETRY: Pick<Move, "texts" | "act"> = {
+  texts: {
     moved: "ready again",
-    duplicate: "done: it was accepted under its real id already",
+    duplicate: "done: the same event was accepted before under its real id",
     not_found: "not found",
-    wrong_state: "not moved: it is ready or in hand already",
-    payload_gone: "not moved: its payload is gone",
-    still_unusable: "not moved: this release cannot use it either",
+    wrong_state: "not moved: it is ready or leased already",
+    payload_gone: "not moved: its payload was deleted",
+    still_unusable: "not moved: this release cannot use it",
   },
   async act({ store, endpoint }, eventIds) {
-    // Imported here: the other commands start faster without it.
+    // Imported here: the other commands start faster.
     const { replayEvents } = await import("../../../inbox/replay.js");
     return replayEvents(store, endpoint, eventIds, Date.now());
   },
 };
 
-const DISCARD: Pick<Move, "words" | "act"> = {
-  words: {
+const DISCARD: Pick<Move, "texts" | "act"> = {
+  texts: {
     moved: "discarded",
-    duplicate: "done already",
+    duplicate: "done: the same event was accepted before",
     not_found: "not found",
     wrong_state: "not discarded: it is neither dead nor quarantined",
-    payload_gone: "not discarded: its payload is gone already",
+    payload_gone: "not discarded: its payload was deleted before",
     still_unusable: "not discarded",
   },
   act: ({ store, endpoint }, eventIds) =>
@@ -70,12 +70,12 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   const retry = addSelectOptions(
     inbox
       .command("retry")
-      .description("Hand events off again: dead or done ones, and quarantined ones that this release can use."),
+      .description("Hand events off again: dead or done events, and quarantined events that this release can use."),
   );
   withExamples(retry, [
-    ["signalbox inbox retry sig_885702_10233 --db signals.db", "One event"],
-    ["signalbox inbox retry --all-dead --db signals.db", "Everything that was given up, once the cause is fixed"],
-    ["signalbox inbox retry --state quarantined --db signals.db", "After an upgrade"],
+    ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
+    ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events after the cause is fixed"],
+    ["signalbox inbox retry --state quarantined --db signals.db", "Retry quarantined events after an upgrade"],
   ]);
   runs(retry, context, (ids: string[], options: MoveOptions) =>
     moveEvents({ ids, state: selectedState(ids, options), options, ...RETRY }, context),
@@ -84,34 +84,36 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   const discard = addSelectOptions(
     inbox
       .command("discard")
-      .description("Give up dead or quarantined events for good: their payload is dropped, their id stays known."),
-  ).option("--yes", "really all of them; goes with --all-dead and --state");
+      .description(
+        "Delete the payload of dead or quarantined events. Their ids stay known, so the receiver does not accept them again.",
+      ),
+  ).option("--yes", "required with --all-dead and --state");
   withExamples(discard, [
-    ["signalbox inbox discard sig_885702_10233 --db signals.db", "One event"],
-    ["signalbox inbox discard --all-dead --yes --db signals.db", "Everything that was given up"],
+    ["signalbox inbox discard sig_885702_10233 --db signals.db", "Discard one event"],
+    ["signalbox inbox discard --all-dead --yes --db signals.db", "Discard all dead events"],
   ]);
   runs(discard, context, (ids: string[], options: MoveOptions) => {
     const state = selectedState(ids, options);
-    // An option instead of a question, which a script could not answer.
-    if (state !== null && !options.yes) throw usageError(`this drops the payload of all that are ${state}: add --yes`);
+    // An option, because a script could not answer a question.
+    if (state !== null && !options.yes) throw usageError(`this deletes the payload of all ${state} events: add --yes`);
     return moveEvents({ ids, state, options, ...DISCARD }, context);
   });
 }
 
 function addSelectOptions(command: Command): Command {
   return addInboxOptions(command.argument("[id...]", "the events' ids"))
-    .addOption(new Option("--all-dead", "all that are dead").conflicts("state"))
-    .addOption(new Option("--state <state>", "all in this state").choices(["dead", "quarantined"]));
+    .addOption(new Option("--all-dead", "all dead events").conflicts("state"))
+    .addOption(new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]));
 }
 
 function selectedState(ids: readonly string[], { allDead, state }: MoveOptions): EventState | null {
   const all = allDead ? "dead" : state;
-  if (ids.length > 0 && all !== undefined) throw usageError("name ids, or give --all-dead or --state, not both");
-  if (ids.length === 0 && all === undefined) throw usageError("name the ids, or give --all-dead or --state <state>");
+  if (ids.length > 0 && all !== undefined) throw usageError("give either ids or --all-dead or --state, not both");
+  if (ids.length === 0 && all === undefined) throw usageError("give ids, --all-dead or --state <state>");
   return all ?? null;
 }
 
-/** Moves the selected events and prints one line for each. The exit code is 1 if one stayed as it was. */
+/** Moves the selected events and prints a line for each. The exit code is 1 if an event was not moved. */
 async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   let moved = 0;
@@ -122,31 +124,31 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
       const outcomes = await move.act(inbox, ids);
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {
-        // A duplicate is settled: its event was accepted under its real id.
+        // A duplicate counts as moved: its event is done now.
         if (outcome === "moved" || outcome === "duplicate") moved += 1;
         else stayed += 1;
       }
       if (move.options.json) for (const { id, outcome } of rows) terminal.printJson({ eventId: id, outcome });
-      else for (const line of tableOf(rows, move.words, terminal.paint)) terminal.print(line);
-      terminal.progress(`${moved + stayed} done, ${stayed} stayed`);
+      else for (const line of tableOf(rows, move.texts, terminal.paint)) terminal.print(line);
+      terminal.progress(`${moved} moved, ${stayed} not moved`);
     }
     if (moved + stayed === 0) {
-      terminal.note(`no event is ${move.state ?? "meant"}`);
+      terminal.note(`no event is ${move.state ?? "selected"}`);
       await noteOtherEndpoint(inbox, terminal);
-    } else if (moved + stayed > 1) terminal.note(`${moved} moved, ${stayed} stayed as they were`);
+    } else if (moved + stayed > 1) terminal.note(`${moved} moved, ${stayed} not moved`);
   });
   return stayed === 0 ? EXIT.ok : EXIT.failed;
 }
 
 function tableOf(
   rows: readonly { id: string; outcome: ReplayOutcome }[],
-  words: Move["words"],
+  texts: Move["texts"],
   paint: Paint,
 ): string[] {
   return formatTable(
     rows.map(({ id, outcome }) => [
       { text: outcome === "not_found" ? echoed(id) : shortId(id) },
-      { text: words[outcome], paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red },
+      { text: texts[outcome], paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red },
     ]),
   );
 }

@@ -14,7 +14,7 @@ export interface InboxOptions {
   json?: true;
 }
 
-/** An inbox's file, open for one endpoint. */
+/** An open inbox file, with the endpoint of the command. */
 export interface OpenInbox {
   store: InboxStore;
   endpoint: string;
@@ -29,19 +29,20 @@ export function addInboxOptions(command: Command): Command {
 }
 
 /**
- * Opens the inbox, also while its receiver runs, and closes it in any case.
+ * Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time.
  *
- * @throws CliError when there is no such file; SignalboxError `store_…`
+ * @throws CliError when the file is not an SQLite file; SignalboxError `store_…`
  */
 export async function withInbox<Result>(
   { db, endpoint }: InboxOptions,
   act: (inbox: OpenInbox) => Promise<Result>,
 ): Promise<Result> {
   const found = statSync(db, { throwIfNoEntry: false });
-  if (found === undefined) throw environmentError(`there is no inbox ${db}: --db names the SQLite file of a receiver`);
-  if (!found.isFile()) throw environmentError(`${db} is no file: --db names the SQLite file of a receiver`);
-  // The store would report a damaged file, and would make an inbox of an empty one.
-  if (!isSqliteFile(db)) throw environmentError(`${db} is no SQLite file: --db names the inbox of a receiver`);
+  if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
+  // The store would report a damaged file, and would create an inbox in an empty file.
+  if (!found.isFile() || !isSqliteFile(db)) {
+    throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
+  }
   const store = sqliteStore({ path: db, operator: true });
   const now = Date.now();
   await store.open({ endpoint });
@@ -52,7 +53,7 @@ export async function withInbox<Result>(
   }
 }
 
-/** How many entries are read at once: an inbox may be larger than memory. */
+/** The number of entries that are read at once, because an inbox can be larger than memory. */
 const PAGE = 500;
 
 /** All entries of the endpoint, page by page. */
@@ -70,12 +71,12 @@ export async function* listPages(
   }
 }
 
-/** Notes that the events are under another endpoint, if this one has none. */
+/** If this endpoint has no events, notes whether another endpoint has events. */
 export async function noteOtherEndpoint({ store, endpoint }: OpenInbox, terminal: Terminal): Promise<void> {
   const [own] = await store.list({ endpoint, limit: 1 });
   if (own !== undefined) return;
   const [other] = await store.list({ limit: 1 });
   const hint =
-    other === undefined ? "the inbox is empty" : `there are some of "${echoed(other.endpoint)}": give --endpoint`;
-  terminal.note(`no events of endpoint "${echoed(endpoint)}"; ${hint}`);
+    other === undefined ? "it is empty" : `it has events of endpoint "${echoed(other.endpoint)}": give --endpoint`;
+  terminal.note(`the inbox has no events of endpoint "${echoed(endpoint)}"; ${hint}`);
 }

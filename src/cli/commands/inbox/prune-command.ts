@@ -10,19 +10,24 @@ interface PruneOptions extends InboxOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Few at a time, so that a running receiver can write in between. */
+/** Small, so that a running receiver can write between two batches. */
 const ROWS_AT_ONCE = 500;
 
 export function addPruneCommand(inbox: Command, context: CommandContext): void {
   const command = inbox
     .command("prune")
-    .description("Forget done events that are old, as a running receiver does by itself. No other event is touched.");
+    .description("Delete old done events, as a running receiver does. Other events are kept.");
   addInboxOptions(command)
-    .option("--key-days <days>", "days for which an id is remembered; at least 2", numberOf(2), 30)
-    .option("--payload-days <days>", "days for which a payload is kept; at most --key-days", numberOf(0), 7);
+    .option("--key-days <days>", "how long the id of a done event is kept; at least 2", numberOf(2), 30)
+    .option(
+      "--payload-days <days>",
+      "how long the payload of a done event is kept; at most --key-days",
+      numberOf(0),
+      7,
+    );
   withExamples(command, [
-    ["signalbox inbox prune --db signals.db", "As the receiver does"],
-    ["signalbox inbox prune --db signals.db --payload-days 1", "Make room"],
+    ["signalbox inbox prune --db signals.db", "Delete what the receiver would delete with its default options"],
+    ["signalbox inbox prune --db signals.db --payload-days 1", "Free disk space: keep payloads for one day"],
   ]);
   runs(command, context, (options: PruneOptions) => prune(options, context));
 }
@@ -32,7 +37,7 @@ async function prune(options: PruneOptions, { cli }: CommandContext): Promise<Ex
   const { terminal, signal } = cli;
   if (payloadDays > keyDays) {
     throw usageError(
-      `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a forgotten event has no payload`,
+      `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a payload cannot be kept longer than its id`,
     );
   }
   const total = { payloads: 0, keys: 0 };
@@ -49,6 +54,6 @@ async function prune(options: PruneOptions, { cli }: CommandContext): Promise<Ex
     }
   });
   if (json) terminal.printJson({ endpoint, ...total });
-  else terminal.print(`dropped ${total.payloads} payloads, forgot ${total.keys} ids`);
+  else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids`);
   return EXIT.ok;
 }

@@ -14,17 +14,17 @@ interface ShowOptions extends InboxOptions {
 export function addShowCommand(inbox: Command, context: CommandContext): void {
   const command = inbox
     .command("show")
-    .description("Show one event: its state, its last error, and what was received.")
+    .description("Show an event: its state, its last error, and its delivery.")
     .argument("<id>", "the event's id");
   addInboxOptions(command)
-    .option("--payload", "print the payload too, indented for reading")
+    .option("--payload", "also print the payload, indented")
     .addOption(
-      new Option("--raw", "print the exact bytes that were received and nothing else").conflicts(["payload", "json"]),
+      new Option("--raw", "print only the payload, byte for byte as it was received").conflicts(["payload", "json"]),
     );
   withExamples(command, [
-    ["signalbox inbox show sig_885702_10233 --db signals.db", "Its state"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "What it says"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json", "Its bytes"],
+    ["signalbox inbox show sig_885702_10233 --db signals.db", "Show the state of an event"],
+    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event with its payload"],
+    ["signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json", "Save the payload of an event"],
   ]);
   runs(command, context, (id: string, options: ShowOptions) => show(id, options, context));
 }
@@ -38,7 +38,7 @@ async function show(id: string, options: ShowOptions, { cli: { terminal } }: Com
     throw new CliError(EXIT.failed, `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"`);
   }
   if (options.raw) {
-    if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} is gone`);
+    if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
     await terminal.write(event.rawBody);
     return EXIT.ok;
   }

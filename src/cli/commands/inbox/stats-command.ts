@@ -11,8 +11,8 @@ export function addStatsCommand(inbox: Command, context: CommandContext): void {
   const command = inbox.command("stats").description("Count the events in each state.");
   addInboxOptions(command);
   withExamples(command, [
-    ["signalbox inbox stats --db signals.db", "The counts"],
-    ["signalbox inbox stats --db signals.db --json | jq .dead", "One of them, for a monitor"],
+    ["signalbox inbox stats --db signals.db", "Print the counts"],
+    ["signalbox inbox stats --db signals.db --json | jq .dead", "Print the number of dead events, for a monitor"],
   ]);
   runs(command, context, (options: InboxOptions) => stats(options, context));
 }

@@ -5,11 +5,12 @@ import { echoed } from "../../console/printable.js";
 import { CliError, environmentError, EXIT, usageError } from "../../options/exit.js";
 import { TEMPLATES, type Template } from "./templates.js";
 
-export interface Wishes {
+/** The user's options. */
+interface Given {
   folder: string | undefined;
   template: string | undefined;
   force: boolean;
-  /** No question is asked: the output is for a program. */
+  /** The output is for a program, so no question is asked. */
   json: boolean;
 }
 
@@ -17,86 +18,77 @@ export interface Choices {
   template: Template;
   /** Absolute. */
   directory: string;
-  /** Files that are there may be replaced. */
+  /** Whether existing files of the same name are replaced. */
   replace: boolean;
 }
 
 const SUGGESTION = "my-receiver";
 
-/** What the flags say. On a terminal the user is asked for the rest. */
-export async function choose(wishes: Wishes, cli: Cli): Promise<Choices> {
-  const hasUser = !wishes.json && cli.stdin.isTTY && cli.stderr.isTTY;
+/** Reads the options. On a terminal the user is asked for missing values. */
+export async function choose(given: Given, cli: Cli): Promise<Choices> {
+  const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
   const asker = hasUser ? await createAsker(cli) : null;
-  const folder = wishes.folder ?? (await asker?.folder(SUGGESTION));
+  const folder = given.folder ?? (await asker?.folder());
   if (folder === undefined || folder.trim() === "") {
-    throw usageError(`name the folder to make, such as \`npx signalbox init ${SUGGESTION}\``);
+    throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
   }
   const directory = resolve(folder);
-  const name = wishes.template ?? (await asker?.template(TEMPLATES));
-  // Commander has refused other names.
+  const name = given.template ?? (await asker?.template());
+  // Commander has refused unknown names.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
-  return { template, directory, replace: await mayReplace(template, directory, wishes.force, asker) };
+  return { template, directory, replace: await isReplacing(template, directory, given.force, asker) };
 }
 
-async function mayReplace(
+async function isReplacing(
   { kind }: Template,
   directory: string,
   force: boolean,
   asker: Asker | null,
 ): Promise<boolean> {
-  const taken = isTaken(directory);
-  // An add-on is made for a folder with an app in it.
-  if (force || kind === "add-on" || !taken) return force;
+  const hasContent = isTaken(directory);
+  // The folder of an add-on has to hold an app.
+  if (force || kind === "add-on" || !hasContent) return force;
   const shown = echoed(directory);
-  if (asker !== null && (await asker.isFine(`${shown} is not empty. Replace files of the same name?`))) return true;
+  if (asker !== null && (await asker.confirm(`${shown} is not empty. Replace files of the same name?`))) return true;
   throw usageError(`${shown} is not empty: name another folder, or give --force to replace files of the same name`);
 }
 
-/** Questions to the user at the terminal. Each throws if the user answers with Ctrl-C: exit code 130. */
-interface Asker {
-  folder(suggestion: string): Promise<string>;
-  /** Resolves to the name of one of them. */
-  template(templates: readonly Template[]): Promise<string>;
-  isFine(question: string): Promise<boolean>;
-}
+type Asker = Awaited<ReturnType<typeof createAsker>>;
 
-/** Asks on stderr: stdout is for data. */
-async function createAsker({ stdin, stderr, signal }: Cli): Promise<Asker> {
-  // Most runs ask nothing, and start faster without it.
+/** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
+async function createAsker({ stdin, stderr, signal }: Cli) {
+  // Imported here: runs without a question start faster.
   const { confirm, isCancel, select, text } = await import("@clack/prompts");
-  assumeSize(stderr);
+  // Some terminals report 0 columns. The questions would have one character in each line.
+  if (stderr.columns === 0) stderr.columns = 80;
+  if (stderr.rows === 0) stderr.rows = 24;
   const common = { input: stdin, output: stderr, signal };
   const answered = <Answer>(answer: Answer): Exclude<Answer, symbol> => {
     if (isCancel(answer)) throw new CliError(EXIT.interrupted, "interrupted; nothing was written");
     return answer as Exclude<Answer, symbol>;
   };
   return {
-    async folder(suggestion) {
-      const options = { message: "Which folder?", placeholder: suggestion, defaultValue: suggestion };
+    async folder(): Promise<string> {
+      const options = { message: "Which folder?", placeholder: SUGGESTION, defaultValue: SUGGESTION };
       return answered(await text({ ...common, ...options }));
     },
-    async template(templates) {
-      // Clack shows a hint only for the choice under the cursor.
-      const options = templates.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));
+    /** Resolves to the name of a template. */
+    async template(): Promise<string> {
+      // The description is in the label, because Clack shows a `hint` only for the choice under the cursor.
+      const options = TEMPLATES.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));
       return answered(await select({ ...common, message: "Which template?", options }));
     },
-    async isFine(question) {
+    async confirm(question: string): Promise<boolean> {
       return answered(await confirm({ ...common, message: question, initialValue: false }));
     },
   };
 }
 
-/** Some terminals say that they have 0 columns. The questions would be printed with one character a line. */
-function assumeSize(stderr: Cli["stderr"]): void {
-  if (stderr.columns === 0) stderr.columns = 80;
-  if (stderr.rows === 0) stderr.rows = 24;
-}
-
-/** A folder that holds only these counts as empty: a new repository, and a file that a file manager leaves. */
-const NOTHING = new Set([".git", ".DS_Store"]);
+/** A folder that holds only these entries counts as empty. macOS adds `.DS_Store`. */
+const IGNORED = new Set([".git", ".DS_Store"]);
 
 /**
- * Whether the folder holds something. A folder that does not exist is empty.
+ * Whether the folder exists and is not empty.
  *
  * @throws CliError when it is a file, or cannot be read
  */
@@ -105,11 +97,10 @@ function isTaken(directory: string): boolean {
     const found = statSync(directory, { throwIfNoEntry: false });
     if (found === undefined) return false;
     if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
-    return readdirSync(directory).some((name) => !NOTHING.has(name));
+    return readdirSync(directory).some((name) => !IGNORED.has(name));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    if (code === "ENOTDIR") throw usageError(`${echoed(directory)} leads through a file: name another folder`);
     throw environmentError(`cannot read ${echoed(directory)} (${code})`);
   }
 }

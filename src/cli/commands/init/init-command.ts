@@ -1,13 +1,16 @@
 import { Option, type Command } from "commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
-import { usageError, type ExitCode } from "../../options/exit.js";
+import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import type { Cli } from "../../console/cli.js";
+import { shellQuote } from "../../console/shell-quote.js";
 import { notBlank } from "../../options/parse-option.js";
 import { formatTable } from "../../console/table.js";
-import { addToApp } from "./add-to-app.js";
-import { choose } from "./choose.js";
+import { choose, type Choices } from "./choose.js";
 import { makeProject, type ProjectOptions } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
+import { signalboxSpec } from "./signalbox-spec.js";
 import { TEMPLATES } from "./templates.js";
+import { writeFiles } from "./write-files.js";
 
 interface InitOptions extends ProjectOptions {
   template?: string;
@@ -20,46 +23,83 @@ export function addInitCommand(program: Command, context: CommandContext): void 
   const command = program
     .command("init")
     .description(
-      "Write a new receiver into a folder, install its dependencies and make a git repository. On a terminal it asks " +
-        "for what is not given.",
+      "Write a new receiver into a folder, install its dependencies and make a git repository. On a terminal it asks for " +
+        "missing values.",
     )
-    .argument("[dir]", "the folder; it is made if it is not there")
+    .argument("[dir]", "the folder; created if it does not exist")
     .addOption(
-      new Option("--template <name>", `what to write (default if no question is asked: ${names[0]})`).choices(names),
+      new Option("--template <name>", `the template (default if no question is asked: ${names[0]})`).choices(names),
     )
-    .option("--force", "write into a folder that is not empty, and replace files of the same name; never a .env")
-    .option("--into <folder>", "of an add-on: the folder for its files, inside the app's (default: signals)", notBlank)
+    .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
+    .option(
+      "--into <folder>",
+      "with --template add-on: the folder for the new files, inside the app (default: signals)",
+      notBlank,
+    )
     .option("--no-install", "do not install the dependencies")
     .option("--no-git", "do not make a git repository")
     .addOption(
-      new Option("--package-manager <name>", "which one is used (default: the one that runs this, or npm)").choices(
-        PACKAGE_MANAGERS,
-      ),
+      new Option(
+        "--package-manager <name>",
+        "the package manager (default: the one that runs this command, or npm)",
+      ).choices(PACKAGE_MANAGERS),
     )
     .option(
       "--signalbox <spec>",
-      "the version of signalbox that it depends on, or a tarball or folder (default: the one that runs this)",
+      "the signalbox to depend on: a version, a tarball or a folder (default: the signalbox that runs this command)",
       notBlank,
     )
-    .option("--json", "print one JSON document that lists what was written, and ask nothing");
+    .option("--json", "print one JSON document that lists the written files, and ask no questions");
   const list = formatTable(TEMPLATES.map(({ name, description }) => [{ text: `  ${name}` }, { text: description }]));
   command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
   withExamples(command, [
-    ["npx signalbox init my-receiver", "A new receiver, by answering questions"],
-    ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "The same without a question"],
-    ["npx signalbox init . --template add-on", "For the Express app in this folder; none of its files is changed"],
-    ["npx signalbox init . --force --no-install --no-git", "Into this folder, only the files"],
-    ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "With a signalbox that is in no registry"],
+    ["npx signalbox init my-receiver", "Make a new receiver; on a terminal it asks for the template"],
+    [
+      "npx signalbox init my-receiver --template bullmq --package-manager pnpm",
+      "Make a new receiver without questions",
+    ],
+    [
+      "npx signalbox init . --template add-on",
+      "Add files to the Express app in this folder, without changing its files",
+    ],
+    ["npx signalbox init . --force --no-install --no-git", "Write only the files, into this folder"],
+    [
+      "npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz",
+      "Make a receiver that depends on a tarball of signalbox",
+    ],
   ]);
   runs(command, context, (folder: string | undefined, options: InitOptions) => init(folder, options, context));
 }
 
 async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { template: wished, force = false, json = false } = options;
-  const choices = await choose({ folder, template: wished, force, json }, cli);
+  const { force = false, json = false } = options;
+  const choices = await choose({ folder, template: options.template, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
   if (template.kind === "add-on") return addToApp(choices, options, cli);
-  if (options.into !== undefined) throw usageError("--into goes with --template add-on");
+  if (options.into !== undefined) throw usageError("--into needs --template add-on");
   return makeProject({ ...choices, template }, options, cli);
+}
+
+/** Writes the files of the add-on, and prints the steps that the user does by hand. */
+async function addToApp(
+  { template, directory, replace }: Choices,
+  { into, packageManager, signalbox, json }: InitOptions,
+  { terminal }: Cli,
+): Promise<ExitCode> {
+  // Imported here: other commands start faster without it.
+  const { planAddOn } = await import("./add-on/plan-add-on.js");
+  const spec = signalboxSpec(signalbox, directory);
+  // The name is enough for a version of the registry that the user did not choose.
+  const isDefault = signalbox === undefined && !spec.startsWith("file:");
+  const install = isDefault ? "signalbox" : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
+  const plan = planAddOn(directory, { into, force: replace, packageManager, signalbox: install });
+  const replaced = writeFiles(directory, plan.files, { replace });
+  const files = plan.files.map(({ path }) => path);
+  if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });
+  else {
+    terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}`));
+    for (const line of plan.nextSteps) terminal.print(line);
+  }
+  return EXIT.ok;
 }

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Cli } from "../../console/cli.js";
+import type { Terminal } from "../../console/terminal.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
-import { shellQuote } from "../../console/shell-quote.js";
+import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
-import { callingPackageManager, type PackageManager } from "./package-manager.js";
+import { callingPackageManager, withCommandsOf, type PackageManager } from "./package-manager.js";
 import { planProject } from "./plan-project.js";
-import { findWorkspace, nextSteps, notesOnProject, printSteps } from "./project-report.js";
-import { givenSignalbox, runningSignalbox } from "./signalbox-spec.js";
+import { signalboxSpec } from "./signalbox-spec.js";
 import type { ProjectTemplate } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
@@ -23,7 +23,7 @@ export interface ProjectOptions {
   json?: true;
 }
 
-/** Writes a project, makes a repository of it, installs its dependencies and prints the next steps. */
+/** Writes a project, makes a git repository, installs the dependencies and prints the next steps. */
 export async function makeProject(
   { template, directory, replace }: Choices & { template: ProjectTemplate },
   options: ProjectOptions,
@@ -31,22 +31,25 @@ export async function makeProject(
 ): Promise<ExitCode> {
   const { env, terminal } = cli;
   const packageManager = options.packageManager ?? callingPackageManager(env);
-  const { signalbox: given } = options;
-  const signalbox = given === undefined ? runningSignalbox(directory) : givenSignalbox(given, directory);
+  const signalbox = signalboxSpec(options.signalbox, directory);
   const project = planProject(template, { directory, packageManager, signalbox });
-  // The secret in a user's .env may be in no other place. A link counts, also one to a file that does not exist yet.
-  const hasOwn = lstatSync(join(directory, ".env"), { throwIfNoEntry: false }) !== undefined;
-  const files = project.files.filter(({ path }) => path !== ".env" || !hasOwn);
+  // The user's .env may hold the only copy of a secret. A link counts too, even if its target does not exist.
+  const keepsEnv = lstatSync(join(directory, ".env"), { throwIfNoEntry: false }) !== undefined;
+  const files = project.files.filter(({ path }) => path !== ".env" || !keepsEnv);
   const replaced = writeFiles(directory, files, { replace });
-  if (options.json === undefined) noteWritten(files.length, replaced, template, cli);
+  const { dim, red } = terminal.notePaint;
+  if (!options.json) {
+    terminal.note(dim(`wrote the ${files.length} files of the template ${template.name}`));
+    if (replaced.length > 0) terminal.note(dim(`replaced ${replaced.join(", ")}`));
+  }
 
-  const workspace = findWorkspace(directory);
-  // Inside of a workspace, a repository of its own would hide the project from the workspace's repository.
-  const hasRepository = options.git && workspace === null && (await makeRepository(directory, options.json, cli));
+  const isInWorkspace = hasWorkspaceAbove(directory);
+  // A repository inside a workspace would hide the project from the workspace's repository.
+  const hasRepository = options.git && !isInWorkspace && (await makeRepository(directory, options.json, cli));
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
   const steps = nextSteps({ template, directory, packageManager, isInstalled });
-  const notes = notesOnProject({ signalbox, keepsEnv: hasOwn, workspace });
+  const notes = notesOn(signalbox, keepsEnv, isInWorkspace);
   if (options.json) {
     const paths = files.map(({ path }) => path);
     const what = { template: template.name, directory, name: project.name, packageManager, signalbox };
@@ -58,24 +61,94 @@ export async function makeProject(
     printSteps(steps, terminal);
   }
   if (installation === null || isInstalled) return EXIT.ok;
-  noteFailedInstall(installation, packageManager, directory, cli);
+  const command = `${packageManager} install`;
+  const failure = installation === "missing" ? `${packageManager} was not found` : `\`${command}\` failed`;
+  const reason = cli.signal.aborted ? "interrupted" : failure;
+  const state = `the files were written, but the dependencies were not installed: ${reason}`;
+  terminal.note(red(`${state}; run \`${command}\` in ${printable(shellQuote(directory))}`));
   return EXIT.environment;
 }
 
-function noteWritten(count: number, replaced: readonly string[], { name }: ProjectTemplate, { terminal }: Cli): void {
-  const { dim } = terminal.notePaint;
-  terminal.note(dim(`wrote the ${count} files of the template ${name}`));
-  if (replaced.length > 0) terminal.note(dim(`replaced ${replaced.join(", ")}`));
+interface NewProject {
+  template: ProjectTemplate;
+  /** Absolute. */
+  directory: string;
+  packageManager: PackageManager;
+  isInstalled: boolean;
 }
 
-/** Makes none inside of another repository. */
+function nextSteps({ template, directory, packageManager, isInstalled }: NewProject) {
+  const cd = cdCommand(directory);
+  const translated = (command: string): string => withCommandsOf(packageManager, command);
+  return {
+    /** Commands to type one after the other. */
+    commands: [
+      ...(cd === null ? [] : [cd]),
+      ...(isInstalled ? [] : [translated("npm install")]),
+      translated("npm test"),
+      // Yarn 2 and later do not run `prestart`.
+      ...(packageManager === "yarn" ? [translated("npm run build")] : []),
+      translated("npm start"),
+    ],
+    /** A service that has to run first, and a command that starts it. */
+    needs: template.needs ?? null,
+    /** Commands that run at the same time as the receiver, in the same folder, each in its own terminal. */
+    alongside: (template.alongside ?? []).map(translated),
+    /** A command to run while the receiver runs. */
+    inSecondTerminal: translated("npm run replay"),
+  };
+}
+
+/** Prints the commands to type, and in which terminal. */
+function printSteps(
+  { commands, needs, alongside, inSecondTerminal }: ReturnType<typeof nextSteps>,
+  terminal: Terminal,
+): void {
+  const print = (title: string, lines: readonly string[]): void => {
+    terminal.print(terminal.paint.bold(title));
+    for (const line of lines) terminal.print(`  ${printable(line)}`);
+  };
+  if (needs !== null) print(`Start ${needs.what} first, for example with:`, [needs.command]);
+  print("Next:", commands);
+  for (const command of alongside) print("At the same time, in the same folder, in another terminal:", [command]);
+  print("While the receiver runs, in the same folder, in another terminal:", [inSecondTerminal]);
+}
+
+/** Facts that the user has to know and does not see in the list of files. */
+function notesOn(signalbox: string, keepsEnv: boolean, isInWorkspace: boolean): string[] {
+  const notes: string[] = [];
+  if (keepsEnv) notes.push("kept your .env; .env.example lists the variables that the receiver reads");
+  if (isInWorkspace) {
+    notes.push(
+      "the project is inside a workspace: allow its install scripts in the root's package.json, and build its image with " +
+        "the root's lock file",
+    );
+  }
+  if (signalbox.startsWith("file:")) {
+    const path = printable(signalbox.slice("file:".length));
+    notes.push(`package.json takes signalbox from ${path}, which a Docker build cannot read: set a version for Docker`);
+  }
+  return notes;
+}
+
+/** Whether a folder above is the root of a workspace of npm, pnpm, yarn or bun. */
+function hasWorkspaceAbove(directory: string): boolean {
+  for (let folder = dirname(directory); ; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    if (existsSync(join(folder, "pnpm-workspace.yaml"))) return true;
+    if (existsSync(manifest) && readFileSync(manifest, "utf8").includes('"workspaces"')) return true;
+    if (folder === dirname(folder)) return false;
+  }
+}
+
+/** Makes a git repository, unless the folder is inside another repository. */
 async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
   const { env, terminal, signal } = cli;
   const how = { cwd: directory, env, signal, isShown: false };
   const outcome = await runTool("git", ["rev-parse", "--is-inside-work-tree"], how);
   if (outcome === "ok") return false;
   const made = outcome === "missing" ? outcome : await runTool("git", ["init", "--quiet"], how);
-  if (made === "missing") terminal.note("no git repository was made: there is no git");
+  if (made === "missing") terminal.note("no git repository was made: git was not found");
   if (made === "failed" && !signal.aborted) terminal.note("no git repository was made: `git init` failed");
   if (made === "ok" && json === undefined) terminal.note(terminal.notePaint.dim("made a git repository"));
   return made === "ok";
@@ -83,31 +156,24 @@ async function makeRepository(directory: string, json: true | undefined, cli: Cl
 
 async function install(packageManager: PackageManager, directory: string, cli: Cli): Promise<ToolOutcome> {
   const { env, terminal, signal } = cli;
-  terminal.note(terminal.notePaint.dim(`${packageManager} install: a minute or two where better-sqlite3 is compiled`));
+  terminal.note(
+    terminal.notePaint.dim(`${packageManager} install: takes a minute or two if better-sqlite3 has to be compiled`),
+  );
   return runTool(packageManager, ["install"], { cwd: directory, env, signal, isShown: true });
 }
 
-function noteFailedInstall(outcome: ToolOutcome, packageManager: PackageManager, directory: string, cli: Cli): void {
-  const { terminal, signal } = cli;
-  const command = `${packageManager} install`;
-  const failure = outcome === "missing" ? `there is no ${packageManager}` : `\`${command}\` failed`;
-  const why = signal.aborted ? "interrupted" : failure;
-  const what = `the files are written, the dependencies are not installed: ${why}`;
-  terminal.note(terminal.notePaint.red(`${what}; run \`${command}\` in ${printable(shellQuote(directory))}`));
-}
-
-/** How a program ended; `missing`: there is no such program. */
+/** The result of a program. `missing`: the program was not found. */
 type ToolOutcome = "ok" | "failed" | "missing";
 
 interface ToolOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
-  /** Whether its output is shown, on our stderr. */
+  /** Whether the output of the program is shown, on stderr. */
   isShown: boolean;
 }
 
-/** Runs a program to its end. It has no stdin, so it cannot wait for an answer. */
+/** Runs a program to its end. Without stdin it cannot wait for an answer. */
 function runTool(
   command: string,
   args: readonly string[],
@@ -116,7 +182,7 @@ function runTool(
   const output = isShown ? 2 : "ignore";
   const isWindows = process.platform === "win32";
   return new Promise((resolve) => {
-    // Package managers are scripts on Windows. No argument comes from the user.
+    // On Windows package managers are scripts, which need a shell. No argument comes from the user.
     const child = spawn(command, args, { cwd, env, signal, stdio: ["ignore", output, output], shell: isWindows });
     child.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ENOENT" ? "missing" : "failed"));
     child.once("close", (exitCode) => resolve(exitCode === 0 ? "ok" : "failed"));

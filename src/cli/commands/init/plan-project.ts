@@ -12,7 +12,7 @@ import {
 import type { ProjectTemplate } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
-/** The path is the same from `src` and from `dist`. */
+/** The path is valid from `src` and from `dist`. */
 const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
 
 export interface Project {
@@ -20,7 +20,7 @@ export interface Project {
   files: PlannedFile[];
 }
 
-export interface ProjectChoices {
+interface ProjectChoices {
   /** Absolute. */
   directory: string;
   packageManager: PackageManager;
@@ -30,15 +30,10 @@ export interface ProjectChoices {
 
 type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 
-/** In `templates/` these would have an effect: on npm when it packs signalbox, and on its own lint. */
-const RENAMED: ReadonlyMap<string, string> = new Map([
-  ["_gitignore", ".gitignore"],
-  ["_oxlintrc.json", ".oxlintrc.json"],
-]);
-/** Files with commands in them. */
+/** Files that contain commands of npm. */
 const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example)$/;
 
-/** All files of a new project, in the order of their paths. */
+/** All files of a new project, sorted by path. */
 export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox } = choices;
   const contents = new Map<string, string>();
@@ -47,7 +42,8 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
     for (const path of filesOf(join(FOLDER, layer))) {
       const content = readFileSync(join(FOLDER, layer, path), "utf8");
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
-      else contents.set(RENAMED.get(path) ?? path, content);
+      // Under their real names, .gitignore would affect how npm packs signalbox, and .oxlintrc.json its lint.
+      else contents.set(path.replace(/^_/, "."), content);
     }
   }
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });
@@ -78,7 +74,7 @@ function filesOf(folder: string): string[] {
     .filter((path) => !path.startsWith("node_modules/"));
 }
 
-/** Objects are merged, any other value is replaced. */
+/** Merges objects. Any other value is replaced. */
 function merge(base: Record<string, unknown>, over: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(over)) {
     const before = base[key];
@@ -99,21 +95,19 @@ function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value>
   return Object.fromEntries(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A new secret for this machine, so that the receiver starts at once. The file is in `.gitignore`. */
+/** Adds a new secret for this machine, so that the receiver can start. The file is in `.gitignore`. */
 function withSecret(example: string): string {
   return example.replace(/^SIGNALS_SECRET=.*$/m, () => `SIGNALS_SECRET=whsec_local_${randomBytes(24).toString("hex")}`);
 }
 
 /**
- * A package name made from the name of the folder.
+ * Makes a package name from the name of the folder.
  *
- * @param taken packages that the project needs: npm does not install a package into a project of the same name
+ * @param taken packages that the project needs. npm refuses to install a package into a project of the same name.
  */
 function projectNameOf(directory: string, taken: readonly string[]): string {
   const name = basename(directory)
-    .normalize("NFKD")
     .toLowerCase()
-    .replaceAll(/\p{M}/gu, "")
     .replaceAll(/[^a-z0-9._-]+/g, "-")
     .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
   if (name === "") return "signal-receiver";

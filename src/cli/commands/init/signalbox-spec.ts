@@ -1,36 +1,36 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 
-/** The folder of this package. The path is the same from `src` and from `dist`. */
+/** The folder of this package. The path is valid from `src` and from `dist`. */
 const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/[\\/]$/, "");
 
 /**
- * The signalbox that a new project depends on: the one that runs this. `^VERSION`, as a rule. If it was installed from a
- * tarball or a folder, it may be in no registry, so the project takes it from there too.
- */
-export function runningSignalbox(directory: string): string {
-  const path = installedFrom(OWN_FOLDER);
-  return path === null ? `^${versionOf(OWN_FOLDER)}` : fileSpec(path, directory);
-}
-
-/**
- * What `--signalbox` names: a path from the current folder, or anything else that a package manager takes for a version.
+ * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` that is the version of the
+ * running signalbox. If the running signalbox was installed from a tarball or a folder, a registry might not have that
+ * version, so it is the same tarball or folder.
  *
- * @throws CliError when there is no such tarball or folder
+ * @param given the value of `--signalbox`: a path or a version
+ * @throws CliError when the given tarball or folder does not exist
  */
-export function givenSignalbox(spec: string, directory: string): string {
-  const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(spec)?.[1] ?? (isAbsolute(spec) ? spec : undefined);
-  if (path === undefined) return spec;
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    throw usageError(`--signalbox ${echoed(spec)}: there is no such tarball or folder; give a version, such as ^1.0.0`);
+export function signalboxSpec(given: string | undefined, directory: string): string {
+  if (given === undefined) {
+    const source = installedFrom(OWN_FOLDER);
+    return source === null ? `^${versionOf(OWN_FOLDER)}` : fileSpec(source, directory);
+  }
+  const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(given)?.[1] ?? (isAbsolute(given) ? given : undefined);
+  if (path === undefined) return given;
+  if (!existsSync(path)) {
+    throw usageError(
+      `--signalbox ${echoed(given)}: there is no such tarball or folder; give a version, such as ^1.0.0`,
+    );
   }
   return fileSpec(path, directory);
 }
 
-/** As npm writes it: relative to the project. */
+/** npm's form of a path: relative to the project. */
 function fileSpec(path: string, directory: string): string {
   return `file:${relative(directory, path).replaceAll("\\", "/")}`;
 }
@@ -39,13 +39,10 @@ function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 }
 
-/**
- * The tarball or folder that an installed package came from, as npm noted it; `null` if it came from a registry, or if
- * npm noted nothing.
- */
+/** The tarball or folder that npm installed a package from; `null` for a registry, or if there is no record of npm. */
 export function installedFrom(folder: string): string | null {
   const modules = dirname(folder);
-  // A link to a folder is resolved here, so it is not inside of `node_modules`.
+  // If npm linked a folder, this is its real path, which is not inside `node_modules`.
   if (basename(modules) !== "node_modules") return folder;
   try {
     const lock = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8")) as {

@@ -1,20 +1,20 @@
-/** A new receiver, made from one or more folders of `templates/`. */
+/** A template of a new receiver. Its files are in one or more folders of `templates/`. */
 export interface ProjectTemplate {
   kind: "project";
   name: string;
   description: string;
   /**
-   * The folders. A file of a later one replaces the file of the same path, and its `package.json` is merged into the one
-   * before. So a template holds only what is its own.
+   * The folders. A file of a later folder replaces the file of the same path, but its `package.json` is merged. So a later
+   * folder holds only the differences.
    */
   layers: readonly [string, ...string[]];
-  /** What has to run before it starts, and a command for that. */
+  /** A service that has to run before the receiver starts, and a command that starts it. */
   needs?: { what: string; command: string };
-  /** Commands that run beside the receiver, each in its own terminal. */
+  /** Commands that run at the same time as the receiver, each in its own terminal. */
   alongside?: readonly string[];
 }
 
-/** New files for an app that exists. Nothing is installed, and no repository is made. */
+/** New files for an existing app. `init` does not install packages or make a repository for it. */
 export interface AddOnTemplate {
   kind: "add-on";
   name: string;
@@ -23,7 +23,7 @@ export interface AddOnTemplate {
 
 export type Template = ProjectTemplate | AddOnTemplate;
 
-/** The first one is the default. */
+/** The first template is the default. */
 export const TEMPLATES: readonly [Template, ...Template[]] = [
   {
     kind: "project",
@@ -37,7 +37,7 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     description: "the same with a hand-off into BullMQ on Redis, and a worker process",
     layers: ["express", "bullmq"],
     needs: {
-      what: "a Redis on 127.0.0.1:6379, or where REDIS_URL says",
+      what: "Redis on 127.0.0.1:6379, or at another REDIS_URL",
       command: "docker run --detach --publish 127.0.0.1:6379:6379 redis:8 redis-server --maxmemory-policy noeviction",
     },
     alongside: ["npm run worker"],

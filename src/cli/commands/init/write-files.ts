@@ -4,36 +4,28 @@ import { makeFolders } from "../../../sqlite/make-folders.js";
 import { environmentError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 
-/** A file that is going to be written. */
+/** A file to write. */
 export interface PlannedFile {
-  /** Inside the folder that is written to, with `/`. */
+  /** Relative to the target folder, with `/`. */
   path: string;
   content: string;
-  /** It holds a secret: other users of the machine may not read it. */
+  /** The file holds a secret, so other users of the machine must not be able to read it. */
   isPrivate?: true;
 }
 
-export interface WriteOptions {
-  /** Replace files that are there already. @default false */
-  replace?: boolean;
-}
-
-/** Only the owner may read and write. */
-const PRIVATE_MODE = 0o600;
-const USUAL_MODE = 0o666;
-
 /**
- * Writes all files, or none if one of them fails: then new files are removed and replaced files get their content back.
- * Nothing is written through a link inside of the folder, since it may lead anywhere.
+ * Writes all files. If one fails, new files are removed and replaced files are restored. Links inside the folder are not
+ * followed, because they may point to files elsewhere.
  *
- * @param directory made if it is not there
- * @returns the paths of files that were replaced
+ * @param directory is created if it does not exist
+ * @param options `replace`: whether existing files are replaced
+ * @returns the paths of the replaced files
  * @throws CliError that names the file that failed, and files that could not be restored
  */
 export function writeFiles(
   directory: string,
   files: readonly PlannedFile[],
-  { replace = false }: WriteOptions = {},
+  { replace }: { replace: boolean },
 ): string[] {
   const undo: { path: string; act: () => void }[] = [];
   const replaced: string[] = [];
@@ -47,10 +39,11 @@ export function writeFiles(
       assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
-      // Noted before the write: one that fails may leave a part of the file.
+      // Added before the write, because a failed write may leave a part of the file.
       if (before !== null) undo.push({ path: target, act: () => writeFileSync(target, before) });
       else {
-        claim(target, file.isPrivate === true ? PRIVATE_MODE : USUAL_MODE);
+        // The flag makes this fail if another process has created the file.
+        writeFileSync(target, "", { flag: "wx", mode: file.isPrivate ? 0o600 : 0o666 });
         undo.push({ path: target, act: () => rmSync(target, { force: true }) });
       }
       writeFileSync(target, file.content);
@@ -60,31 +53,27 @@ export function writeFiles(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const left = takeBack(undo);
-    const state = left.length === 0 ? "nothing was left behind" : `these could not be restored: ${left.join(", ")}`;
+    const state =
+      left.length === 0 ? "all changes were undone" : `these files could not be restored: ${left.join(", ")}`;
     throw environmentError(`cannot write ${echoed(path)} (${code ?? message}); ${state}`);
   }
 }
 
-/** Makes the file, empty. Fails if the file was made since the folder was read. */
-function claim(path: string, mode: number): void {
-  writeFileSync(path, "", { flag: "wx", mode });
-}
-
-/** @throws Error for anything but a plain file: a link (also one to nothing), a folder, a pipe */
+/** @throws Error if the path is a link, a folder or a pipe */
 function contentOf(path: string): Buffer | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
   if (found.isSymbolicLink()) throw new Error("it is a link");
-  if (!found.isFile()) throw new Error("it is no file");
+  if (!found.isFile()) throw new Error("it is not a file");
   return readFileSync(path);
 }
 
-/** @throws Error when a link on the way leads out of the folder */
+/** @throws Error when a link in the path of `folder` points out of `directory` */
 function assertInside(folder: string, directory: string): void {
   const top = realpathSync(directory);
   const real = realpathSync(folder);
   if (real !== top && !real.startsWith(top.endsWith(sep) ? top : top + sep)) {
-    throw new Error("a link leads out of the folder");
+    throw new Error("a link points out of the folder");
   }
 }
 

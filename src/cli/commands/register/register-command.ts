@@ -11,21 +11,21 @@ import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =
-  "Exit codes: 0 registered and the secrets kept, 2 wrong usage or refused as such (400), 3 refused otherwise\n" +
-  "(401, 403, 404, 409, 429, 500, 503), no answer, or a secret file that cannot be written, 130 interrupted.";
+  "Exit codes: 0 registered, secrets stored; 2 wrong usage, or the service answered 400; 3 another answer (401, 403,\n" +
+  "404, 409, 429, 500, 503), no answer, or a secret file that cannot be written; 130 interrupted.";
 const URL = "https://hooks.example/webhooks/signals";
 
 export function addRegisterCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("register")
     .description(
-      "Register a receiver at the service, and keep the signing secret, which is shown once, in a file that the receiver " +
-        `reads (\`secretFile\`). One registration takes ${MOST_SIGNAL_TYPES} signal types: for more there are several, each with ` +
-        "a secret of its own.",
+      "Register a receiver at the service, and store the signing secret, which the service shows once, in a file that the " +
+        `receiver reads (\`secretFile\`). A registration has at most ${MOST_SIGNAL_TYPES} signal types. For more types several ` +
+        "registrations are made, each with its own secret.",
     )
-    .requiredOption("--url <url>", "the receiver's public address, as the service is to call it", address)
+    .requiredOption("--url <url>", "the receiver's public address, which the service calls", address)
     .addOption(
-      new Option("--types <list>", "signal types, with commas between; repeatable")
+      new Option("--types <list>", "signal types, separated by commas (repeatable)")
         .argParser(collect)
         .conflicts("allTypes"),
     )
@@ -33,7 +33,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     .addOption(new Option("--locale <locale>", "the language of the signals").choices(LOCALES).default("en"))
     .option(
       "--secret-file <file>",
-      "where the secrets are added, one a line, mode 0600",
+      "the file that the secrets are added to, one per line",
       notBlank,
       DEFAULT_SECRET_FILE,
     );
@@ -41,18 +41,18 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 50), 30)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    [`signalbox register --url ${URL} --all-types`, "All signals: two registrations"],
-    [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Some of them"],
-    [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Secrets in another file"],
+    [`signalbox register --url ${URL} --all-types`, "Register for all signal types, which takes two registrations"],
+    [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Register for some signal types"],
+    [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Store the secrets in another file"],
   ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
   runs(command, context, async (options: RegisterOptions) => {
-    // The other commands start faster without the client.
+    // Imported here: other commands start faster without the client.
     const { registerWebhooks } = await import("./register-webhooks.js");
     return registerWebhooks(options, context);
   });
 }
 
-/** The text as it was typed, if it is an address. The service decides which addresses it takes. */
+/** Refuses a text that is not an address. The service decides which addresses it accepts. */
 function address(text: string): string {
   httpUrl(text);
   return text;

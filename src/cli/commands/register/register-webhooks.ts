@@ -1,6 +1,6 @@
 import type { ServiceLocale } from "../../../api/locale.js";
 import { createClient, type Client } from "../../../client/client.js";
-import { isClientError, type ClientError } from "../../../client/client-error.js";
+import { isClientError } from "../../../client/client-error.js";
 import type { ClientOptions } from "../../../client/client-options.js";
 import type { NewRegistration } from "../../../api/webhook-registration.js";
 import type { KnownSignalType } from "../../../events/signal-types.js";
@@ -14,7 +14,7 @@ import type { Terminal } from "../../console/terminal.js";
 import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "./signal-type-list.js";
 
-/** What was typed after `signalbox register`. */
+/** The options of `signalbox register`. */
 export interface RegisterOptions extends ServiceOptions {
   url: string;
   types?: string[];
@@ -25,18 +25,20 @@ export interface RegisterOptions extends ServiceOptions {
   json?: true;
 }
 
-/** Registers once for each list of signal types, and keeps each secret as soon as the service shows it. */
+/** Registers once for each list of signal types, and stores each secret as soon as it is received. */
 export async function registerWebhooks(options: RegisterOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   const lists = readSignalTypes(options);
   const { baseUrl, apiKey } = readServiceAccess(options, cli);
-  // One attempt: a person sees what is wrong, and types it again.
+  // One attempt, because the user sees the error and can repeat the command.
   const retry = { maxAttempts: 1 };
   const timeoutMs = options.timeout * 1000;
   const client = clientFor({ baseUrl, apiKey, timeoutMs, retry, userAgent: "signalbox" }, options);
 
   const noteWait = (): void =>
-    terminal.note(`waiting up to ${options.timeout} s for an answer that may hold a secret; Ctrl-C again ends at once`);
+    terminal.note(
+      `waiting up to ${options.timeout} s for an answer that may hold a secret; press Ctrl-C again to stop now`,
+    );
   signal.addEventListener("abort", noteWait, { once: true });
   const done: NewRegistration[] = [];
   for (const [index, types] of lists.entries()) {
@@ -48,10 +50,13 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
       report(registration, options, terminal);
     } catch (error) {
       const explained = explainFailure(error);
-      // After an interruption the caller prints no error, so this does.
-      if (signal.aborted && isFailure(explained)) terminal.note(explained.message);
+      // After an interruption the caller does not print errors, so the error is printed here.
+      const isFailure = explained instanceof CliError && explained.exitCode !== EXIT.interrupted;
+      if (signal.aborted && isFailure) terminal.note(explained.message);
       if (done.length > 0) {
-        terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; for the other signal types type:`);
+        terminal.note(
+          `${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type:`,
+        );
         terminal.note(`  ${restOf(lists.slice(index).flat(), options)}`);
       }
       throw explained;
@@ -60,7 +65,7 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
     }
   }
   signal.removeEventListener("abort", noteWait);
-  terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; the service posts a webhook.verification now`);
+  terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; the service sends a webhook.verification now`);
   return EXIT.ok;
 }
 
@@ -72,16 +77,12 @@ function clientFor(clientOptions: ClientOptions, { baseUrl }: RegisterOptions): 
   }
 }
 
-function isFailure(error: unknown): error is CliError {
-  return error instanceof CliError && error.exitCode !== EXIT.interrupted;
-}
-
 function placeOf(done: readonly NewRegistration[]): string {
   const ids = done.map(({ id }) => echoed(id)).join(", ");
   return done.length === 1 ? `the secret of ${ids} is` : `the secrets of ${ids} are`;
 }
 
-/** An interruption does not cut the call short: its secret would be lost. */
+/** Ctrl-C does not end the call, because the secret in its answer would be lost. */
 async function registerOne(
   client: Client,
   types: KnownSignalType[],
@@ -90,18 +91,21 @@ async function registerOne(
 ): Promise<NewRegistration> {
   const writer = openSecretWriter(secretFile);
   try {
-    setUnfinished({ atMostMs: timeout * 1000, ifCutShort: whenCutShort(url, writer.lock) });
+    const ifCutShort =
+      `${printable(url)} may be registered with a secret that is lost. If the dashboard shows it, delete it there. ` +
+      `Then delete ${printable(writer.lock)}`;
+    setUnfinished({ atMostMs: timeout * 1000, ifCutShort });
     const registration = await client.registerWebhook({ url, locale, signal_types: types });
     keep(writer, registration.signing_secret, registration.id);
     if (writer.takesRights) {
-      terminal.note(`others on this machine could use ${printable(secretFile)}: its mode is 0600 now`);
+      terminal.note(`other users of this machine had access to ${printable(secretFile)}: its mode is 0600 now`);
     }
     return registration;
   } catch (error) {
-    const made = madeAnyway(error);
+    const made = registeredAnyway(error);
     if (made === null) throw error;
     keep(writer, made.secret, made.id);
-    terminal.note(`the answer holds a secret all the same; it is in ${printable(secretFile)}`);
+    terminal.note(`the answer holds a secret, which is in ${printable(secretFile)} now`);
     throw error;
   } finally {
     writer.close();
@@ -117,8 +121,8 @@ function keep(writer: SecretWriter, secret: string, id: string): void {
   }
 }
 
-/** A registration that was made, though its answer does not fit the document. */
-function madeAnyway(error: unknown): { id: string; secret: string } | null {
+/** Finds the secret in an answer that the client refused, because it does not fit the service's document. */
+function registeredAnyway(error: unknown): { id: string; secret: string } | null {
   const answer = isClientError(error) ? error.answer : null;
   if (typeof answer !== "object" || answer === null || !("signing_secret" in answer)) return null;
   const { signing_secret: secret } = answer;
@@ -126,7 +130,7 @@ function madeAnyway(error: unknown): { id: string; secret: string } | null {
   return typeof secret === "string" ? { id, secret } : null;
 }
 
-/** Prints all but the secret. */
+/** Prints the registration without its secret. */
 function report(registration: NewRegistration, { secretFile, json }: RegisterOptions, terminal: Terminal): void {
   const { signing_secret: _secret, ...shown } = registration;
   if (json === true) return terminal.printJson({ ...shown, secret_file: secretFile });
@@ -136,19 +140,17 @@ function report(registration: NewRegistration, { secretFile, json }: RegisterOpt
   );
 }
 
-/** A failure of the service, or on the way to it, as an error of the command line. Any other error stays as it is. */
+/** Translates errors of the client into errors of the command line. Returns other errors unchanged. */
 function explainFailure(error: unknown): unknown {
   if (!isClientError(error)) return error;
-  const hint = error.status === 404 ? "; does --base-url lack its prefix, such as /v1?" : "";
-  return new CliError(exitCodeOf(error), `${error.message.replace(/\.$/, "")}${hint}`);
+  const { kind, status, message } = error;
+  const hint = status === 404 ? "; does --base-url lack its prefix, such as /v1?" : "";
+  // Errors that the user can fix by typing something else are wrong usage.
+  const isUsage = kind === "invalid_request" || kind === "api_key" || status === 400;
+  return new CliError(isUsage ? EXIT.usage : EXIT.environment, `${message.replace(/\.$/, "")}${hint}`);
 }
 
-/** Wrong usage is what the user of the command line can fix by typing something else. */
-function exitCodeOf({ kind, status }: ClientError): ExitCode {
-  return kind === "invalid_request" || kind === "api_key" || status === 400 ? EXIT.usage : EXIT.environment;
-}
-
-/** After some of the registrations: the command for the rest. */
+/** The command that registers the remaining signal types. */
 function restOf(types: readonly string[], options: RegisterOptions): string {
   const { url, locale, secretFile, baseUrl, apiKeyFile } = options;
   const words = ["signalbox", "register", "--url", url, "--types", types.join(","), "--secret-file", secretFile];
@@ -156,12 +158,4 @@ function restOf(types: readonly string[], options: RegisterOptions): string {
   if (baseUrl !== undefined) words.push("--base-url", baseUrl);
   if (apiKeyFile !== undefined) words.push("--api-key-file", apiKeyFile);
   return words.map((word) => shellQuote(printable(word))).join(" ");
-}
-
-/** For a user who did not wait for the answer. */
-function whenCutShort(url: string, lock: string): string {
-  return (
-    `${printable(url)} may be registered, with a secret that is lost: find it in the dashboard, and delete it there. ` +
-    `Then delete ${printable(lock)}`
-  );
 }

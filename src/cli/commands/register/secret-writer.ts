@@ -11,7 +11,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
   type Stats,
 } from "node:fs";
@@ -20,31 +19,31 @@ import { MAX_SECRET_FILE_BYTES, secretLines, secretLockOf } from "../../../recei
 import { syncFolderOf } from "../../../stores/sqlite/wal-sync.js";
 import { CliError, environmentError } from "../../options/exit.js";
 
-/** A file of secrets that is about to get one more. While it is open, the receivers that read the file wait for the secret. */
+/** Adds a secret to a file. While the writer is open, receivers that read the file wait for the new secret. */
 export interface SecretWriter {
-  /** The new content of the file, which is renamed over it. Absolute. */
+  /** The absolute path of the new content, which is renamed to the file. */
   readonly lock: string;
-  /** Others on this machine may use the file now. They may not once it is written. */
+  /** Whether `add` will take the access of other users of this machine away. */
   readonly takesRights: boolean;
   /**
-   * Adds the secret, unless the file has it already. The secret is on stable storage when this returns. What others
-   * wrote into the file since it was opened stays.
+   * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others made to the file in the
+   * meantime.
    *
-   * @throws CliError when the file could not be written: it is as it was, and the message says where the secret is
+   * @throws CliError when the file could not be written. It is unchanged then, and the message says where the secret is.
    */
   add(secret: string): void;
-  /** Removes the lock if no secret was added. Idempotent. Never throws: its error would hide the one about a secret. */
+  /** Removes the lock if no secret was added. Idempotent. Never throws, because that would hide an error of `add`. */
   close(): void;
 }
 
-/** Reserves space on the disk for the secret: it is shown once, and the disk may be full by then. */
+/** Reserves disk space for the secret before the service shows it, because the disk could be full afterwards. */
 const ROOM = "\n".repeat(4096);
 
 /**
- * Tries all that could keep a secret from being stored, before the service is asked for one. The lock is the file that
- * will be renamed over the other, as git does it.
+ * Checks that a secret can be stored, before the service is asked for the secret. The lock becomes the new file by a rename,
+ * as in git.
  *
- * @throws CliError when the file cannot be written, is a link, holds something else than secrets, or is locked
+ * @throws CliError when the file cannot be written, is a link, holds data other than secrets, or is locked
  */
 export function openSecretWriter(path: string): SecretWriter {
   const file = resolve(path);
@@ -53,7 +52,7 @@ export function openSecretWriter(path: string): SecretWriter {
   const descriptor = openLock(lock, path);
   let isOpen = true;
 
-  /** Whether the file of that name is the one that was made here. A user may have deleted it. */
+  /** Whether the lock is still the file that was created here. A user may have deleted it. */
   function isOurs(): boolean {
     try {
       return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
@@ -62,39 +61,38 @@ export function openSecretWriter(path: string): SecretWriter {
     }
   }
 
-  /** Closes the descriptor. The lock stays where it is. */
-  function letGo(): void {
+  /** Closes the descriptor, but keeps the lock. */
+  function closeFile(): void {
     isOpen = false;
     try {
       closeSync(descriptor);
     } catch {
-      // What was written is synced already.
+      // The content is synced already.
     }
   }
 
   function close(): void {
     if (!isOpen) return;
-    const isThere = isOurs();
-    letGo();
+    const mustRemove = isOurs();
+    closeFile();
     try {
-      if (isThere) rmSync(lock, { force: true });
+      if (mustRemove) rmSync(lock, { force: true });
     } catch {
-      // The next registration finds the lock, and says what to do.
+      // The next registration finds the lock and tells the user what to do.
     }
   }
 
-  /** Writes the secret into the lock, or beside it if the lock is gone, and says where it is. */
+  /** Leaves the secret in the lock, if that is possible. The error tells the user where the secret is. */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
-    const place = isOurs() ? lock : `${lock}.${process.pid}`;
     try {
-      if (place === lock) write(descriptor, `${secret}\n`);
-      else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600 });
+      if (!isOurs()) throw error;
+      write(descriptor, `${secret}\n`);
     } catch {
-      return environmentError(`its secret is lost, since ${message}. Delete it in the dashboard`);
+      return environmentError(`its secret is lost, because: ${message}. Delete the registration in the dashboard`);
     }
-    letGo();
-    return environmentError(`${message}. Its secret is in ${place}: add it to ${path}, and delete that`);
+    closeFile();
+    return environmentError(`${message}. Its secret is in ${lock}: add the secret to ${path}, and delete ${lock}`);
   }
 
   try {
@@ -106,23 +104,27 @@ export function openSecretWriter(path: string): SecretWriter {
       add(secret) {
         if (secretLines(secret)[0] !== secret) {
           throw environmentError(
-            `its secret is lost, since one that is no line of text cannot be kept in ${path}. Delete it in the dashboard`,
+            `its secret is lost, because it is not a line of text, which ${path} needs. Delete the registration in the dashboard`,
           );
         }
         try {
-          // Read again: a user may have edited the file while the service was asked.
+          // Read again, because a user may have edited the file in the meantime.
           const { text, stat } = readExisting(file, path);
           if (stat !== null) adoptRights(descriptor, stat, path);
           const isThere = secretLines(text).includes(secret);
           const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
           write(descriptor, isThere ? text : `${start}${secret}\n`);
-          if (!isOurs()) throw environmentError(`${lock} was deleted or replaced meanwhile`);
+          if (!isOurs()) throw environmentError(`${lock} was deleted or replaced in the meantime`);
           renameSync(lock, file);
         } catch (error) {
           throw rescue(secret, error);
         }
-        letGo();
-        syncName(file);
+        closeFile();
+        try {
+          syncFolderOf(file);
+        } catch {
+          // The content is synced. Not every file system can also make the rename survive a power cut.
+        }
       },
       close,
     };
@@ -138,40 +140,42 @@ function openLock(lock: string, path: string): number {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw cannotWrite(path, error);
     throw environmentError(
-      `${lock} is there: another registration is under way, or one was cut short. If none is, see whether it holds a secret ` +
-        `that ${path} lacks, and delete it`,
+      `${lock} exists: another registration is running, or was killed. If none is running, add the secret in ${lock}, if any, ` +
+        `to ${path}, and delete ${lock}`,
     );
   }
 }
 
 /**
- * One word, as the document says no more of a secret. Not what other files hold: comments, sections, settings (`KEY=value`),
- * and lists with colons, as `/etc/passwd` is one.
+ * The service's document does not define the form of a secret. So any word is accepted, except words that show another kind of
+ * file: comments, sections, settings (`KEY=value`), and lists with colons such as `/etc/passwd`.
  */
 const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
- * A link is refused: as root we would write wherever another user made it lead to. So is a file that holds more than
- * secrets: its owner means it for something else.
+ * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content,
+ * because it has another purpose.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
   const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
   if (stat === undefined) return { text: "", stat: null };
-  if (stat.isSymbolicLink()) throw environmentError(`${path} is a link: name the file that it leads to`);
-  if (!stat.isFile()) throw environmentError(`cannot keep secrets in ${path}: it is no regular file`);
+  if (stat.isSymbolicLink()) throw environmentError(`${path} is a link: name its target`);
+  if (!stat.isFile()) throw environmentError(`cannot store secrets in ${path}: it is not a regular file`);
   if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
   const text = attempt(path, () => readFileSync(file, "utf8"));
   const wrong = secretLines(text).find((line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line));
   if (wrong === undefined) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
-  throw environmentError(`line ${line} of ${path} is no secret: secrets are kept one a line, in a file of their own`);
+  throw environmentError(
+    `line ${line} of ${path} is not a secret: name a separate file for secrets, with one secret per line`,
+  );
 }
 
 /**
- * The file keeps its owner, and a group that may read it may still do so. Others may not. The lock has the group of the
- * user or of the folder: if it cannot be given to the group of the file, that group must have no rights.
+ * Gives the lock the owner, group and mode of the file, but without access for other users. A new file has the group of the
+ * user or folder. If that cannot be changed to the group of the file, a file that its group can access is refused.
  *
- * @returns whether others could use the file
+ * @returns whether other users had access to the file
  */
 function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string): boolean {
   const self = process.getuid?.();
@@ -185,7 +189,7 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
     } catch (error) {
       if (self === 0) throw error;
       if ((mode & 0o070) !== 0) {
-        throw environmentError(`${path} belongs to a group that you are not in: run this as one of it`);
+        throw environmentError(`${path} belongs to a group that you are not in: run this as a member of that group`);
       }
     }
   }
@@ -197,19 +201,10 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
 function write(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   let written = 0;
-  // A disk that is nearly full takes a part of the bytes, without an error.
+  // If the disk is nearly full, the system writes a part of the bytes without an error.
   while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written, undefined, written);
   ftruncateSync(descriptor, bytes.byteLength);
   fsyncSync(descriptor);
-}
-
-/** Makes the new name survive a power cut. Not every file system can; the content is synced in any case. */
-function syncName(file: string): void {
-  try {
-    syncFolderOf(file);
-  } catch {
-    // The secret is stored all the same.
-  }
 }
 
 function attempt<Result>(path: string, act: () => Result): Result {
@@ -223,6 +218,6 @@ function attempt<Result>(path: string, act: () => Result): Result {
 function cannotWrite(path: string, error: unknown): CliError {
   if (error instanceof CliError) return error;
   const { code } = error as NodeJS.ErrnoException;
-  const why = code === "ENOENT" ? "its folder is not there" : (code ?? "error");
+  const why = code === "ENOENT" ? "its folder does not exist" : (code ?? "error");
   return environmentError(`cannot write the secret file ${path} (${why})`);
 }

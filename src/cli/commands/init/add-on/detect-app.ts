@@ -15,25 +15,24 @@ import {
 
 export type TestRunner = "vitest" | "jest" | "mocha" | "node";
 
-/** What is known of an app. */
+/** What was found out about an app. */
 export interface App {
   language: "typescript" | "javascript";
-  /** What its sources are when they run. TypeScript is written with `import` in both cases. */
+  /** The module system at run time. TypeScript sources have `import` with both. */
   modules: "esm" | "commonjs";
   /** JavaScript that uses `require`. */
   isRequiring: boolean;
-  /** What the names of its sources end with: `.ts`, `.mjs`. */
+  /** The extension of its sources: `.ts`, `.mjs`. */
   extension: string;
-  /** What its imports of its own files end with: `.js`, `.ts` or nothing. */
+  /** The extension in its imports of its own files: `.js`, `.ts` or none. */
   importExtension: string;
   /** The line that imports Express. */
   expressImport: string;
-  expressMajor: number | null;
   testRunner: TestRunner;
-  /** Jest cannot load ES modules such as signalbox here: the lines to add load it only when they run. */
+  /** Jest cannot load ES modules such as signalbox in this app, so the lines to add load signalbox when they run. */
   isLazy: boolean;
   packageManager: PackageManager;
-  /** From the app's folder; empty if the sources are at the top. */
+  /** From the app's folder; empty if the sources are in that folder itself. */
   sourceFolder: string;
   creation: AppCreation | null;
   bodyParser: Place | null;
@@ -41,15 +40,9 @@ export interface App {
   shutdown: Shutdown | null;
 }
 
-/** @throws CliError when it is no Express app */
+/** @throws CliError when it is not an Express app */
 export function detectApp({ manifest, sources, packageManager }: AppFolder): App {
   const { dependencies, scripts } = manifest;
-  const version = /\d+/.exec(dependencies["express"] ?? "")?.[0];
-  const expressMajor = version === undefined ? null : Number(version);
-  if (expressMajor !== null && expressMajor < 4) {
-    throw usageError(`signalbox works with Express 4.18 and 5, and this app has ${expressMajor}: update it first`);
-  }
-
   const creations = sources.flatMap((source) => {
     const creation = findCreation(source);
     return creation === null ? [] : [{ creation, bodyParser: findBodyParser(source, creation) }];
@@ -58,23 +51,23 @@ export function detectApp({ manifest, sources, packageManager }: AppFolder): App
     creations.find((each) => each.bodyParser !== null) ?? creations[0] ?? {};
   if (creation === null && !("express" in dependencies)) {
     throw usageError(
-      "express is no dependency in its package.json: name the folder of your Express app, or make a new receiver with --template express",
+      "its package.json does not depend on express: name the folder of your Express app, or make a new receiver with --template express",
     );
   }
-  const listen = inFileOf(creation, sources, findListen);
+  const listen = inSameFileFirst(creation, sources, findListen);
   const entry = creation?.file ?? listen?.file;
 
-  const ending = /\.[cm]?[jt]s$/.exec(entry ?? sources[0]?.file ?? "")?.[0];
-  const extension = ending ?? ("typescript" in dependencies ? ".ts" : ".js");
+  const found = /\.[cm]?[jt]s$/.exec(entry ?? sources[0]?.file ?? "")?.[0];
+  const extension = found ?? ("typescript" in dependencies ? ".ts" : ".js");
   const isTypeScript = extension.endsWith("ts");
   const entryCode = sources.find(({ file }) => file === entry)?.code ?? "";
-  // Without a type, Node 22 runs JavaScript that has imports as an ES module, and Babel compiles it.
+  // In a package without a type, Node 22 runs JavaScript that has imports as an ES module.
   const hasImports = !isTypeScript && manifest.type === undefined && /^import\s[^(]/m.test(entryCode);
   const isEsm =
     extension.startsWith(".m") || (!extension.startsWith(".c") && (manifest.type === "module" || hasImports));
   const testRunner = testRunnerOf(manifest);
   const loadsEsm = Object.values(scripts).some((script) => script.includes("--experimental-vm-modules"));
-  // Without `esModuleInterop` TypeScript takes no default import.
+  // Without `esModuleInterop`, TypeScript refuses a default import of Express.
   const isNamespace = sources.some(({ code }) => /^import \* as express /m.test(code));
   return {
     language: isTypeScript ? "typescript" : "javascript",
@@ -83,7 +76,6 @@ export function detectApp({ manifest, sources, packageManager }: AppFolder): App
     extension,
     importExtension: importExtensionOf(sources, extension, isEsm),
     expressImport: `import ${isNamespace ? "* as express" : "express"} from "express";`,
-    expressMajor,
     testRunner,
     isLazy: testRunner === "jest" && !(isEsm && loadsEsm),
     packageManager,
@@ -91,12 +83,12 @@ export function detectApp({ manifest, sources, packageManager }: AppFolder): App
     creation,
     bodyParser,
     listen,
-    shutdown: inFileOf(listen, sources, findShutdown),
+    shutdown: inSameFileFirst(listen, sources, findShutdown),
   };
 }
 
-/** What is in the same file comes first. */
-function inFileOf<Found extends Place>(
+/** Searches the file of `place` first, then all other sources. */
+function inSameFileFirst<Found extends Place>(
   place: Place | null,
   sources: readonly Source[],
   find: (source: Source) => Found | null,
@@ -107,7 +99,7 @@ function inFileOf<Found extends Place>(
 
 const RUNNERS = ["vitest", "jest", "mocha"] as const;
 
-/** The one in the script `test`, else the one among the dependencies, else Node's own. */
+/** The runner in the script `test`, else the runner among the dependencies, else Node's. */
 function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
   const script = scripts["test"] ?? "";
   const named = RUNNERS.find((runner) => new RegExp(`\\b${runner}\\b`).test(script));
@@ -116,7 +108,7 @@ function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
 
 const OWN_IMPORT = /(?:\bfrom\s*|\bimport\s*\(?)["'](?:\.{1,2}\/)+[^"'\n.]*(\.[cm]?[jt]s)?["']/g;
 
-/** In TypeScript the ending that its sources use, else the one that its module system needs. */
+/** In TypeScript the extension that its sources use, else the extension that its module system needs. */
 function importExtensionOf(sources: readonly Source[], extension: string, isEsm: boolean): string {
   if (extension !== ".ts") return extension.replace("ts", "js");
   const [first] = sources.flatMap(({ code }) => [...code.matchAll(OWN_IMPORT)]);

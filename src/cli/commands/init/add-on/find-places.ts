@@ -3,21 +3,21 @@ export interface Source {
   /** From the app's folder, with `/`. */
   file: string;
   text: string;
-  /** The same text with blanks for comments, so that an index or a line is that of the text. */
+  /** The text with its comments replaced by blanks. Indexes and line numbers are the same in both. */
   code: string;
 }
 
 const STRING_OR_COMMENT = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
 
 export function sourceOf(file: string, text: string): Source {
-  // A string that holds `//` stays.
+  // Strings are matched too, so that `//` in a string does not count as a comment.
   const code = text.replaceAll(STRING_OR_COMMENT, (piece) =>
     piece.startsWith("/") ? piece.replaceAll(/[^\n]/g, " ") : piece,
   );
   return { file, text, code };
 }
 
-/** A line of a source, for a user to find. */
+/** A line of a source, as it is shown to the user. */
 export interface Place {
   file: string;
   /** From 1. */
@@ -27,13 +27,13 @@ export interface Place {
   indent: string;
 }
 
-/** Where an Express app is made. */
+/** The line that creates the Express app. */
 export interface AppCreation extends Place {
   /** `app`, or `this.app`. */
   variable: string;
 }
 
-/** Not `express().use(…)`: no line can be put behind it. */
+/** Does not match `express().use(…)`: a line inserted after it would split the statement. */
 const CREATION =
   /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(?!\s*\.)/;
 
@@ -44,34 +44,31 @@ export function findCreation(source: Source): AppCreation | null {
   return { ...placeAt(source, match.index + found.length - 1), variable };
 }
 
-/** The first parser of bodies that the app runs. */
+/** The first body parser of the app. */
 export function findBodyParser(source: Source, { variable }: AppCreation): Place | null {
   const path = "(?:[\"'`][^\"'`]*[\"'`]\\s*,\\s*)?";
   const name = "(?:(?:\\w+\\s*\\.\\s*)?(?:json|urlencoded|raw|text)|bodyParser)";
   return placeOf(source, new RegExp(`(?<![\\w$.])${escaped(variable)}\\s*\\.use\\(\\s*${path}${name}\\s*\\(`));
 }
 
-/** Where an app begins to listen. */
+/** The line that calls `listen`. */
 export interface Listen extends Place {
-  /** `if (…) app.listen(…)`: a line above it would run even when it does not. */
+  /** `listen` is inside another statement, such as `if (…) app.listen(…)`: a line above would run in every case. */
   isNested: boolean;
-  /** The default of its port; `null` if the source does not show it. */
-  port: number | null;
 }
 
 const NESTED = /^(?:if|else|for|while|do|try)\b|^[.)]|[{?]|=>|&&|\|\|/;
-const PORT = /(?:\.listen\s*\(|\bport\b)[^\n]*?\b(\d{4,5})\b/i;
 
 export function findListen(source: Source): Listen | null {
   const place = placeOf(source, /\.listen\s*\(/);
   if (place === null) return null;
   const head = place.text.slice(0, place.text.indexOf(".listen") + 1);
-  return { ...place, isNested: NESTED.test(head), port: Number(PORT.exec(source.code)?.[1] ?? 0) || null };
+  return { ...place, isNested: NESTED.test(head) };
 }
 
-/** The function of an app that runs at SIGTERM. */
+/** The line where the app's handler of SIGTERM begins. */
 export interface Shutdown extends Place {
-  /** The function begins on that line and ends on a later one, so that a line can be put inside. */
+  /** The handler begins on that line and ends on a later line, so a line can be inserted below. */
   isOpen: boolean;
   isAsync: boolean;
 }
@@ -82,7 +79,7 @@ export function findShutdown(source: Source): Shutdown | null {
   const place =
     (handler === undefined ? null : definitionOf(handler, source)) ??
     placeOf(source, listener) ??
-    // In a loop over signals, or in a call of a library.
+    // In a loop over several signal names, or in a call of a library.
     placeOf(source, /["'`]SIGTERM["'`]/);
   if (place === null) return null;
   const isOpen = /(?:=>|\bfunction\b.*)\s*\{\s*(?:\/\/.*)?$/.test(place.text);
@@ -98,7 +95,7 @@ function definitionOf(handler: string, source: Source): Place | null {
 const IMPORT =
   /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?|^(?:const|let|var)\s[^;=]*?=\s*require\(["'][^"'\n]+["']\)[^\n]*$/gm;
 
-/** The last line of the imports above a line: `require` has to stand above the line that uses it. */
+/** The last import above the line `before`. A `require` below that line would run too late. */
 export function findLastImport(source: Source, before: number): Place | null {
   const ends = [...source.code.matchAll(IMPORT)].map(({ index, 0: found }) =>
     placeAt(source, index + found.length - 1),
@@ -117,7 +114,6 @@ export function placeAt({ file, text }: Source, index: number): Place {
   return { file, line, text: found.trim(), indent: /^\s*/.exec(found)?.[0] ?? "" };
 }
 
-/** A name, for a regular expression. */
 function escaped(name: string): string {
   return name.replaceAll(/[.$]/g, "\\$&");
 }

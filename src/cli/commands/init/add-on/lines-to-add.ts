@@ -2,14 +2,14 @@ import { posix } from "node:path";
 import type { App } from "./detect-app.js";
 import { findLastImport, placeAt, type Place, type Shutdown, type Source } from "./find-places.js";
 
-/** Lines that a user adds by hand. */
+/** Lines that the user adds to one place of a file. */
 export interface LinesToAdd {
   purpose: "import" | "mount" | "start" | "close";
-  /** From the app's folder; `null` if no file for them was found. */
+  /** From the app's folder; `null` if no fitting file was found. */
   file: string | null;
-  /** Of the file as it is now, from 1; `null` if no line for them was found. */
+  /** The line in the unchanged file, from 1; `null` if no fitting line was found. */
   line: number | null;
-  /** `inside`: in the function or the statement that begins on that line. */
+  /** `inside`: in the function or statement that begins on that line. */
   place: "above" | "below" | "inside" | null;
   /** The text of that line. */
   at: string | null;
@@ -19,14 +19,14 @@ export interface LinesToAdd {
 export const MOUNT_PATH = "/webhooks/signals";
 
 /**
- * In the order in which a user adds them.
+ * The lines in the order in which a user adds them.
  *
- * @param routerModule path of the new router from the app's folder, without its ending
+ * @param routerModule path of the new router from the app's folder, without its extension
  */
 export function linesToAdd(app: App, sources: readonly Source[], routerModule: string): LinesToAdd[] {
   const { creation, bodyParser, listen, shutdown } = app;
   const mountAt = mountPlace(app);
-  const startAt = listen === null ? nowhere(null) : at(listen, listen.isNested ? "inside" : "above");
+  const startAt = listen === null ? NOWHERE : at(listen, listen.isNested ? "inside" : "above");
   const moduleFor = (file: string | null): string => `"${specifierOf(routerModule, file, app.importExtension)}"`;
   const callIn = (file: string | null, call: string): string => callOn(app, moduleFor(file), call);
   const edits: LinesToAdd[] = [
@@ -47,7 +47,7 @@ export function linesToAdd(app: App, sources: readonly Source[], routerModule: s
     const module = moduleFor(file);
     const text = app.isRequiring ? `const { signals } = require(${module});` : `import { signals } from ${module};`;
     const source = sources.find((each) => each.file === file);
-    const where = source === undefined ? nowhere(null) : importPlace(source, line ?? Infinity);
+    const where = source === undefined ? NOWHERE : importPlace(source, line ?? Infinity);
     return [{ purpose: "import", ...where, lines: [text] }, edit];
   });
 }
@@ -55,25 +55,19 @@ export function linesToAdd(app: App, sources: readonly Source[], routerModule: s
 type Where = Pick<LinesToAdd, "file" | "line" | "place" | "at">;
 
 function mountPlace({ creation, bodyParser }: App): Where {
-  if (bodyParser === null) return creation === null ? nowhere(null) : at(creation, "below");
-  // On the line that makes the app there is no place between the two.
-  return bodyParser.line === creation?.line ? nowhere(bodyParser) : at(bodyParser, "above");
+  if (bodyParser !== null) return at(bodyParser, "above");
+  return creation === null ? NOWHERE : at(creation, "below");
 }
 
 function at({ file, line, text }: Place, place: "above" | "below" | "inside"): Where {
   return { file, line, place, at: text };
 }
 
-function nowhere(place: Place | null): Where {
-  return { file: place?.file ?? null, line: null, place: null, at: null };
-}
+const NOWHERE: Where = { file: null, line: null, place: null, at: null };
 
 function importPlace(source: Source, before: number): Where {
   const last = findLastImport(source, before);
-  if (last !== null) return at(last, "below");
-  const first = placeAt(source, 0);
-  const isDirective = /^(?:#!|["']use strict["'])/.test(first.text);
-  return at(first, isDirective ? "below" : "above");
+  return last === null ? at(placeAt(source, 0), "above") : at(last, "below");
 }
 
 function indented(lines: readonly string[], like: Place | null, more = ""): string[] {
@@ -85,7 +79,7 @@ function specifierOf(routerModule: string, file: string | null, importExtension:
   return `${path.startsWith(".") ? path : `./${path}`}${importExtension}`;
 }
 
-/** A call of `signals`: of the imported one, or of one that is loaded when the line runs. */
+/** Calls a method of `signals`, which is imported at the top of the file, or loaded when the line runs. */
 function callOn({ isLazy }: App, module: string, call: string): string {
   return isLazy ? `import(${module}).then(({ signals }) => signals.${call})` : `signals.${call}`;
 }
@@ -93,17 +87,17 @@ function callOn({ isLazy }: App, module: string, call: string): string {
 function mountLines({ creation, isLazy }: App, module: string): string[] {
   const use = `${creation?.variable ?? "app"}.use("${MOUNT_PATH}", `;
   if (!isLazy) return [`${use}signals.router);`];
-  // What cannot be loaded is an error of the request.
+  // If the module cannot be loaded, Express answers the request with the error.
   const line = `  import(${module}).then(({ signals }) => signals.router(req, res, next), next);`;
   return [`${use}(req, res, next) => {`, line, "});"];
 }
 
-/** Nothing waits for the start: deliveries before it get 503, and the sender tries again. */
+/** The app does not wait for the start. Earlier deliveries get 503, and the service sends them again. */
 function startLines(starting: string): string[] {
   return [`${starting}.catch((error) => {`, "  console.error(error);", "  process.exit(1);", "});"];
 }
 
-/** For an app that has no listener of SIGTERM. */
+/** For an app without a handler of SIGTERM. */
 function endLines(closing: string): string[] {
   return [
     'process.once("SIGTERM", () => {',
@@ -115,17 +109,17 @@ function endLines(closing: string): string[] {
   ];
 }
 
-/** For an app that has one. */
+/** For an app with a handler of SIGTERM. */
 function closeLines({ isOpen, isAsync }: Shutdown, closing: string): string[] {
   if (!isOpen) {
     const where = "// In the function that runs at SIGTERM and SIGINT, before it calls process.exit():";
     return [where, `await ${closing};`];
   }
   if (isAsync) return [`await ${closing};`];
-  // `await` would be a syntax error here.
+  // `await` would be a syntax error in this function.
   return [
     `${closing}.catch(console.error).then(() => {`,
-    "  // Move process.exit() here, if your app calls it: it waits for nothing.",
+    "  // If your app calls process.exit(), move that call here: it ends the process at once.",
     "});",
   ];
 }

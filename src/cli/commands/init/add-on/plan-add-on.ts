@@ -4,34 +4,34 @@ import { fileURLToPath } from "node:url";
 import { echoed } from "../../../console/printable.js";
 import { cdCommand } from "../../../console/shell-quote.js";
 import { usageError } from "../../../options/exit.js";
-import type { PackageManager } from "../package-manager.js";
+import { EXEC, type PackageManager } from "../package-manager.js";
 import type { PlannedFile } from "../write-files.js";
 import { readAppFolder } from "./app-folder.js";
-import { installCommands, notesFor, sendCommand, testCommand } from "./commands.js";
+import { installCommands, notesFor, testCommand } from "./commands.js";
 import { describeAddOn, type AddOnPlan } from "./describe-add-on.js";
 import { detectApp, type App } from "./detect-app.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
 import { renderSource } from "./render-source.js";
 
-/** The path is the same from `src` and from `dist`. */
+/** The path is valid from `src` and from `dist`. */
 const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", import.meta.url));
 
 export interface AddOnOptions {
-  /** The folder for the new files, from the app's. @default `signals` in the folder of its sources */
+  /** The folder for the new files, relative to the app's folder. @default `signals` in the folder of its sources */
   into?: string | undefined;
   /** Replace files of the same name. */
   force?: boolean | undefined;
-  /** @default the one that the app uses */
+  /** @default the package manager of the app */
   packageManager?: PackageManager | undefined;
-  /** What the package manager installs. @default "signalbox" */
+  /** The argument of `npm install`. @default "signalbox" */
   signalbox?: string | undefined;
 }
 
 /**
- * Plans the files of the add-on for the Express app in a folder. Nothing is written.
+ * Plans the files of the add-on for the Express app in a folder. Writes nothing.
  *
- * @param appDir where the app's `package.json` is
- * @throws CliError when there is no Express app, or when one of the files exists
+ * @param appDir the folder of the app's `package.json`
+ * @throws CliError when there is no Express app, or when one of the files exists and `force` is not set
  */
 export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan {
   const { into, force = false, signalbox = "signalbox" } = options;
@@ -44,19 +44,19 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
   const taken = files.find(({ path }) => existsSync(join(folder.directory, path)));
   if (taken !== undefined && !force) {
     throw usageError(
-      `${echoed(taken.path)} is there already: give --force to replace it, or name another folder with --into`,
+      `${echoed(taken.path)} exists already: give --force to replace it, or name another folder with --into`,
     );
   }
-  const { language, modules, expressMajor, testRunner, packageManager } = app;
+  const { language, modules, testRunner, packageManager } = app;
   const plan = {
-    app: { language, modules, expressMajor, testRunner, packageManager },
+    app: { language, modules, testRunner, packageManager },
     files,
     edits: linesToAdd(app, folder.sources, posix.join(target, "router")),
     commands: {
       cd: cdCommand(folder.directory),
       install: installCommands(app, folder.manifest, signalbox),
       test: testCommand(app, test.path),
-      send: sendCommand(app, MOUNT_PATH),
+      send: `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:3000${MOUNT_PATH}`,
     },
     environment: ENVIRONMENT,
     notes: notesFor(app, folder.manifest, test.path),
@@ -65,21 +65,19 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
 }
 
 const ENVIRONMENT: AddOnPlan["environment"] = [
-  { name: "SIGNALS_SECRET", value: "whsec_…", what: "the signing secret, shown when the webhook is registered" },
-  { name: "SIGNALS_DB", value: "signals.db", what: "the inbox's file, on a disk that stays; this is the default" },
+  { name: "SIGNALS_SECRET", value: "whsec_…", what: "the signing secret; the service shows it when you register" },
+  { name: "SIGNALS_DB", value: "signals.db", what: "the inbox's file, on a persistent disk; this is the default" },
 ];
 
-/** Characters that would end a string of a source, or mean something in it. */
+/** Characters that an import cannot hold without an escape. */
 const UNQUOTABLE = /["'`$\p{Cc}\u2028\u2029]/u;
 
-/** The folder with `/`. It must be inside of the app. */
+/** The folder with `/`. It must be inside the app. */
 function targetFolder(into: string): string {
-  if (UNQUOTABLE.test(into)) {
-    throw usageError(`--into ${echoed(into)} cannot stand in an import: name a folder such as src/signals`);
-  }
   const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
-  if (!isAbsolute(into) && folder !== ".." && !folder.startsWith("../")) return folder;
-  throw usageError(`--into ${echoed(into)} leads out of the app: name a folder in it, such as src/signals`);
+  const isOutside = isAbsolute(into) || folder === ".." || folder.startsWith("../");
+  if (!isOutside && !UNQUOTABLE.test(folder)) return folder;
+  throw usageError(`--into ${echoed(into)}: name a folder inside the app, such as src/signals`);
 }
 
 function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "test", PlannedFile> {
@@ -99,7 +97,7 @@ function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "
   return {
     router: file("router", "router"),
     onSignal: file("on-signal", "on-signal"),
-    // Jest would run a file that is called a test. Vitest takes `import` everywhere, and `require` nowhere.
+    // Jest would run a file named *.test. Vitest can only be imported, also from a test in a CommonJS app.
     test: file("router.test", isLazy ? "router.check" : "router.test", isRequiring && !isVitest),
   };
 }

@@ -1,19 +1,19 @@
-/** How a template is written for an app. */
+/** The properties of an app that its files depend on. */
 export interface Rendering {
   isTypeScript: boolean;
-  /** Write `require` and `module.exports`. */
+  /** Use `require` and `module.exports`. */
   isCommonJs: boolean;
-  /** What imports of the app's own files end with. */
+  /** The extension in imports of the app's files. */
   importExtension: string;
   /** The line that imports Express. */
   expressImport: string;
-  /** Where `it` is imported from; `null` where the test runner has it as a global. */
+  /** The module that exports `it`; `null` if `it` is a global of the test runner. */
   testModule: "node:test" | "vitest" | null;
 }
 
 /**
- * A template of `templates/add-on` in the language, the module system and the test runner of an app. The templates are
- * TypeScript that a compiler checks, with ES modules and `node:test`; this knows only the forms that they use.
+ * Translates a template of `templates/add-on` into the language, module system and test runner of an app. The templates are
+ * type-checked TypeScript with ES modules and `node:test`. This function handles only the syntax that they use.
  */
 export function renderSource(template: string, rendering: Rendering): string {
   const { isTypeScript, isCommonJs, importExtension, expressImport, testModule } = rendering;
@@ -21,13 +21,13 @@ export function renderSource(template: string, rendering: Rendering): string {
     .replace(/^import express .+$/m, expressImport)
     .replaceAll(/"(\.\/[\w-]+)\.js"/g, `"$1${importExtension}"`)
     .replace(/^(import .+ from )"node:test";\n/m, testModule === null ? "" : `$1"${testModule}";\n`)
-    // Linters want `void` before a promise that is not awaited, and only `node:test` returns one.
+    // Linters require `void` in front of a promise that is not awaited. Only the `it` of `node:test` returns a promise.
     .replaceAll(/^void /gm, isTypeScript && testModule === "node:test" ? "void " : "");
   const text = isTypeScript ? runs : toJavaScript(runs);
   return isCommonJs ? toCommonJs(text) : text;
 }
 
-/** Types of exported functions become JSDoc. All other types are left out. */
+/** Types of exported functions become JSDoc. All other types are removed. */
 function toJavaScript(text: string): string {
   const modules = new Map<string, string>();
   const untyped = text
