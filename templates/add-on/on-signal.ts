@@ -1,11 +1,11 @@
 import type { Handoff, Signal } from "signalbox";
 
 /**
- * Called with each signal. Give it to your own queue or database here: once this
- * returns, or its promise resolves, the signal is yours. While it throws or
- * rejects, the signal comes again, for days.
+ * The receiver calls this function with each signal. Store the signal in your
+ * own queue or database here. If this throws or rejects, the receiver calls it
+ * again, for several days. After that the event is dead.
  *
- * A signal may come twice, with the same `handoff.deliveryKey`.
+ * A signal can come twice, with the same `handoff.deliveryKey`.
  */
 export function onSignal(signal: Signal, handoff: Handoff) {
   const { product, signal_type: signalType, title } = signal.data;

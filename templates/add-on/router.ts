@@ -5,8 +5,8 @@ import { sqliteStore } from "signalbox/stores/sqlite";
 import { onSignal } from "./on-signal.js";
 
 /**
- * A receiver of signals, and the router that leads to it. Mount the router
- * before any body parser: the signature covers the bytes as they were sent.
+ * Creates a receiver of signals and its router. Mount the router in front of
+ * all body parsers, because the signature covers the exact bytes.
  */
 export function createSignals(options: ReceiverOptions) {
   const receiver = createReceiver(options);
@@ -26,22 +26,22 @@ export function createSignals(options: ReceiverOptions) {
       if (typeof options.secrets === "function") await options.secrets();
       await receiver.start();
     },
-    /** Takes no more deliveries, waits for onSignal, and closes the inbox. */
+    /** Refuses new deliveries, waits for onSignal, and closes the inbox. */
     close: () => receiver.close(),
   };
 }
 
-/** Read at each delivery, so a secret can change while the app runs. */
+/** Read at each delivery, so the secret can change while the app runs. */
 function signingSecret() {
   const { SIGNALS_SECRET = "" } = process.env;
   if (SIGNALS_SECRET.trim() !== "") return SIGNALS_SECRET;
-  throw new Error("SIGNALS_SECRET is not set: it is your webhook's secret.");
+  throw new Error("Set SIGNALS_SECRET to the secret of your webhook.");
 }
 
-// A file on a disk that stays when the app is deployed anew.
+// This file must be on a disk that survives a new deployment of the app.
 const { SIGNALS_DB = "signals.db" } = process.env;
 
-/** Those of this app. Nothing is opened before `signals.start()`. */
+/** The receiver of this app. The file is opened by `signals.start()`. */
 export const signals = createSignals({
   secrets: signingSecret,
   store: sqliteStore(SIGNALS_DB),

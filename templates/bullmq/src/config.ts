@@ -18,7 +18,7 @@ const RECEIVER = {
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(10),
 };
 
-/** The worker sees no signing secret. */
+/** The worker does not read the signing secret. */
 const WORKER = {
   ...SHARED,
   WORKER_CONCURRENCY: wholeNumber(1, 1000).default(8),

@@ -1,17 +1,17 @@
 import type { Redis } from "ioredis";
 
-/** Remembers which signals were handled, longer than their jobs are kept. */
+/** Stores which signals were handled, for longer than their jobs are kept. */
 export interface HandledKeys {
   has(deliveryKey: string): Promise<boolean>;
   add(deliveryKey: string): Promise<void>;
 }
 
-/** As long as signalbox remembers the id of an event. */
+/** The default time that signalbox keeps the id of an event. */
 const KEPT_SECONDS = 30 * 24 * 60 * 60;
 
 /**
- * In Redis. If your effects go into a database, keep the keys there instead, in the same transaction as the effect: then a
- * crash between the two cannot repeat it.
+ * Stores the keys in Redis. If your effects are in a database, store the keys there, in the same transaction as the effect.
+ * Then a crash cannot repeat an effect.
  */
 export function handledKeysIn(redis: Redis, queueName: string): HandledKeys {
   const nameOf = (deliveryKey: string): string => `${queueName}:handled:${deliveryKey}`;

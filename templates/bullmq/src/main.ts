@@ -9,7 +9,7 @@ await runProcess(readConfig, async (config, logger) => {
   const receiver = await startReceiver(config, logger, createOnSignal(queue));
   return async () => {
     await receiver.close();
-    // Without Redis there is nothing to close, and it is no failure: the inbox keeps the signals that were not handed off.
+    // Without Redis, closing fails. That is harmless, because the inbox keeps the signals that are not done.
     await queue.close().catch((error: unknown) => logger.warn({ err: error }, "Redis"));
   };
 });

@@ -5,7 +5,7 @@ import type { Signal } from "signalbox";
 export const QUEUE_NAME = "signals";
 
 export interface SignalJob {
-  /** The same in every hand-off of the signal. */
+  /** The same value in every hand-off of the signal. */
   deliveryKey: string;
   signal: Signal;
 }
@@ -14,16 +14,16 @@ export type SignalQueue = Queue<SignalJob, void>;
 
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** @param name each test uses its own. @default "signals" */
+/** @param name each test uses another name. @default "signals" */
 export function createSignalQueue(redisUrl: string, logger: Logger, name: string = QUEUE_NAME): SignalQueue {
   const queue: SignalQueue = new Queue(name, {
-    // Without Redis the inbox keeps the signal: `add` fails at once or, if there was no connection yet, when the time of the
-    // hand-off is over.
+    // Without Redis, `add` fails at once or, before the first connection, when the time of the hand-off is over. The signal
+    // then stays in the inbox.
     connection: { url: redisUrl, enableOfflineQueue: false },
     defaultJobOptions: {
       attempts: 10,
       backoff: { type: "exponential", delay: 5000 },
-      // A repeat is recognised while the job is there; signalbox tries for days.
+      // A repeated signal is ignored while its job exists. signalbox retries for several days.
       removeOnComplete: { age: 4 * DAY_SECONDS },
     },
   });
@@ -31,7 +31,7 @@ export function createSignalQueue(redisUrl: string, logger: Logger, name: string
   return queue;
 }
 
-/** BullMQ allows no `:` in an id. Different keys stay different. */
+/** BullMQ does not allow `:` in an id, so it is escaped. */
 export function jobIdOf(deliveryKey: string): string {
   return deliveryKey.replaceAll("%", "%25").replaceAll(":", "%3A");
 }

@@ -10,21 +10,21 @@ import { QUEUE_NAME, type SignalJob } from "./signal-queue.js";
 
 export interface RunningWorker {
   worker: Worker<SignalJob, void>;
-  /** Waits for the jobs that run. Those that do not finish are done again by another worker. */
+  /** Waits for running jobs. Another worker repeats the jobs that do not finish. */
   close(): Promise<void>;
 }
 
-/** How long one job may take. */
+/** The time limit of a job. */
 const JOB_TIMEOUT_MS = 30_000;
-/** How long the end of the process may take. Without Redis no job can finish, and BullMQ would wait for ever. */
+/** The time limit of `close`. Without Redis, BullMQ would wait forever, because jobs cannot finish. */
 const CLOSE_TIMEOUT_MS = JOB_TIMEOUT_MS + 5000;
 const CLOSE_TIMEOUT_WITHOUT_REDIS_MS = 1000;
 
 /**
- * Takes jobs and handles each signal once, as far as possible: signals that were handled are skipped. After a crash between
- * the effect and its key, the signal is handled again, with the same `deliveryKey`.
+ * Takes jobs and skips signals that were handled before. After a crash between the effect and storing its key, the signal is
+ * handled again, with the same `deliveryKey`.
  *
- * @param queueName each test uses its own. @default "signals"
+ * @param queueName each test uses another name. @default "signals"
  */
 export async function startWorker(
   config: Pick<WorkerConfig, "REDIS_URL" | "WORKER_CONCURRENCY">,
@@ -47,7 +47,7 @@ export async function startWorker(
     } catch (error) {
       if (error instanceof PermanentFailure) throw new UnrecoverableError(error.message);
       if (!(error instanceof RetryLater)) throw error;
-      // No attempt is used up: nothing is broken.
+      // A delayed job does not use up an attempt.
       await job.moveToDelayed(Date.now() + error.delayMs, token);
       throw new DelayedError();
     }

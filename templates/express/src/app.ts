@@ -3,35 +3,35 @@ import type { Logger } from "pino";
 import type { Receiver } from "signalbox";
 import { expressHandler } from "signalbox/express";
 
-/** The routes. The receiver is a parameter, so that tests can use one of their own. */
+/** Creates the routes. The receiver is a parameter, so that tests can use another receiver. */
 export function createApp(receiver: Receiver, logger: Logger): Express {
   const app = express();
   app.disable("x-powered-by");
 
-  // Before any body parser: the signature covers the bytes as they were sent.
+  // In front of all body parsers, because the signature covers the exact bytes that were sent.
   app.use("/webhooks/signals", expressHandler(receiver));
 
-  // The process runs. A full disk is no reason to restart it.
+  // Reports that the process runs. It ignores the inbox, because a restart would not repair a full disk.
   app.get("/healthz", (_request, response) => {
     response.json({ ok: true });
   });
-  // Deliveries are taken: started, not closing, and the last commit worked.
+  // Reports whether deliveries are accepted: the receiver has started, is not closing, and its last commit succeeded.
   app.get("/readyz", (_request, response) => {
     const { ok, state } = receiver.health();
     response.status(ok ? 200 : 503).json({ ok, state });
   });
 
   app.use(express.json());
-  // Routes of your own go here.
+  // Add your routes here.
 
   app.use((_request, response) => {
-    response.status(404).json({ error: { code: "not_found", message: "There is nothing here." } });
+    response.status(404).json({ error: { code: "not_found", message: "This address does not exist." } });
   });
   app.use(answerFailure(logger));
   return app;
 }
 
-/** Express takes a function of four parameters as an error handler. Its default one sends the stack. */
+/** Express recognises an error handler by its four parameters. The default handler would send the stack. */
 function answerFailure(logger: Logger): ErrorRequestHandler {
   return (error: { status?: number }, _request, response, next) => {
     if (response.headersSent) return next(error);

@@ -3,7 +3,7 @@ import { address, readEnvironment, secret, wholeNumber } from "./read-environmen
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** Every variable that is read, with its default. */
+/** All variables of the receiver, with their defaults. */
 const SHAPE = {
   SIGNALS_SECRET: secret(),
   SIGNALS_SECRET_NEXT: secret().optional(),

@@ -1,37 +1,37 @@
 import { isKnownSignalType, PermanentFailure, RetryLater, type Signal } from "signalbox";
 
-/** A message, and the team that gets it. */
+/** A message for a team. */
 export interface Alert {
   team: "pricing" | "growth" | "product" | "everyone";
   text: string;
 }
 
 export interface HandlingContext {
-  /** The same each time this signal is handled: pass it on, so that a repeat changes nothing. */
+  /** The same value each time this signal is handled. Pass it on, so that the other system can ignore repeats. */
   deliveryKey: string;
-  /** Aborted when there is no time left. */
+  /** Aborts when the time for this signal is over. */
   abortSignal: AbortSignal;
 }
 
 export interface AlertTarget {
-  /** Where alerts are posted. */
+  /** The address that alerts are posted to. */
   url: string | undefined;
-  /** What happens to alerts if there is no address. */
+  /** Logs alerts if there is no address. */
   log: (alert: Alert) => void;
 }
 
-/** Handles one signal. Replace it with what your system does. */
+/** Handles a signal. Replace this function with the work of your system. */
 export async function handleSignal(signal: Signal, context: HandlingContext, target: AlertTarget): Promise<void> {
   const alert = alertOf(signal);
   if (target.url === undefined) target.log(alert);
   else await postAlert(target.url, alert, context);
 }
 
-/** The compiler knows the types: a misspelt one is an error, and so is a `switch` without `default`. */
+/** Chooses the team by the signal type. The compiler refuses a misspelt type, and a `switch` without `default`. */
 export function alertOf({ data }: Signal): Alert {
   const type = data.signal_type;
   const text = `${data.title} (${data.url})`;
-  // The service may send types that are newer than this release of signalbox.
+  // The service can send types that this release of signalbox does not know.
   if (!isKnownSignalType(type)) return { team: "everyone", text: `${type}: ${text}` };
   switch (type) {
     case "price_increased":
@@ -53,20 +53,20 @@ export function alertOf({ data }: Signal): Alert {
   }
 }
 
-/** Resolves when the other server has it. */
+/** Resolves when the other server has accepted the alert. */
 async function postAlert(url: string, alert: Alert, { deliveryKey, abortSignal }: HandlingContext): Promise<void> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": deliveryKey },
     body: JSON.stringify(alert),
     signal: abortSignal,
-    // A redirect would turn the POST into a GET, and no alert would arrive.
+    // A followed redirect would turn the POST into a GET, which loses the alert.
     redirect: "manual",
   });
-  // The connection can be used again only when the body was read.
+  // Without reading the body, the connection could not be used again.
   await response.arrayBuffer();
   if (response.status === 429) throw new RetryLater("alerts are rate limited", { delayMs: 60_000 });
-  // Another attempt would be refused too. The signal waits for a person.
+  // Another attempt would be refused too, so the signal becomes dead.
   if (response.status === 400 || response.status === 422)
     throw new PermanentFailure(`alert refused: ${response.status}`);
   if (!response.ok) throw new Error(`alerts answered ${response.status}`);

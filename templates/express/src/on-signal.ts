@@ -2,8 +2,8 @@ import type { HandoffCallback, Signal } from "signalbox";
 import { handleSignal } from "./handle-signal.js";
 
 /**
- * The receiver calls it for each signal. When it resolves the signal is done; when it rejects, the signal comes again,
- * 20 times, for days. It may come twice after a crash.
+ * The receiver calls the returned function with each signal. If it resolves, the signal is done. If it rejects, the receiver
+ * calls it again, 20 times over several days. After a crash a signal can come twice.
  */
 export function createOnSignal(alertsUrl: string | undefined): HandoffCallback<Signal> {
   return (signal, handoff) =>

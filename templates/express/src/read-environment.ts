@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * Checks the variables that `shape` names. An empty one counts as one that is not set.
+ * Checks the variables that `shape` names. An empty variable counts as not set.
  *
- * @throws Error that names every variable that is wrong, and says what it must be. Values are not in it: some are secret.
+ * @throws Error that names every wrong variable and what it must be. It does not hold values, because some are secret.
  */
 export function readEnvironment<Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -13,16 +13,16 @@ export function readEnvironment<Shape extends z.ZodRawShape>(
   const result = z.object(shape).safeParse(set);
   if (result.success) return result.data;
   const lines = result.error.issues.map(({ path, message }) => `  ${path.join(".")} ${message}`);
-  throw new Error(`The environment is not right (see .env.example):\n${lines.join("\n")}`);
+  throw new Error(`The environment has mistakes (see .env.example):\n${lines.join("\n")}`);
 }
 
-/** A secret: any text but blanks. It is not trimmed, since a blank may belong to it. */
+/** Accepts any text that is not blank. It is not trimmed, because a blank can be a part of a secret. */
 export const secret = (): z.ZodType<string> =>
-  z.string("is not set: give it the signing secret of your webhook").regex(/\S/, "is blank");
+  z.string("is not set: set it to the signing secret of your webhook").regex(/\S/, "is blank");
 
-export const wholeNumber = (least: number, most: number): z.ZodType<number> => {
-  const message = `must be a whole number from ${least} to ${most}`;
-  return z.string().regex(/^\d+$/, message).transform(Number).pipe(z.number().min(least, message).max(most, message));
+export const wholeNumber = (min: number, max: number): z.ZodType<number> => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.string().regex(/^\d+$/, message).transform(Number).pipe(z.number().min(min, message).max(max, message));
 };
 
 export const address = (...protocols: readonly string[]): z.ZodType<string> =>

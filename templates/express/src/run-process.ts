@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { pino, type Logger } from "pino";
 
 /**
- * Runs until SIGTERM or SIGINT, then closes and ends with 0. If it cannot start, it ends with 1, and says why in the log and,
- * in one line, on stderr.
+ * Runs until SIGTERM or SIGINT, then closes and exits with 0. If an error occurs, it logs the error, prints it on stderr and
+ * exits with 1.
  *
- * @param readConfig throws when the environment is wrong
- * @param start starts the work, and resolves to what stops it
+ * @param readConfig throws when the environment has mistakes
+ * @param start starts the work, and resolves to a function that stops it
  */
 export async function runProcess<Config extends { LOG_LEVEL: string }>(
   readConfig: (env: NodeJS.ProcessEnv) => Config,
@@ -18,11 +18,11 @@ export async function runProcess<Config extends { LOG_LEVEL: string }>(
     if (existsSync(".env")) process.loadEnvFile(".env");
     config = readConfig(process.env);
   } catch (error) {
-    return giveUp(error, logger);
+    return fail(error, logger);
   }
   logger = pino({ level: config.LOG_LEVEL });
   const stop = new Promise<NodeJS.Signals>((resolve) => {
-    // `on`, not `once`: npm passes a Ctrl-C on, so that it comes twice.
+    // `on` instead of `once`, because npm forwards Ctrl-C, so SIGINT arrives twice.
     for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, resolve);
   });
   try {
@@ -31,12 +31,12 @@ export async function runProcess<Config extends { LOG_LEVEL: string }>(
     await close();
     process.exit(0);
   } catch (error) {
-    giveUp(error, logger);
+    fail(error, logger);
   }
 }
 
-function giveUp(error: unknown, logger: Logger): never {
-  logger.fatal({ err: error }, "cannot go on");
-  process.stderr.write(`cannot go on: ${error instanceof Error ? error.message : String(error)}\n`);
+function fail(error: unknown, logger: Logger): never {
+  logger.fatal({ err: error }, "the process failed");
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }

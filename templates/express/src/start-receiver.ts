@@ -8,7 +8,7 @@ import type { Config } from "./config.js";
 
 export interface RunningReceiver {
   port: number;
-  /** Takes no more deliveries, waits for callbacks, closes the inbox. Signals that are not handed off stay in it. */
+  /** Refuses new deliveries, waits for callbacks, and closes the inbox. Signals that are not done stay in the inbox. */
   close(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export async function startReceiver(
   const secrets = [config.SIGNALS_SECRET, config.SIGNALS_SECRET_NEXT].filter((secret) => secret !== undefined);
   const store = sqliteStore(config.INBOX_PATH);
   const receiver = createReceiver({ secrets, store, onSignal, logger });
-  receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal was given up"));
+  receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
   await receiver.start();
   const close = (): Promise<void> => receiver.close({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000 });
 
@@ -31,7 +31,7 @@ export async function startReceiver(
     await close();
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
-      const fix = "end the program that has it, or set PORT to another";
+      const fix = "end the program that uses it, or set PORT to another port";
       throw new Error(`port ${config.PORT} is in use: ${fix}`, { cause: error });
     }
     throw error;
@@ -43,7 +43,7 @@ export async function startReceiver(
     async close() {
       server.close();
       await close();
-      // Connections that their callers keep open would keep the process alive.
+      // Idle keep-alive connections would keep the process alive.
       server.closeAllConnections();
     },
   };

@@ -31,7 +31,7 @@ async function failingRun(env: NodeJS.ProcessEnv): Promise<{ said: string; logge
 
 const logOf = (message: string): object => ({
   level: 60,
-  msg: "cannot go on",
+  msg: "the process failed",
   err: { message: expect.stringContaining(message) as string },
 });
 
@@ -40,8 +40,8 @@ const timeout = 60_000;
 
 test("a mistake in the environment is printed for a person, and logged", { timeout }, async () => {
   const { said, logged } = await failingRun({ SIGNALS_SECRET: "" });
-  const message = "SIGNALS_SECRET is not set: give it the signing secret of your webhook";
-  expect(said).toBe(`cannot go on: The environment is not right (see .env.example):\n  ${message}\n`);
+  const message = "SIGNALS_SECRET is not set: set it to the signing secret of your webhook";
+  expect(said).toBe(`error: The environment has mistakes (see .env.example):\n  ${message}\n`);
   expect(logged).toMatchObject(logOf(message));
 });
 
@@ -51,8 +51,8 @@ test("a port that is in use is printed for a person, and logged", { timeout }, a
   await once(server, "listening");
   const PORT = String((server.address() as AddressInfo).port);
   const { said, logged } = await failingRun({ PORT, INBOX_PATH: join(tempFolder(), "signals.db") });
-  const message = `port ${PORT} is in use: end the program that has it, or set PORT to another`;
-  expect(said).toBe(`cannot go on: ${message}\n`);
+  const message = `port ${PORT} is in use: end the program that uses it, or set PORT to another port`;
+  expect(said).toBe(`error: ${message}\n`);
   expect(logged).toMatchObject(logOf(message));
 });
 
@@ -63,6 +63,6 @@ test("an inbox that another process has is printed for a person, and logged", { 
   await owner.start();
   onTestFinished(() => owner.close());
   const { said, logged } = await failingRun({ INBOX_PATH });
-  expect(said).toMatch(/^cannot go on: .*signals\.db.*\n$/);
+  expect(said).toMatch(/^error: .*signals\.db.*\n$/);
   expect(logged).toMatchObject({ level: 60, err: { code: "store_in_use" } });
 });
