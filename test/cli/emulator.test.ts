@@ -210,7 +210,9 @@ test("to a person the same is said in words, with what to type", async () => {
   const id = await pauseOne({ url, baseUrl: `${url}/v1`, accounts: [{ name: "", tier: "", key }] });
   await post(`${url}/_emulator/clock/advance?seconds=1`);
   const { stdout, stderr } = await stop();
-  expect(stderr).toMatch(new RegExp(`^warning: ${id} .* is paused.* curl .*${id}/resume\n$`));
+  expect(stderr).toMatch(
+    new RegExp(`^warning: ${id} .* is paused.* curl -X POST ${url}/_emulator/registrations/${id}/resume\n$`),
+  );
   expect(stdout).toMatch(/^\S+Z {2}0 signals published, 0 delivered, 0 failed, 1 waiting$/m);
 });
 

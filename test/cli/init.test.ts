@@ -299,24 +299,14 @@ test.each(AGENTS)("the package manager is the calling one: %s", async (agent, na
   expect(other.packageManager).toBe("npm");
 });
 
-const DIALECTS = [
-  ["pnpm", "pnpm run test", /onlyBuiltDependencies: \["better-sqlite3"\]/, "pnpm-workspace.yaml"],
-  ["yarn", "yarn run test", /nodeLinker: node-modules/, ".yarnrc.yml"],
-  ["bun", "bun run test", /"trustedDependencies": \[\s*"better-sqlite3"/, "package.json"],
-] as const;
-
-test.each(DIALECTS)(
-  "for %s every command and the approval of the build are its own",
-  async (name, said, approval, file) => {
-    const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
-    expect(nextSteps).toContain(said);
-    expect(readFileSync(join(directory, file), "utf8")).toMatch(approval);
-    for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
-      const text = readFileSync(join(directory, path), "utf8");
-      expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
-    }
-  },
-);
+test.each(["pnpm", "yarn", "bun"])("for %s every command is its own", async (name) => {
+  const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
+  expect(nextSteps).toContain(`${name} run test`);
+  for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
+    const text = readFileSync(join(directory, path), "utf8");
+    expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
+  }
+});
 
 const SCRIPTS = { "better-sqlite3": true, esbuild: false };
 const approved = (name: "npm" | "pnpm" | "yarn" | "bun", nodeMajor: number) => {

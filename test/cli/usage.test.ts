@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { expect, test } from "vitest";
 import type { Cli } from "../../src/cli/console/cli.js";
@@ -171,22 +170,4 @@ test.each(["18.20.4", "20.18.3"])("Node %s is too old: exit 3 with one line", (v
   const run = spawnSync(process.execPath, ["--require", join(folder, "old.cjs"), MAIN, "demo"], { encoding: "utf8" });
   expect(run).toMatchObject({ status: 3, stdout: "" });
   expect(run.stderr).toBe(`signalbox: this is Node ${version}; signalbox needs 20.19 or later.\n`);
-});
-
-test("a command that cannot be loaded is a line and exit 3, as from half an installation", async () => {
-  const folder = tempFiles();
-  const root = fileURLToPath(new URL("../../", import.meta.url));
-  for (const part of ["dist", "package.json"]) cpSync(join(root, part), join(folder, part), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");
-  rmSync(join(folder, "dist/cli/commands/sign-command.js"));
-  const child = spawnSync(process.execPath, [join(folder, "dist/cli/main.js"), "sign", "x"], { encoding: "utf8" });
-  expect(child).toMatchObject({ status: 3, stdout: "" });
-  expect(child.stderr).toMatch(/^signalbox: unexpected error, please report it:\n.*sign-command\.js/);
-});
-
-test("a message that says what is expected shows no example", async () => {
-  const { stderr } = await callCli(["check", "http://localhost:1/", "--timeout", "x"]);
-  expect(stderr).toMatch(/Expected a whole number from 1 to 3600; see `npx signalbox check --help`\n$/);
-  const missing = await callCli(["check"]);
-  expect(missing.stderr).toMatch(/type for example `npx signalbox check http.*`, or `npx signalbox check --help`\n$/);
 });
