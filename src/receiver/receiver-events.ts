@@ -71,7 +71,9 @@ export function createReceiverEvents(
     count: (name) => counts.get(name) ?? 0,
     emit(name, event) {
       counts.set(name, (counts.get(name) ?? 0) + 1);
-      for (const listener of listeners.get(name) ?? []) {
+      const group = listeners.get(name);
+      if (group === undefined) return;
+      for (const listener of group) {
         try {
           const outcome: unknown = listener(event as never);
           if (outcome instanceof Promise) outcome.catch((error: unknown) => onListenerError(name, error));

@@ -48,6 +48,21 @@ interface ClaimedRow {
 /** When the clock was set back, each claim corrects at most this many events, so that a backlog does not block the event loop. */
 const MOVED_AT_ONCE = 500;
 
+/** Whether the settlement writes the same values into the row `distance` after the first. */
+function isAlike(first: Settlement, other: Settlement | undefined, distance: number): boolean {
+  return (
+    other !== undefined &&
+    other.seq === first.seq + distance &&
+    other.state === first.state &&
+    other.token === first.token &&
+    other.dueAt === first.dueAt &&
+    other.settledAt === first.settledAt &&
+    other.attempts === first.attempts &&
+    other.possiblyRepeated === first.possiblyRepeated &&
+    other.lastError === first.lastError
+  );
+}
+
 export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
@@ -56,10 +71,14 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
   );
-  const settleOne = db.prepare(`
+  const leasedInRange = "seq BETWEEN ? AND ? AND token = ? AND state = 'leased'";
+  const countLeased = db
+    .prepare<[number, number, number], number>(`SELECT count(*) FROM inbox WHERE ${leasedInRange}`)
+    .pluck();
+  const settleRange = db.prepare(`
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
-    WHERE seq = ? AND token = ? AND state = 'leased'`);
+    WHERE ${leasedInRange}`);
   const findDue = db
     .prepare<[string, number, number], number>(
       "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT ?",
@@ -114,10 +133,24 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return { status: "accepted", seq };
   }
 
-  function settle({ seq, token, state, dueAt, settledAt, attempts, possiblyRepeated, lastError }: Settlement): boolean {
-    const readySince = state === "ready" ? settledAt : 0;
-    const flag = possiblyRepeated ? 1 : 0;
-    return settleOne.run(state, dueAt, readySince, attempts, flag, lastError, seq, token).changes === 1;
+  /** Under load most settlements are of consecutive events that ended alike. One statement writes all of them. */
+  function settle(settlements: readonly Settlement[]): boolean[] {
+    const applied: boolean[] = [];
+    while (applied.length < settlements.length) {
+      const first = settlements[applied.length] as Settlement;
+      const { seq, token, state, dueAt, attempts, lastError } = first;
+      let length = 1;
+      while (isAlike(first, settlements[applied.length + length], length)) length += 1;
+      // With a stale token among them, the first is settled alone, so that the result says which one was stale.
+      if (length > 1 && countLeased.get(seq, seq + length - 1, token) !== length) length = 1;
+      const readySince = state === "ready" ? first.settledAt : 0;
+      const flag = first.possiblyRepeated ? 1 : 0;
+      const range = [seq, seq + length - 1, token];
+      const isApplied =
+        settleRange.run(state, dueAt, readySince, attempts, flag, lastError, ...range).changes === length;
+      for (let index = 0; index < length; index += 1) applied.push(isApplied);
+    }
+    return applied;
   }
 
   /** Frees leases of a dead process. @returns the events that became dead */
@@ -158,7 +191,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   }
 
   const commit = db.transaction((batch: Batch): BatchResult => ({
-    settlements: batch.settlements.map(settle),
+    settlements: settle(batch.settlements),
     accepts: batch.accepts.map(accept),
     claim: batch.claim === null ? null : claim(batch.claim),
   })).immediate;
