@@ -134,7 +134,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
             token: 1,
             attempts: 0,
             crashes: 0,
-            received,
+            receivedAt: received.at,
             possiblyRepeated: false,
             replayed: false,
             body,

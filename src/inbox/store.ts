@@ -90,7 +90,8 @@ export interface ClaimedEvent {
   /** Attempts that were used up before this lease. */
   attempts: number;
   crashes: number;
-  received: ReceivedDelivery;
+  /** When the last byte of its body was received, in milliseconds since 1970. */
+  receivedAt: number;
   possiblyRepeated: boolean;
   replayed: boolean;
   body: Uint8Array;

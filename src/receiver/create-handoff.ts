@@ -40,7 +40,7 @@ export function createHandoff(
     attempt,
     replayed: event.replayed,
     possiblyRepeated: event.possiblyRepeated,
-    receivedAt: new Date(event.received.at),
+    receivedAt: new Date(event.receivedAt),
     rawBody: event.body,
   };
   Object.defineProperty(handoff, LAZY, { value: { abort, parent, logger: null } });

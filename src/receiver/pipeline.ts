@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
 import type { ReceivedDelivery } from "../inbox/store.js";
-import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
-import { verifySignature, type Verification } from "../signature/verify.js";
+import { parseSignatureHeader, SIGNATURE_HEADER, type ParsedSignature } from "../signature/header.js";
+import { verifyParsedSignature, type Verification } from "../signature/verify.js";
 import type { ClockTimer } from "../time/clock.js";
 import { withDeadline } from "../time/timers.js";
 import {
@@ -62,7 +62,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       if (!signature.ok) return answer({ code: signature.reason });
 
       const received = { at: clock.now(), headers: keptHeaders(request.headers) };
-      const outcome = verifyAndTake({ received, body: reading.bytes });
+      const outcome = verifyAndTake({ received, signature, body: reading.bytes });
       return answer(await withDeadline(outcome, clock, config.ackTimeoutMs, LATE));
     } catch (cause) {
       bodies.release(request);
@@ -100,7 +100,8 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   async function verifyAndTake(delivery: ReadDelivery): Promise<Outcome> {
     let verification: LateVerification | null;
     try {
-      verification = await verifyWithSecrets(delivery);
+      const outcome = verifyWithSecrets(delivery);
+      verification = outcome instanceof Promise ? await outcome : outcome;
     } catch (cause) {
       return { code: "secret_unavailable", cause };
     }
@@ -111,13 +112,18 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   }
 
   /**
+   * A promise only when something is waited for, because a promise costs each delivery.
+   *
    * @returns null when the body was evicted while the delivery waited
    * @throws what the source of secrets throws
    */
-  async function verifyWithSecrets(delivery: ReadDelivery): Promise<LateVerification | null> {
-    const lookup = secrets.lookUp();
-    const known = lookup instanceof Promise ? await whileHeld(delivery, lookup) : lookup;
-    if (known === null) return null;
+  function verifyWithSecrets(delivery: ReadDelivery): MaybePromise<LateVerification | null> {
+    const known = secrets.lookUp();
+    if (!(known instanceof Promise)) return verifyOrWait(delivery, known);
+    return whileHeld(delivery, known).then((found) => (found === null ? null : verifyOrWait(delivery, found)));
+  }
+
+  function verifyOrWait(delivery: ReadDelivery, known: readonly string[]): MaybePromise<LateVerification | null> {
     const verification = verify(delivery, known);
     if (verification.ok || verification.reason !== "signature_mismatch") return verification;
     if (!secretWait.canHelp(known)) return verification;
@@ -126,10 +132,9 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   }
 
   /** The age of a signature is measured at arrival, so that a slow lookup does not make it stale. */
-  function verify({ received, body }: ReadDelivery, known: readonly string[]): Verification {
+  function verify({ received, signature, body }: ReadDelivery, known: readonly string[]): Verification {
     const { toleranceSeconds } = config;
-    const header = received.headers[SIGNATURE];
-    return verifySignature({ header, body, secrets: known, toleranceSeconds, now: received.at });
+    return verifyParsedSignature(signature, { body, secrets: known, toleranceSeconds, now: received.at });
   }
 
   /** Holds the delivery's body until the value is known. Resolves with null if the body is evicted before. */
@@ -206,6 +211,8 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   return { handle, close: secretWait.close };
 }
 
+type MaybePromise<Value> = Value | Promise<Value>;
+
 type Outcome = DeliveryResponse | Refusal;
 
 /** A refusal. It has a cause when the user can remove it. */
@@ -222,6 +229,7 @@ const LATE: Refusal = { code: "ack_timeout" };
 /** A delivery whose body was read. */
 interface ReadDelivery {
   received: ReceivedDelivery;
+  signature: ParsedSignature;
   body: Uint8Array;
 }
 

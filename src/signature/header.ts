@@ -1,9 +1,16 @@
 /** The header that carries the signature of a delivery (service document, Events, rule 1). */
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
+export interface ParsedSignature {
+  ok: true;
+  /** The text of t, as signed. */
+  timestampText: string;
+  timestamp: number;
+  digestHex: string;
+}
+
 export type ParsedSignatureHeader =
-  | { ok: true; /** The text of t, as signed. */ timestampText: string; timestamp: number; digestHex: string }
-  | { ok: false; reason: "signature_missing" | "signature_malformed" };
+  ParsedSignature | { ok: false; reason: "signature_missing" | "signature_malformed" };
 
 // A header that was sent twice is joined by ", " and does not match: a proxy and this receiver could disagree about which
 // value counts.

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { signatureDigest } from "./digest.js";
-import { parseSignatureHeader } from "./header.js";
+import { parseSignatureHeader, type ParsedSignature } from "./header.js";
 import { isUsableSecret } from "./secret.js";
 
 /** Why a delivery's signature was refused; also the `code` of the 401 answer. */
@@ -53,27 +53,34 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
  */
 export function verifySignature(input: VerifySignatureInput): Verification {
   const parsed = parseSignatureHeader(input.header);
-  if (!parsed.ok) return parsed;
+  return parsed.ok ? verifyParsedSignature(parsed, input) : parsed;
+}
+
+/** The same for a header that was parsed before. */
+export function verifyParsedSignature(
+  signature: ParsedSignature,
+  input: Omit<VerifySignatureInput, "header">,
+): Verification {
   // A caller without types may pass a parsed body, or one secret as a text, whose letters would be tried as secrets.
   if (!ArrayBuffer.isView(input.body) || !Array.isArray(input.secrets)) {
     return { ok: false, reason: "signature_mismatch" };
   }
 
-  received.write(parsed.digestHex, "latin1");
+  received.write(signature.digestHex, "latin1");
   let secretIndex = -1;
   // Every secret is tried, also after a match: the time taken must not reveal which one matched.
   for (let index = 0; index < input.secrets.length; index++) {
     const secret: unknown = input.secrets[index];
     if (!isUsableSecret(secret)) continue;
-    expected.write(signatureDigest(secret, parsed.timestampText, input.body), "latin1");
+    expected.write(signatureDigest(secret, signature.timestampText, input.body), "latin1");
     if (timingSafeEqual(expected, received)) secretIndex = index;
   }
   if (secretIndex === -1) return { ok: false, reason: "signature_mismatch" };
 
   const now = input.now ?? Date.now();
   const toleranceSeconds = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const ageSeconds = Math.abs(Math.floor(now / 1000) - parsed.timestamp);
+  const ageSeconds = Math.abs(Math.floor(now / 1000) - signature.timestamp);
   // Not `>`, because NaN from a broken clock must be refused.
   if (!(ageSeconds <= toleranceSeconds)) return { ok: false, reason: "timestamp_out_of_tolerance" };
-  return { ok: true, timestamp: parsed.timestamp, secretIndex };
+  return { ok: true, timestamp: signature.timestamp, secretIndex };
 }

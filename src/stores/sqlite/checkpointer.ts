@@ -1,7 +1,5 @@
-import type { Database } from "better-sqlite3";
 import type { CheckpointCounts } from "../../inbox/store-diagnostics.js";
 import type { Background } from "./background.js";
-import type { WalState } from "./background-tasks.js";
 import { isFailedSync } from "./store-error.js";
 
 /**
@@ -13,8 +11,12 @@ import { isFailedSync } from "./store-error.js";
 export interface Checkpointer {
   /** Resolves when a commit can begin; null when it can begin at once. */
   waitForCheckpoint(): Promise<void> | null;
-  /** To be called after each commit. */
-  committed(): void;
+  /**
+   * To be called after each commit.
+   *
+   * @param frames length of the WAL
+   */
+  committed(frames: number): void;
   /** To be called with the error of every task that syncs the file. */
   failed(error: unknown): void;
   /**
@@ -30,9 +32,7 @@ const CHECKPOINT_FRAMES = 2000;
 /** Above this, events arrive faster than the disk writes them, and commits wait for the running checkpoint. */
 const MOST_FRAMES = 8 * CHECKPOINT_FRAMES;
 
-export function createCheckpointer(db: Database, background: Background): Checkpointer {
-  // NOOP only returns the numbers.
-  const readWalState = db.prepare<[], WalState>("PRAGMA wal_checkpoint(NOOP)");
+export function createCheckpointer(background: Background): Checkpointer {
   const counts = { done: 0, blocked: 0, failed: 0 };
   let beginsAt = CHECKPOINT_FRAMES;
   let frames = 0;
@@ -65,8 +65,8 @@ export function createCheckpointer(db: Database, background: Background): Checkp
 
   return {
     waitForCheckpoint: () => (mustCommitsWait || (running !== null && frames > MOST_FRAMES) ? running : null),
-    committed() {
-      frames = readWalState.get()?.log ?? 0;
+    committed(length) {
+      frames = length;
       if (running !== null || isStopped || frames < beginsAt) return;
       running = checkpoint().finally(() => {
         running = null;

@@ -129,7 +129,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       return { status: "duplicate", seq: original.seq, sameBody: original.body_hash.equals(bodyHash) };
     }
     const seq = Number(inserted.lastInsertRowid);
-    payloads.insert(seq, { received, body });
+    payloads.insert(seq, received, body);
     return { status: "accepted", seq };
   }
 
@@ -173,7 +173,6 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const due = findDue.all(endpoint, now, limit);
     const events = due.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
-      const payload = payloads.find(seq);
       return {
         seq,
         eventId: row.event_id,
@@ -181,10 +180,10 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         token: row.token,
         attempts: row.attempts,
         crashes: row.crashes,
-        received: payload?.received ?? { at: row.received_at, headers: {} },
+        receivedAt: row.received_at,
         possiblyRepeated: row.possibly_repeated === 1,
         replayed: row.replayed === 1,
-        body: payload?.body ?? new Uint8Array(),
+        body: payloads.findBody(seq) ?? new Uint8Array(),
       };
     });
     return { events, dead, nextDueAt: nextDue.get(endpoint, now) ?? null };

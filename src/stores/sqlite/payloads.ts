@@ -1,36 +1,42 @@
 import type { Database } from "better-sqlite3";
-import type { ReceivedDelivery } from "../../inbox/store.js";
+import { withoutPayload, type ReceivedDelivery } from "../../inbox/store.js";
 
 /** Bodies and headers. They have a separate table, so that a change of an event's state does not rewrite them. */
 export interface Payloads {
-  insert(seq: number, payload: Payload): void;
-  find(seq: number): Payload | undefined;
+  insert(seq: number, received: ReceivedDelivery, body: Uint8Array): void;
+  /** For the hand-off. A damaged `received` does not stop it, because only the body is read. */
+  findBody(seq: number): Uint8Array | undefined;
+  /** @param receivedAt for a row whose `received` is missing, is damaged, or was written by release 0.1.0 */
+  findReceived(seq: number, receivedAt: number): ReceivedDelivery;
   drop(seq: number): void;
-}
-
-export interface Payload {
-  received: ReceivedDelivery;
-  body: Uint8Array;
 }
 
 export function preparePayloads(db: Database): Payloads {
   const insert = db.prepare<[number, string, Uint8Array]>(
     "INSERT INTO inbox_body (seq, received, body) VALUES (?, ?, ?)",
   );
-  const find = db.prepare<[number], { received: string; body: Buffer; received_at: number }>(
-    "SELECT received, body, received_at FROM inbox_body JOIN inbox USING (seq) WHERE seq = ?",
-  );
+  const findBody = db.prepare<[number], Buffer>("SELECT body FROM inbox_body WHERE seq = ?").pluck();
+  const findReceived = db.prepare<[number], string>("SELECT received FROM inbox_body WHERE seq = ?").pluck();
   const drop = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
   return {
-    insert: (seq, { received, body }) => void insert.run(seq, JSON.stringify(received), body),
-    find(seq) {
-      const row = find.get(seq);
-      if (row === undefined) return undefined;
-      const received = JSON.parse(row.received) as ReceivedDelivery | ReceivedDelivery["headers"];
+    insert: (seq, received, body) => void insert.run(seq, JSON.stringify(received), body),
+    findBody: (seq) => findBody.get(seq),
+    findReceived(seq, receivedAt) {
+      const found = parseObject(findReceived.get(seq));
+      if (found === null) return withoutPayload(receivedAt);
       // Release 0.1.0 wrote the headers only.
-      const isWhole = (what: typeof received): what is ReceivedDelivery => typeof what.at === "number";
-      return { received: isWhole(received) ? received : { at: row.received_at, headers: received }, body: row.body };
+      const isWhole = (value: typeof found): value is ReceivedDelivery => typeof value.at === "number";
+      return isWhole(found) ? found : { at: receivedAt, headers: found };
     },
     drop: (seq) => void drop.run(seq),
   };
+}
+
+function parseObject(text: string | undefined): ReceivedDelivery | ReceivedDelivery["headers"] | null {
+  try {
+    const value: unknown = JSON.parse(text ?? "null");
+    return typeof value === "object" ? (value as ReceivedDelivery | null) : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import {
   EVENT_STATES,
-  withoutPayload,
   type InboxEntry,
   type ListQuery,
   type MoveOutcome,
@@ -27,12 +26,13 @@ export interface Queries {
 interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
   possiblyRepeated: number;
   replayed: number;
+  hasPayload: number;
   bodyHash: Buffer;
 }
 
 const ENTRY = `seq, endpoint, event_id AS eventId, type, state, due_at AS dueAt, attempts, crashes,
   possibly_repeated AS possiblyRepeated, replayed, received_at AS receivedAt, last_error AS lastError,
-  body_hash AS bodyHash`;
+  has_payload AS hasPayload, body_hash AS bodyHash`;
 
 export function createQueries(db: Database): Queries {
   const findOne = db.prepare<[string, string], EntryRow>(
@@ -97,7 +97,7 @@ export function createQueries(db: Database): Queries {
     const row = findOne.get(endpoint, eventId);
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
-    if (payloads.find(row.seq) === undefined) return "payload_gone";
+    if (row.hasPayload === 0) return "payload_gone";
     const id = readAs?.eventId ?? eventId;
     if (id !== eventId && findOne.get(endpoint, id) !== undefined) {
       toDone.run(now, row.seq);
@@ -139,9 +139,8 @@ export function createQueries(db: Database): Queries {
     get(endpoint, eventId) {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
-      const payload = payloads.find(row.seq);
-      const received = payload?.received ?? withoutPayload(row.receivedAt);
-      return { ...entryOf(row), received, bodyHash: row.bodyHash, rawBody: payload?.body ?? null };
+      const received = payloads.findReceived(row.seq, row.receivedAt);
+      return { ...entryOf(row), received, bodyHash: row.bodyHash, rawBody: payloads.findBody(row.seq) ?? null };
     },
     stats(endpoint) {
       const byState = counts.get({ endpoint }) as StateCounts;
@@ -156,6 +155,6 @@ export function createQueries(db: Database): Queries {
 }
 
 function entryOf(row: EntryRow): InboxEntry {
-  const { bodyHash: _hash, ...entry } = row;
+  const { bodyHash: _hash, hasPayload: _hasPayload, ...entry } = row;
   return { ...entry, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
 }

@@ -72,7 +72,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     try {
       const committer = createCommitter(db, shared);
       const queries = createQueries(db);
-      const checkpointer = createCheckpointer(db, background);
+      const checkpointer = createCheckpointer(background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
       const wal = createWalSync(realPath);
       const files = watchFiles(db, realPath, wal);
@@ -139,7 +139,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       await sync(current);
       current.files.assertWritten(end);
       // Not earlier: if the WAL was cut, a checkpoint would copy zeros into the file.
-      current.checkpointer.committed();
+      current.checkpointer.committed(end);
       return result;
     } catch (error) {
       // Space may have been freed since the limit was set.

@@ -101,6 +101,23 @@ test("an inbox of the first schema is brought up to date, and its events are han
   expect(received).toEqual({ at: event.received.at, headers: { "user-agent": "old" } });
 });
 
+test.each(['{"at":1,', "null"])(
+  "an event whose headers are damaged (%s) is handed off all the same",
+  async (received) => {
+    const path = inboxPath();
+    const store = await openStore(path);
+    const event = newEvent({ state: "ready", dueAt: T0 });
+    await accept(store, event);
+    const db = new Database(path);
+    db.prepare("UPDATE inbox_body SET received = ?").run(received);
+    db.close();
+    const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10 };
+    const result = await store.commit({ settlements: [], accepts: [], claim });
+    expect(result.claim?.events.map(({ body }) => Buffer.from(body))).toEqual([event.body]);
+    expect((await store.get("default", event.eventId))?.received).toEqual({ at: event.received.at, headers: {} });
+  },
+);
+
 test.each(["inbox", "inbox_body"])("an inbox without its table %s is refused as damaged", async (table) => {
   const path = inboxPath();
   await (await openStore(path)).close("default");
