@@ -22,7 +22,7 @@ import { MOST_SIGNAL_TYPES } from "../../src/cli/commands/register/signal-type-l
 import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { canMount, smallDisk } from "../faults/small-disk.js";
+import { canMount, smallDisk } from "../faults/disk/small-disk.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";

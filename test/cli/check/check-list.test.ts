@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CHECKS } from "../../../src/cli/commands/check/checks.js";
-import { CASES, EVENT_NAMES } from "../fixture-names.js";
+import { CASES, EVENT_NAMES } from "../deliveries/fixture-names.js";
 
 const inCases = CHECKS.flatMap(({ cases = [] }) => cases);
 

@@ -1,0 +1,256 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import type { Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
+import { noConnection } from "../../../src/cli/commands/doctor/examine-connection.js";
+import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { examine, examineHere } from "./examine.js";
+import { fillInbox } from "../fill-inbox.js";
+import { serveReceiver } from "../serve-requests.js";
+import { tempFile, tempFiles } from "../temp-files.js";
+import { testWith } from "../../prerequisites.js";
+
+const GIB = 2 ** 30;
+
+/** A disk without faults. */
+const sound: Partial<Surroundings> = { fileSystemOf: () => ({ type: 0xef53, freeBytes: 100 * GIB }) };
+
+const INSTALLATIONS: readonly (readonly [id: string, surroundings: Partial<Surroundings>, words: string])[] = [
+  ["node_too_old", { nodeVersion: "20.18.3" }, "20.19 or later"],
+  ["driver_missing", { driverVersion: () => null }, "not installed"],
+  ["driver_crashes", { driverVersion: () => "13.2.0", nodeVersion: "20.20.2" }, "better-sqlite3 13.2.0 crashes"],
+  [
+    "driver_broken",
+    {
+      sqliteVersion: () => {
+        throw Object.assign(new Error("other NODE_MODULE_VERSION"), { code: "ERR_DLOPEN_FAILED" });
+      },
+    },
+    "ERR_DLOPEN_FAILED",
+  ],
+  ["sqlite_too_old", { sqliteVersion: () => "3.51.2" }, "SQLite 3.51.2"],
+];
+
+test.each(INSTALLATIONS)("an installation that will not do: %s, %j", async (id, surroundings, words) => {
+  const examined = await examineHere(undefined, surroundings);
+  expect(examined.problems).toEqual([id]);
+  expect(examined.find(id)?.found).toContain(words);
+});
+
+const DISKS: readonly (readonly [ids: string[], surroundings: Partial<Surroundings>])[] = [
+  [["disk_full"], { fileSystemOf: () => ({ type: 0xef53, freeBytes: 63 * 2 ** 20 }) }],
+  [["inbox_not_writable"], { ...sound, isWritable: () => false }],
+  [["inbox_not_writable"], { ...sound, isWritable: (path) => path.endsWith(".db") }],
+];
+
+test.each(DISKS)("a disk that takes no event: %j", async (ids, surroundings) => {
+  const examined = await examineHere(await fillInbox([]), surroundings);
+  expect(examined.problems).toEqual(ids);
+});
+
+test.skipIf(process.platform !== "linux").each<[level: "problems" | "warnings", id: string, type: number]>([
+  ["problems", "inbox_on_network", 0x6969],
+  ["warnings", "inbox_in_memory", 0x01021994],
+  ["warnings", "inbox_in_container", 0x794c7630],
+])("a file system that is not for an inbox: %s %s", async (level, id, type) => {
+  const fileSystemOf = () => ({ type, freeBytes: 100 * GIB });
+  const examined = await examineHere(await fillInbox([]), { fileSystemOf });
+  expect(examined[level]).toContain(id);
+  expect(examined.problems).toEqual(level === "problems" ? [id] : []);
+});
+
+test("little room, and a long log, are warnings", async () => {
+  const db = await fillInbox([]);
+  writeFileSync(`${db}-wal`, "");
+  truncateSync(`${db}-wal`, 65 * 2 ** 20);
+  const examined = await examineHere(db, { fileSystemOf: () => ({ type: 0xef53, freeBytes: GIB / 2 }) });
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toEqual(expect.arrayContaining(["disk_low", "wal_large"]));
+});
+
+test("no file, no inbox, somebody else's file, a newer one", async () => {
+  const problemsOf = async (db: string) => (await examineHere(db, sound)).problems;
+  const missing = join(tempFiles(), "none.db");
+  expect(await problemsOf(missing)).toEqual(["inbox_missing"]);
+  expect(existsSync(missing)).toBe(false);
+  expect(await problemsOf(tempFiles())).toEqual(["inbox_not_ours"]);
+  expect(await problemsOf(tempFile("a letter to the reader", "letter.db"))).toEqual(["inbox_not_ours"]);
+  const theirs = tempFile("", "theirs.db");
+  const db = new Database(theirs);
+  db.exec("CREATE TABLE customers (name TEXT)");
+  db.close();
+  expect(await problemsOf(theirs)).toEqual(["inbox_not_ours"]);
+  const newer = await fillInbox([]);
+  const opened = new Database(newer);
+  opened.pragma("user_version = 99");
+  opened.close();
+  const examined = await examineHere(newer, sound);
+  expect(examined.problems).toEqual(["inbox_not_ours"]);
+  expect(examined.find("inbox_not_ours")?.fix).toContain("Upgrade");
+});
+
+// Root may read everything.
+test.skipIf(process.getuid?.() === 0)("a file that may not be read", async () => {
+  const db = await fillInbox([]);
+  chmodSync(db, 0);
+  expect((await examineHere(db, sound)).problems).toEqual(["inbox_not_readable"]);
+});
+
+test("a path that leads in a circle, and a lock that cannot be looked at, end no examination", async () => {
+  const circle = join(tempFiles(), "circle.db");
+  symlinkSync(circle, circle);
+  const examined = await examineHere(circle, sound);
+  expect(examined.problems).toEqual(["inbox_not_readable"]);
+  expect(examined.find("inbox_not_readable")?.found).toContain("ELOOP");
+
+  const db = await fillInbox([]);
+  rmSync(`${db}-owner`, { force: true });
+  mkdirSync(`${db}-owner`);
+  const locked = await examineHere(db, sound);
+  expect([locked.problems, locked.find("inbox_not_owned")]).toEqual([[], undefined]);
+  expect(locked.find("inbox_not_checked")?.found).toMatch(/-owner could not be opened \(SQLITE_\w+\)/);
+});
+
+test("a damaged file", async () => {
+  const db = await fillInbox([{ eventId: "one", body: "x".repeat(200_000) }]);
+  const bytes = readFileSync(db);
+  bytes.fill(0x5a, 4096, 12_288);
+  writeFileSync(db, bytes);
+  const examined = await examineHere(db, sound);
+  expect(examined.problems).toEqual(["inbox_damaged"]);
+});
+
+test("a file without a log, one too large to be checked, and one that is held", async () => {
+  const plain = await fillInbox([]);
+  const changed = new Database(plain);
+  changed.pragma("journal_mode = DELETE");
+  changed.close();
+  expect((await examineHere(plain, sound)).problems).toEqual(["inbox_not_wal"]);
+  const large = await fillInbox([]);
+  truncateSync(large, 257 * 2 ** 20);
+  const examined = await examineHere(large, sound);
+  expect([examined.problems, examined.find("inbox_sound")]).toEqual([[], undefined]);
+  expect(examined.find("inbox_not_checked")?.found).toContain("257 MiB");
+  // What is to be typed can be, whatever the path is.
+  const odd = join(tempFiles(), "it's here; rm x.db");
+  copyFileSync(large, odd);
+  const fix = (await examineHere(odd, sound)).find("inbox_not_checked")?.fix ?? "";
+  const [, typed = ""] = /run: sqlite3 (.*) "PRAGMA/.exec(fix) ?? [];
+  expect(execFileSync("sh", ["-c", `printf %s ${typed}`], { encoding: "utf8" })).toBe(odd);
+  const held = await fillInbox([]);
+  const holder = new Database(held);
+  onTestFinished(() => void holder.close());
+  holder.pragma("locking_mode = EXCLUSIVE");
+  holder.exec("BEGIN IMMEDIATE; COMMIT");
+  const busy = await examineHere(held, sound);
+  expect(busy.problems).toEqual([]);
+  expect(busy.find("inbox_not_checked")?.found).toContain("busy");
+});
+
+const testOnSmallDisk = testWith(canMount);
+
+testOnSmallDisk("a disk that is full, and one that is read-only", async () => {
+  const disk = smallDisk(80);
+  const db = join(disk.folder, "signals.db");
+  copyFileSync(await fillInbox([]), db);
+  expect((await examineHere(db)).problems).toEqual([]);
+  disk.fill();
+  expect((await examineHere(db)).problems).toEqual(["disk_full"]);
+  disk.setReadOnly(true);
+  const examined = await examineHere(db);
+  expect(examined.problems).toEqual(["inbox_not_writable"]);
+  expect(examined.skipped).toEqual(expect.arrayContaining(["inbox-disk", "inbox-owner", "inbox-content"]));
+});
+
+test("an inbox that nobody has open is told, and is as it was", async () => {
+  const db = await fillInbox([{ eventId: "one" }]);
+  const before = readFileSync(db);
+  const examined = await examineHere(db, sound);
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toContain("inbox_not_owned");
+  expect(examined.find("inbox_sound")?.level).toBe("ok");
+  expect(examined.find("inbox_durability")?.found).toContain("wal-fdatasync");
+  expect(readFileSync(db).equals(before)).toBe(true);
+  const left = readdirSync(dirname(db)).filter((name) => name.endsWith("-wal"));
+  expect(left.filter((name) => statSync(join(dirname(db), name)).size > 0)).toEqual([]);
+  // Its receiver starts as if nothing had been.
+  const store = sqliteStore(db);
+  await store.open({ endpoint: "default" });
+  await store.close("default");
+});
+
+const OWNER = `
+  import { sqliteStore } from ${JSON.stringify(new URL("../../../dist/stores/sqlite/sqlite-store.js", import.meta.url).href)};
+  const store = sqliteStore({ path: process.argv[1], shared: process.argv[2] === "shared" });
+  await store.open({ endpoint: "default" });
+  console.log("open");
+  setInterval(() => {}, 1000);
+`;
+
+test.each(["alone", "shared"])("an inbox that a process has open, %s, has an owner", async (role) => {
+  const db = await fillInbox([]);
+  const owner = spawn(process.execPath, ["--input-type=module", "--eval", OWNER, db, role]);
+  onTestFinished(() => void owner.kill());
+  await once(owner.stdout, "data");
+  const examined = await examineHere(db, sound);
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).not.toContain("inbox_not_owned");
+  expect(examined.find("inbox_owner")?.level).toBe("ok");
+  expect(examined.find("inbox_sound")?.level).toBe("ok");
+});
+
+const PUBLIC: Partial<Surroundings> = { resolve: () => Promise.resolve(["93.184.216.34"]) };
+
+test("the rules for a URL", async () => {
+  const { url } = await serveReceiver();
+  // By this address a server on this machine is reached, and its name does not say so.
+  const plain = await examine(url.replace("127.0.0.1", "0.0.0.0"), {}, PUBLIC);
+  expect([plain.problems, plain.warnings]).toEqual([["url_not_https"], []]);
+  const right = await examine(url.replace("http://127.0.0.1", "https://0.0.0.0"), {}, PUBLIC);
+  expect([right.problems, right.warnings]).toEqual([["tls_failed"], []]);
+  expect([right.find("url_form")?.level, right.find("address_public")?.level]).toEqual(["ok", "ok"]);
+  const long = await examine(`${url}?${"x".repeat(2048)}`, {}, PUBLIC);
+  expect([long.problems, long.warnings]).toEqual([["url_too_long"], ["url_not_https"]]);
+  const odd = await examine(`${url.replace("//", "//user:word@")}#part`, {}, PUBLIC);
+  expect(odd.warnings).toEqual(["url_not_https", "url_has_credentials", "url_has_fragment"]);
+  expect(JSON.stringify(odd.findings)).not.toContain("word@");
+});
+
+test.each(["10.1.2.3", "fe80::1"])("a host whose address is out of the service's reach: %s", async (address) => {
+  const { url } = await serveReceiver();
+  const resolve = () => Promise.resolve(["93.184.216.34", address]);
+  const examined = await examine(url, {}, { resolve });
+  expect(examined.problems).toEqual(["address_private"]);
+  expect(examined.find("address_private")?.found).toContain(address);
+});
+
+test.each<[code: string, id: string]>([
+  ["ECONNREFUSED", "connection_refused"],
+  ["timeout", "connection_timed_out"],
+  ["EHOSTUNREACH", "connection_timed_out"],
+  ["CERT_HAS_EXPIRED", "tls_failed"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls_failed"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tls_failed"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "tls_failed"],
+  ["EPROTO", "tls_failed"],
+  ["EMFILE", "connection_failed"],
+])("%s is called %s", (code, id) => {
+  expect(noConnection(code)).toMatchObject({ level: "problem", id, blocks: true });
+  expect(noConnection(code).found).toContain(code);
+});

@@ -1,0 +1,488 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  approveBuilds,
+  imageNodeFor,
+  type ApprovableManifest,
+} from "../../../src/cli/commands/init/package-manager.js";
+import { installedFrom } from "../../../src/cli/commands/init/signalbox-spec.js";
+import { loadDriver } from "../../../src/sqlite/sqlite-driver.js";
+import { REPOSITORY } from "../../package/installed.js";
+import { callCli } from "../call-cli.js";
+import { outcomeOf, runCli, startCli } from "../run-cli.js";
+import { tempFiles } from "../temp-files.js";
+
+interface Made {
+  template: string;
+  directory: string;
+  name: string;
+  packageManager: string;
+  signalbox: string;
+  files: string[];
+  replaced: string[];
+  git: boolean;
+  installed: boolean;
+  notes: string[];
+  needs: { what: string; command: string } | null;
+  nextSteps: string[];
+  alongside: string[];
+  inSecondTerminal: string;
+}
+
+/** The files alone, so that nothing has to be installed. */
+const FILES_ONLY = ["--no-install", "--no-git"];
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+const jsonIn = <Content = Record<string, unknown>>(...path: string[]): Content =>
+  JSON.parse(readFileSync(join(...path), "utf8")) as Content;
+
+async function make(args: readonly string[], env: Record<string, string> = {}): Promise<Made> {
+  const run = await callCli(["init", ...args, ...FILES_ONLY, "--json"], { env });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(run.lines).toHaveLength(1);
+  return JSON.parse(run.stdout) as Made;
+}
+
+test("--json is one document that lists what was written, and stdout has nothing else", async () => {
+  const folder = tempFiles();
+  const directory = join(folder, "my-receiver");
+  const made = await make([directory, "--signalbox", "^9.8.7"]);
+  expect(made).toMatchObject({
+    template: "express",
+    directory,
+    name: "my-receiver",
+    packageManager: "npm",
+    signalbox: "^9.8.7",
+    replaced: [],
+    git: false,
+    installed: false,
+    nextSteps: [expect.stringMatching(/^cd .*my-receiver$/), "npm install", "npm test", "npm start"],
+    inSecondTerminal: "npm run replay",
+  });
+  expect(made.files).toEqual(filesIn(directory));
+  expect(made.files).toEqual(
+    expect.arrayContaining([".gitignore", ".env", "Dockerfile", "compose.yaml", "src/main.ts"]),
+  );
+  expect(made.files.filter((path) => path.includes("_gitignore"))).toEqual([]);
+  expect(existsSync(join(directory, ".git"))).toBe(false);
+  expect(jsonIn(directory, "package.json")).toMatchObject({
+    name: "my-receiver",
+    dependencies: { signalbox: "^9.8.7" },
+    allowScripts: { "better-sqlite3": true },
+  });
+});
+
+test("each receiver gets a secret of its own, in a file that git does not take", async () => {
+  const folder = tempFiles();
+  const secrets = [];
+  for (const name of ["one", "two"]) {
+    await make([join(folder, name)]);
+    const [, secret = ""] = /^SIGNALS_SECRET=(\S{20,})$/m.exec(readFileSync(join(folder, name, ".env"), "utf8")) ?? [];
+    secrets.push(secret);
+    expect(readFileSync(join(folder, name, ".gitignore"), "utf8")).toMatch(/^\.env$/m);
+    expect(readFileSync(join(folder, name, ".env.example"), "utf8")).toMatch(/^SIGNALS_SECRET=$/m);
+  }
+  expect(secrets[0]).not.toBe("");
+  expect(secrets[0]).not.toBe(secrets[1]);
+});
+
+test("the template bullmq is that of express with its own files laid over it", async () => {
+  const folder = tempFiles();
+  const express = await make([join(folder, "a"), "--template", "express"]);
+  const bullmq = await make([join(folder, "b"), "--template", "bullmq"]);
+  expect(bullmq.files).toEqual(expect.arrayContaining([...express.files, "src/worker.ts"]));
+  expect(jsonIn(folder, "b", "package.json")).toMatchObject({
+    scripts: { start: "node dist/main.js", worker: "node dist/worker.js" },
+    dependencies: { bullmq: expect.any(String), express: expect.any(String) },
+    allowScripts: { "better-sqlite3": true, "msgpackr-extract": false },
+  });
+  const read = (...path: string[]): string => readFileSync(join(folder, ...path), "utf8");
+  expect(read("b", "src/app.ts")).toBe(read("a", "src/app.ts"));
+  expect(read("b", "src/on-signal.ts")).not.toBe(read("a", "src/on-signal.ts"));
+});
+
+test("nothing of a template is left unfilled", async () => {
+  const folder = tempFiles();
+  for (const template of ["express", "bullmq"]) {
+    const { directory, files } = await make([join(folder, template), "--template", template]);
+    const holding = files.filter((path) => /\{\{|signal-receiver/.test(readFileSync(join(directory, path), "utf8")));
+    expect(holding).toEqual([]);
+  }
+});
+
+/** The lines of a compose file's service. */
+const serviceIn = (compose: string, name: string): string =>
+  new RegExp(`^  ${name}:\\n((?:    .*\\n|\\n)+)`, "m").exec(compose)?.[1] ?? "";
+
+test("in containers each process gets the variables that it reads, and the worker no signing secret", async () => {
+  const { directory } = await make([join(tempFiles(), "a"), "--template", "bullmq"]);
+  const read = (path: string): string => readFileSync(join(directory, path), "utf8");
+  const [, shared = "", worker = ""] =
+    /SHARED = \{\n([^]*?)\n\};[^]*WORKER = \{\n([^]*?)\n\};/.exec(read("src/config.ts")) ?? [];
+  const names = [...`${shared}\n${worker}`.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(3);
+  const service = serviceIn(read("compose.yaml"), "worker");
+  const passed = [...service.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name);
+  expect(new Set(passed)).toEqual(new Set(names));
+  expect(service).not.toMatch(/env_file|SECRET/);
+  expect(serviceIn(read("compose.yaml"), "receiver")).toContain("env_file: .env");
+});
+
+test.each(["npm", "pnpm", "yarn", "bun"])("what the Dockerfile copies is there, with %s", async (packageManager) => {
+  const { directory, files } = await make([join(tempFiles(), "a"), "--package-manager", packageManager]);
+  const lines = readFileSync(join(directory, "Dockerfile"), "utf8").split("\n");
+  const lockFiles = new Set(["package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"]);
+  const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(" ") ?? []);
+  const isThere = (name: string): boolean => files.some((path) => path === name || path.startsWith(`${name}/`));
+  expect(copied.filter((name) => !lockFiles.has(name) && !isThere(name.replace("./", "")))).toEqual([]);
+  expect(copied.filter((name) => lockFiles.has(name))).toHaveLength(1);
+  const ignored = readFileSync(join(directory, ".dockerignore"), "utf8").split("\n");
+  expect(copied.filter((name) => ignored.includes(name))).toEqual([]);
+  // A secret is in no layer, nobody is root, and Node itself gets the signals.
+  expect(ignored).toContain(".env");
+  expect(lines.filter((line) => /^(USER|CMD|VOLUME)/.test(line))).toEqual([
+    "VOLUME /data",
+    "USER node",
+    'CMD ["node", "dist/main.js"]',
+  ]);
+  expect(isThere("src/main.ts")).toBe(true);
+});
+
+const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [[], /name the new folder/],
+  [[" "], /name the new folder/],
+  [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],
+  [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
+  [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
+  [["package.json"], /package\.json is a file: name a folder/],
+  [["src"], /src is not empty: name another folder, or give --force/],
+];
+
+test.each(WRONG)("wrong use is one line that says what to type, and writes nothing: %j", async (args, says) => {
+  const before = filesIn(join(REPOSITORY, "src"));
+  const run = await callCli(["init", ...args, ...FILES_ONLY]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toMatch(says);
+  expect(run.stderr).toMatch(/^signalbox init: .+\n$/);
+  expect(filesIn(join(REPOSITORY, "src"))).toEqual(before);
+  expect(existsSync(join(REPOSITORY, "a"))).toBe(false);
+});
+
+test("bullmq: what it needs, and the worker, are among the steps", async () => {
+  const folder = tempFiles();
+  const made = await make([join(folder, "a"), "--template", "bullmq", "--package-manager", "pnpm"]);
+  expect(made.needs).toMatchObject({
+    what: expect.stringContaining("Redis"),
+    command: expect.stringMatching(/^docker /),
+  });
+  expect(made.alongside).toEqual(["pnpm run worker"]);
+  const express = await make([join(folder, "c")]);
+  expect(express).toMatchObject({ needs: null, alongside: [] });
+});
+
+const WORKSPACES = [
+  ["package.json", '{"workspaces":["packages/*"]}'],
+  ["pnpm-workspace.yaml", "packages: [packages/*]\n"],
+] as const;
+
+test.each(WORKSPACES)(
+  "inside of a workspace it says what is the root's, and makes no repository: %s",
+  async (name, text) => {
+    const root = tempFiles({ [name]: text });
+    const directory = join(root, "packages", "recv");
+    const { stdout } = await callCli(["init", directory, "--no-install", "--json", "--signalbox", "1.0.0"]);
+    const { notes, git } = JSON.parse(stdout) as Made;
+    expect(notes).toEqual([expect.stringContaining("inside a workspace")]);
+    expect(git).toBe(false);
+    const alone = tempFiles({ "package.json": "{}" });
+    expect((await make([join(alone, "a"), "--signalbox", "1.0.0"])).notes).toEqual([]);
+  },
+);
+
+test("a folder with only a repository counts as empty", async () => {
+  expect((await make([tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" })])).files).toContain("package.json");
+});
+
+test("--force replaces files of the same name, says which, and touches no other and no .env", async () => {
+  const mine = { "README.md": "mine", "notes.txt": "mine", ".env": "SIGNALS_SECRET=mine\n" };
+  const folder = tempFiles(mine);
+  const { files, replaced, notes } = await make([folder, "--force"]);
+  expect(replaced).toEqual(["README.md"]);
+  expect(files).not.toContain(".env");
+  expect(notes).toContainEqual(expect.stringContaining("kept your .env"));
+  expect(readFileSync(join(folder, "README.md"), "utf8")).not.toBe("mine");
+  expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("mine");
+  expect(readFileSync(join(folder, ".env"), "utf8")).toBe(mine[".env"]);
+});
+
+test("when a file cannot be written, all is as it was", async () => {
+  // Where a template wants a folder there is a file, which comes late in the order of paths.
+  const folder = tempFiles({ "README.md": "mine", test: "a file" });
+  const run = await callCli(["init", folder, "--force", ...FILES_ONLY]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/^signalbox init: cannot write .*test.* \(\w+\); all changes were undone\n$/);
+  expect(filesIn(folder)).toEqual(["README.md", "test"]);
+  expect(readdirSync(folder).sort()).toEqual(["README.md", "test"]);
+  expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
+});
+
+test.skipIf(process.platform === "win32")("no other user of the machine may read the new secret", async () => {
+  const { directory } = await make([join(tempFiles(), "a")]);
+  expect(statSync(join(directory, ".env")).mode & 0o077).toBe(0);
+});
+
+test("--force writes through no link: not into a file elsewhere, and not into a folder elsewhere", async () => {
+  const elsewhere = tempFiles({ "mine.md": "mine", "folder/main.ts": "mine" });
+  for (const [link, target] of [
+    ["README.md", "mine.md"],
+    ["src", "folder"],
+  ] as const) {
+    const folder = tempFiles({ "notes.txt": "mine" });
+    symlinkSync(join(elsewhere, target), join(folder, link));
+    const run = await callCli(["init", folder, "--force", ...FILES_ONLY]);
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toMatch(/^signalbox init: cannot write .* \(.*link.*\); all changes were undone\n$/);
+    expect(readdirSync(folder).sort()).toEqual([link, "notes.txt"].sort());
+    expect(readlinkSync(join(folder, link))).toBe(join(elsewhere, target));
+  }
+  expect(filesIn(elsewhere)).toEqual(["folder/main.ts", "mine.md"]);
+  expect(readFileSync(join(elsewhere, "mine.md"), "utf8")).toBe("mine");
+  expect(readFileSync(join(elsewhere, "folder", "main.ts"), "utf8")).toBe("mine");
+});
+
+test("a .env that leads to a file that is not there yet is the user's too", async () => {
+  const elsewhere = join(tempFiles(), "secrets");
+  const folder = tempFiles({ "notes.txt": "mine" });
+  symlinkSync(elsewhere, join(folder, ".env"));
+  expect((await make([folder, "--force"])).files).not.toContain(".env");
+  expect(lstatSync(join(folder, ".env")).isSymbolicLink()).toBe(true);
+  expect(existsSync(elsewhere)).toBe(false);
+});
+
+const NAMES = [
+  ["My Receiver", "my-receiver"],
+  ["__", "signal-receiver"],
+  ["-x-", "x"],
+  ["express", "express-receiver"],
+] as const;
+
+test.each(NAMES)("the folder %j makes the package %s", async (folder, name) => {
+  const made = await make([join(tempFiles(), folder)]);
+  expect(made.name).toBe(name);
+});
+
+const AGENTS = [
+  ["pnpm/10.4.0 npm/? node/v22.1.0 linux x64", "pnpm"],
+  ["npm/11.0.0 node/v22.1.0 linux x64 workspaces/false", "npm"],
+  ["cnpm/9.0.0 npm/? node/v22.1.0", "npm"],
+] as const;
+
+test.each(AGENTS)("the package manager is the calling one: %s", async (agent, name) => {
+  const folder = tempFiles();
+  const made = await make([join(folder, "a")], { npm_config_user_agent: agent });
+  expect(made.packageManager).toBe(name);
+  expect(made.nextSteps.slice(1, 2)).toEqual([`${name} install`]);
+  const other = await make([join(folder, "b"), "--package-manager", "npm"], { npm_config_user_agent: agent });
+  expect(other.packageManager).toBe("npm");
+});
+
+test.each(["pnpm", "yarn", "bun"])("for %s every command is its own", async (name) => {
+  const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
+  expect(nextSteps).toContain(`${name} run test`);
+  for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
+    const text = readFileSync(join(directory, path), "utf8");
+    expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
+  }
+});
+
+const SCRIPTS = { "better-sqlite3": true, esbuild: false };
+const approved = (name: "npm" | "pnpm" | "yarn" | "bun", nodeMajor: number) => {
+  const manifest: ApprovableManifest = { allowScripts: { ...SCRIPTS } };
+  return { files: approveBuilds(name, manifest, nodeMajor), manifest };
+};
+
+test("each package manager is told which packages may be built, and on Node 20 takes a driver that works there", () => {
+  expect(approved("npm", 20)).toEqual({ files: [], manifest: { allowScripts: SCRIPTS } });
+  expect(approved("bun", 22)).toEqual({ files: [], manifest: { trustedDependencies: ["better-sqlite3"] } });
+  const pins = { "better-sqlite3": "^12.11.1" };
+  expect(approved("bun", 20).manifest).toMatchObject({ overrides: pins });
+  const dependenciesMeta = { "better-sqlite3": { built: true }, esbuild: { built: false } };
+  expect(approved("yarn", 22).manifest).toEqual({ dependenciesMeta });
+  expect(approved("yarn", 20).manifest).toMatchObject({ resolutions: pins });
+  expect(approved("pnpm", 20).files[0]?.content.split("\n")).toEqual([
+    'onlyBuiltDependencies: ["better-sqlite3"]',
+    'ignoredBuiltDependencies: ["esbuild"]',
+    'allowBuilds: {"better-sqlite3":true,"esbuild":false}',
+    'overrides: {"better-sqlite3":"^12.11.1"}',
+    "",
+  ]);
+  expect(approved("pnpm", 22).files[0]?.content).not.toContain("overrides");
+});
+
+test("the image has a Node that runs the driver in the lock file, whichever Node wrote that", async () => {
+  for (const [nodeMajor, locked] of [
+    [20, "12.11.1"],
+    [22, "13.2.0"],
+    [24, "13.2.0"],
+  ] as const) {
+    const image = { driver: locked, node: `${imageNodeFor(nodeMajor)}.0.0` };
+    expect(loadDriver(image), JSON.stringify(image)).toBeTypeOf("function");
+  }
+  const { directory } = await make([join(tempFiles(), "a")]);
+  const images = readFileSync(join(directory, "Dockerfile"), "utf8").match(/(?<=^FROM ).+?(?= |$)/gm);
+  const major = imageNodeFor(Number.parseInt(process.versions.node));
+  expect(images).toEqual([`node:${major}-bookworm`, `node:${major}-bookworm-slim`]);
+});
+
+test("the next steps can be typed, whatever the path is", async () => {
+  const folder = tempFiles();
+  const directory = join(folder, "it's here");
+  const { exitCode, stdout } = await runCli(["init", "it's here", ...FILES_ONLY], { cwd: folder });
+  expect(exitCode).toBe(0);
+  const [, line = ""] = /^ {2}(cd .*)$/m.exec(stdout) ?? [];
+  expect(execFileSync("sh", ["-c", `${line} && pwd -P`], { cwd: folder, encoding: "utf8" }).trimEnd()).toBe(directory);
+  const { stdout: inIt } = await runCli(["init", ".", "--force", ...FILES_ONLY], { cwd: directory });
+  expect(inIt).not.toContain("cd ");
+});
+
+test("a folder whose name steers a terminal is shown, not obeyed", async () => {
+  const folder = join(tempFiles(), "a\u001b[2J\u{e0041}");
+  const run = await callCli(["init", folder, ...FILES_ONLY]);
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toContain(String.raw`a\u001b[2J\udb40\udc41`);
+  expect(run.stdout + run.stderr).not.toMatch(/(?!\n)[\p{Cc}\u{e0041}]/u);
+  const app = join(tempFiles({ "a\u001b[2J/package.json": '{"dependencies":{"express":"5"}}' }), "a\u001b[2J");
+  const addOn = await callCli(["init", app, "--template", "add-on"]);
+  expect(addOn.exitCode).toBe(0);
+  expect(addOn.stdout + addOn.stderr).not.toMatch(/(?!\n)\p{Cc}/u);
+});
+
+/** A program of this name that notes its arguments, ahead of any other. */
+function stubs(programs: Readonly<Record<string, string>>): { env: Record<string, string>; said: () => string } {
+  const files = Object.entries(programs).map(([name, script]) => [name, `#!/bin/sh\n${script}\n`]);
+  const bin = tempFiles(Object.fromEntries(files) as Record<string, string>);
+  for (const name of Object.keys(programs)) chmodSync(join(bin, name), 0o755);
+  const log = join(bin, "log");
+  writeFileSync(log, "");
+  return { env: { PATH: `${bin}${delimiter}${process.env["PATH"]}`, LOG: log }, said: () => readFileSync(log, "utf8") };
+}
+
+const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo chatter';
+
+test("it installs with the package manager and makes a repository, and their words are not on stdout", async () => {
+  const folder = tempFiles();
+  const { env, said } = stubs({ pnpm: NOTE, git: `${NOTE}; case $1 in rev-parse) exit 128;; esac` });
+  const args = ["init", join(folder, "x"), "--package-manager", "pnpm", "--json"];
+  const run = await runCli(args, { env });
+  expect(run.exitCode).toBe(0);
+  expect(said()).toBe("git rev-parse --is-inside-work-tree in x\ngit init --quiet in x\npnpm install in x\n");
+  const made = JSON.parse(run.stdout) as Made;
+  expect(made).toMatchObject({ git: true, installed: true });
+  expect(run.stderr).not.toContain("made a git repository");
+  const shown = await runCli(["init", join(folder, "y"), "--no-install"], { env });
+  expect(shown.stderr).toContain("made a git repository\n");
+  expect(made.nextSteps).not.toContain("pnpm install");
+  expect(run.stderr).toContain("chatter");
+});
+
+test("inside of a repository no other is made", async () => {
+  const folder = tempFiles();
+  execFileSync("git", ["init", "--quiet"], { cwd: folder });
+  const { stdout } = await runCli(["init", "x", "--no-install", "--json"], { cwd: folder });
+  expect(JSON.parse(stdout)).toMatchObject({ git: false });
+  expect(existsSync(join(folder, "x", ".git"))).toBe(false);
+});
+
+test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
+  const folder = tempFiles();
+  const { env } = stubs({ npm: "echo broken; exit 1" });
+  const failed = await runCli(["init", "x", "--no-git"], { cwd: folder, env });
+  expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  npm install\n") });
+  expect(failed.stderr).toMatch(/dependencies were not installed: `npm install` failed; run `npm install` in /);
+  expect(statSync(join(folder, "x", "package.json")).isFile()).toBe(true);
+
+  const args = ["init", "y", "--no-git", "--package-manager", "bun"];
+  const missing = await runCli(args, { cwd: folder, env: { PATH: tempFiles() } });
+  expect(missing).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining("not installed: bun was not found; run `bun install` in "),
+  });
+});
+
+test("the receiver depends on the signalbox that made it", async () => {
+  const folder = tempFiles();
+  // Here that is a clone.
+  const made = await make([join(folder, "a")]);
+  expect(made.signalbox).toMatch(/^file:\.\.\//);
+  expect(join(folder, "a", made.signalbox.slice("file:".length), "/")).toBe(REPOSITORY);
+  mkdirSync(join(folder, "b"));
+  const given = await make([join(folder, "c"), "--signalbox", `file:${join(folder, "b")}`]);
+  expect(given.signalbox).toBe("file:../b");
+});
+
+test("where an installed signalbox came from is what npm noted", () => {
+  const cameFrom = (resolved?: string): string | null => {
+    const packages = { "node_modules/signalbox": { version: "1.0.0", resolved } };
+    const folder = tempFiles({
+      "node_modules/signalbox/package.json": "{}",
+      "node_modules/.package-lock.json": JSON.stringify({ packages }),
+    });
+    return installedFrom(join(folder, "node_modules", "signalbox"))?.replace(folder, "") ?? null;
+  };
+  expect(cameFrom("file:packed/signalbox-1.0.0.tgz")).toBe("/packed/signalbox-1.0.0.tgz");
+  expect(cameFrom("https://registry.example/signalbox-1.0.0.tgz")).toBe(null);
+  // npm can be told to leave it out, and other package managers note nothing there.
+  expect(cameFrom()).toBe(null);
+  expect(installedFrom(join(tempFiles(), "node_modules", "signalbox"))).toBe(null);
+});
+
+test("Ctrl-C while it installs is 130, and says what is there and what is not", async () => {
+  const folder = tempFiles();
+  const { env } = stubs({ npm: "echo started; exec sleep 60" });
+  const child = startCli(["init", "x", "--no-git"], { cwd: folder, env });
+  const isStarted = new Promise<void>((resolve) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
+      if (chunk.toString().includes("started")) resolve();
+    });
+  });
+  const outcome = outcomeOf(child);
+  await isStarted;
+  child.kill("SIGINT");
+  const { exitCode, stderr } = await outcome;
+  expect(exitCode).toBe(130);
+  expect(stderr).toMatch(/dependencies were not installed: interrupted; run `npm install` in /);
+});
+
+test("the templates ask for the versions that this package is tested with", () => {
+  interface Manifest {
+    engines?: Record<string, string>;
+    dependencies: Record<string, string>;
+    devDependencies?: Record<string, string>;
+  }
+  const own = jsonIn<Manifest>(REPOSITORY, "package.json");
+  const tested: Record<string, string> = { ...own.dependencies, ...own.devDependencies };
+  for (const template of ["express", "bullmq"]) {
+    const { dependencies, devDependencies = {} } = jsonIn<Manifest>(REPOSITORY, "templates", template, "package.json");
+    for (const [name, range] of Object.entries({ ...dependencies, ...devDependencies })) {
+      if (name !== "signalbox" && name in tested) expect(`${name}@${range}`).toBe(`${name}@${tested[name]}`);
+    }
+  }
+  expect(jsonIn<Manifest>(REPOSITORY, "templates", "express", "package.json").engines).toEqual(own.engines);
+});

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { testWith } from "../../prerequisites.js";
+import { CTRL_C, DOWN, ENTER, hasScript, onTerminal } from "./on-terminal.js";
+import { tempFile, tempFiles } from "../temp-files.js";
+
+const testOnTerminal = testWith(hasScript);
+
+const FILES_ONLY = ["--no-install", "--no-git"];
+
+testOnTerminal("on a terminal it asks for what is not given", async () => {
+  const folder = tempFiles();
+  const { answer, end, seen } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
+  await answer("Which folder", `trial${ENTER}`);
+  await answer("Which template", `${DOWN}${ENTER}`);
+  expect(await end).toBe(0);
+  expect(seen()).toContain("wrote the");
+  expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
+});
+
+testOnTerminal("the questions can be read on a terminal without a size", async () => {
+  const { answer, end } = onTerminal(["init", ...FILES_ONLY], { cwd: tempFiles(), size: "cols 0 rows 0" });
+  await answer("Which folder?", ENTER);
+  await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
+  expect(await end).toBe(130);
+});
+
+testOnTerminal("a folder that is not empty is asked about, and no is the default", async () => {
+  const folder = tempFiles({ "notes.txt": "mine" });
+  const { answer, end, seen } = onTerminal(["init", ".", "--template", "express", ...FILES_ONLY], { cwd: folder });
+  await answer("is not empty", ENTER);
+  expect(await end).toBe(2);
+  expect(seen()).toContain("--force");
+  expect(readdirSync(folder)).toEqual(["notes.txt"]);
+});
+
+testOnTerminal("Ctrl-C in a question is 130, and nothing is written", async () => {
+  const folder = tempFiles();
+  for (const given of [[], ["trial"]]) {
+    const { answer, end, seen } = onTerminal(["init", ...given, ...FILES_ONLY], { cwd: folder });
+    await answer("Which", CTRL_C);
+    expect(await end).toBe(130);
+    expect(seen()).not.toContain("    at ");
+    expect(readdirSync(folder)).toEqual([]);
+  }
+});
+
+testOnTerminal("colour is for a terminal, and NO_COLOR turns it off", async () => {
+  const shown = async (env: Record<string, string>): Promise<string> => {
+    const { end, raw } = onTerminal(["verify", tempFile("{}"), "-H", "x"], { env });
+    expect(await end).toBe(1);
+    return raw();
+  };
+  expect(await shown({})).toContain("\u001b[31mnot valid\u001b[39m");
+  expect(await shown({ NO_COLOR: "1" })).not.toContain("\u001b[");
+  expect(await shown({ TERM: "dumb" })).not.toContain("\u001b[");
+});
+
+testOnTerminal.each([
+  ["sign", "-"],
+  ["verify", "-", "-H", "x"],
+  ["send", "-", "--url", "http://127.0.0.1:1/"],
+])("`-` does not wait for a user to type: %s", async (...args) => {
+  const { end, seen } = onTerminal(args);
+  expect(await end).toBe(2);
+  expect(seen()).toContain("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
+});

@@ -1,0 +1,88 @@
+import { statSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import type { SignalEvent } from "../../../src/index.js";
+import { areHandedOff, startReceiver, type Child } from "../child-process.js";
+import { expectEachOnce, idsIn, sendAll, some, someOf } from "../deliveries.js";
+import { inboxFiles } from "../inbox-file.js";
+import { ioFaults } from "./io-faults.js";
+import { canPreload } from "../preload/compile.js";
+import { testWith } from "../../prerequisites.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const testOnLinux = testWith(canPreload);
+
+const PAGE_BYTES = 4096;
+/** About what ten events of 100 KB write. */
+const PAGES_A_ROUND = 250;
+
+/** What makes the store's thread die in each task of this name. */
+function diesIn(task: string): NodeJS.ProcessEnv {
+  return {
+    NODE_OPTIONS: `--import ${new URL("../children/thread-that-dies.mjs", import.meta.url).href}`,
+    DIES_IN: task,
+  };
+}
+
+/** Sends so much that the WAL would be as long if it never began anew. */
+async function sendPages(receiver: Child, pages: number): Promise<SignalEvent[]> {
+  const taken: SignalEvent[] = [];
+  for (let sent = 0; sent < pages; sent += PAGES_A_ROUND) {
+    const answers = await sendAll(receiver.port, someOf(100_000, 10));
+    expect(idsIn(answers.refused)).toEqual([]);
+    taken.push(...answers.taken);
+  }
+  await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
+  return taken;
+}
+
+const walPages = (files: { db: string }): number => statSync(`${files.db}-wal`).size / PAGE_BYTES;
+
+testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the file"])(
+  "a thread that %s stops no delivery, and the WAL stays short",
+  async (what) => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const isOpenFaulty = what === "cannot open the file";
+    const receiver = await startReceiver(files, isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)));
+    const failed = faults.strike({ call: "open", file: "inbox.db", error: "EIO" });
+    const taken = await sendPages(receiver, 10_000);
+    if (isOpenFaulty) expect(failed()).toBeGreaterThan(0);
+    else expect(receiver.stderr()).toContain(what);
+    expect(walPages(files)).toBeLessThan(7000);
+    await expectEachOnce(receiver, files, taken);
+  },
+);
+
+testOnLinux("a thread that dies while a failed sync is made up for: 503, and then it goes on", async () => {
+  const files = inboxFiles();
+  const faults = ioFaults();
+  const receiver = await startReceiver(files, { ...faults.env, ...diesIn("rewrite") });
+  const failed = faults.strike({ call: "fdatasync", file: "inbox.db-wal", error: "EIO", times: 1 });
+  const rewritten = faults.strike({ call: "fsync", file: "inbox.db", error: "none" });
+  const [event] = some(1) as [SignalEvent];
+  expect((await sendAll(receiver.port, [event])).taken).toEqual([]);
+  let answers = await sendAll(receiver.port, [event]);
+  if (answers.taken.length === 0) answers = await sendAll(receiver.port, [event]);
+  expect(idsIn(answers.taken)).toEqual([event.id]);
+  expect(receiver.stderr()).toContain("dies in rewrite");
+  expect([failed(), rewritten() > 0]).toEqual([1, true]);
+  await expectEachOnce(receiver, files, [event]);
+});
+
+test.each(["quickCheck", "rewrite"])(
+  "a thread that dies in the %s task of a start after a crash does not stop it",
+  async (task) => {
+    const files = inboxFiles();
+    const first = await startReceiver(files);
+    const { taken } = await sendAll(first.port, some(5));
+    await first.until("the hand-offs", areHandedOff(idsIn(taken)));
+    first.kill("SIGKILL");
+    await first.exited;
+    const next = await startReceiver(files, diesIn(task));
+    expect(next.stderr()).toContain(`dies in ${task}`);
+    const again = await sendAll(next.port, some(1));
+    await expectEachOnce(next, files, again.taken, taken);
+  },
+);

@@ -1,0 +1,154 @@
+import { expect, vi } from "vitest";
+import { areHandedOff, idsOf, startReceiver } from "../child-process.js";
+import type { SignalEvent } from "../../../src/index.js";
+import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "../deliveries.js";
+import { inboxFiles } from "../inbox-file.js";
+import { ioFaults, type IoFault } from "./io-faults.js";
+import { canPreload } from "../preload/compile.js";
+import { eventThat, healthOf, send } from "../sender.js";
+import { testWith } from "../../prerequisites.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const testOnLinux = testWith(canPreload);
+
+const WAL = "inbox.db-wal";
+const DB = "inbox.db";
+
+testOnLinux("one sync of the WAL fails: its batch gets 503, and all is rewritten before the next answer", async () => {
+  const files = inboxFiles();
+  const faults = ioFaults();
+  const receiver = await startReceiver(files, faults.env);
+  const before = await sendAll(receiver.port, some(20));
+  expect(idsIn(before.refused)).toEqual([]);
+  // Their settlements need syncs too.
+  await receiver.until("the hand-offs", areHandedOff(idsIn(before.taken)));
+
+  const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", times: 1 });
+  const rewritten = faults.strike({ call: "fsync", file: DB, error: "none" });
+  const [alone] = some(1);
+  expect((await send(receiver.port, alone!)).status).toBe(503);
+  expect(failed()).toBe(1);
+  const after = await sendAll(receiver.port, [...some(20), alone!]);
+  expect(idsIn(after.refused)).toEqual([]);
+  expect(rewritten()).toBeGreaterThan(0);
+  expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
+  await expectEachOnce(receiver, files, [...before.taken, ...after.taken]);
+});
+
+testOnLinux("a sync fails in the middle of a load: only what was not acknowledged has to come again", async () => {
+  const files = inboxFiles();
+  const faults = ioFaults();
+  const receiver = await startReceiver(files, faults.env);
+  const taken: SignalEvent[] = [];
+  const refused: SignalEvent[] = [];
+  for (let round = 0; round < 10; round++) {
+    // Some of these syncs are only of settlements.
+    faults.strike({ call: "fdatasync", file: WAL, error: "EIO", after: 1, times: 1 });
+    const answers = await sendAll(receiver.port, some(20));
+    taken.push(...answers.taken);
+    refused.push(...answers.refused);
+  }
+  faults.heal();
+  expect(refused.length).toBeGreaterThan(0);
+  const again = await sendAll(receiver.port, refused);
+  expect(idsIn(again.refused)).toEqual([]);
+  await expectEachOnce(receiver, files, [...taken, ...again.taken]);
+});
+
+testOnLinux(
+  "the kernel tells each descriptor of the failure: SQLite's own sync fails too, and only then works",
+  async () => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const receiver = await startReceiver(files, faults.env);
+    const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", times: 1 });
+    const failedToo = faults.strike({ call: "fsync", file: WAL, error: "EIO", times: 1 });
+    const [event] = some(1);
+    expect((await send(receiver.port, event!)).status).toBe(503);
+    // Until the rewrite worked. The dispatcher's look into the inbox may have had the second failure.
+    let answer = await send(receiver.port, event!);
+    if (answer.status === 503) answer = await send(receiver.port, event!);
+    expect(answer.status).toBe(200);
+    expect([failed(), failedToo()]).toEqual([1, 1]);
+    await expectEachOnce(receiver, files, [event!]);
+  },
+);
+
+const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults: readonly IoFault[]])[] = [
+  ["no sync of the WAL works", "store_failed", [{ call: "fdatasync", file: WAL, error: "EIO" }]],
+  [
+    "no sync at all works",
+    "store_failed",
+    [
+      { call: "fdatasync", file: WAL, error: "EIO" },
+      { call: "fsync", file: WAL, error: "EIO" },
+    ],
+  ],
+  [
+    "a sync failed and the database cannot be written",
+    "store_failed",
+    [
+      { call: "fdatasync", file: WAL, error: "EIO", times: 1 },
+      { call: "pwrite", file: DB, error: "EIO" },
+    ],
+  ],
+  [
+    "a sync failed and the database cannot be synced",
+    "store_failed",
+    [
+      { call: "fdatasync", file: WAL, error: "EIO", times: 1 },
+      { call: "fsync", file: DB, error: "EIO" },
+    ],
+  ],
+  [
+    "a sync failed and the WAL cannot be read back",
+    // SQLite takes bytes that the disk does not give for damage, or not: it depends on whose they are.
+    /^store_(failed|corrupt)$/,
+    [
+      { call: "fdatasync", file: WAL, error: "EIO", times: 1 },
+      { call: "pread", file: WAL, error: "EIO" },
+    ],
+  ],
+  ["the WAL cannot be written", "store_failed", [{ call: "pwrite", file: WAL, error: "EIO" }]],
+  ["the file system became read-only", "store_failed", [{ call: "pwrite", file: WAL, error: "EROFS" }]],
+  ["the disk is full", "store_failed", [{ call: "pwrite", file: WAL, error: "ENOSPC" }]],
+];
+
+testOnLinux.each(FOR_EVER)(
+  "%s: 503 for all, red, alive, and it goes on by itself once that is over",
+  async (_what, code, list) => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const receiver = await startReceiver(files, faults.env);
+    const [waiting, ...first] = [eventThat("waits"), ...some(5)];
+    expect((await sendAll(receiver.port, [waiting, ...first])).refused).toEqual([]);
+    await receiver.until("the callback", (lines) => idsOf(lines, "begun").includes(waiting.id));
+
+    const hits = list.map((fault) => faults.strike(fault));
+    const refused = some(12);
+    for (let round = 0; round < 3; round++) {
+      const answers = await sendAll(receiver.port, refused.slice(round * 4, round * 4 + 4));
+      expect(idsIn(answers.taken)).toEqual([]);
+      expect(await healthOf(receiver.port)).toMatchObject({
+        ok: false,
+        state: "running",
+        store: { failure: expect.stringMatching(code) as string },
+      });
+    }
+    for (const count of hits) expect(count()).toBeGreaterThan(0);
+    // A callback comes to its end meanwhile; that cannot be written now and must not be forgotten.
+    receiver.kill("SIGUSR2");
+    await untilHealth(receiver.port, ({ running }) => running === 0);
+    refused.push(...some(1));
+    expect((await sendAll(receiver.port, refused.slice(-1))).taken).toEqual([]);
+    expect(idsOf(receiver.lines, "handedOff")).not.toContain(waiting.id);
+
+    faults.heal();
+    const after = await sendAll(receiver.port, [...refused, ...some(5)]);
+    expect(idsIn(after.refused)).toEqual([]);
+    expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
+    await expectEachOnce(receiver, files, [waiting, ...first, ...after.taken]);
+  },
+);

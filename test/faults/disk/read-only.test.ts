@@ -1,0 +1,91 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, vi } from "vitest";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { rejectionOf } from "../../unit/signalbox-error-of.js";
+import { startChild, startReceiver } from "../child-process.js";
+import { inboxFiles } from "../inbox-file.js";
+import { ioFaults } from "./io-faults.js";
+import { canPreload } from "../preload/compile.js";
+import { newEventAt } from "../../unit/inbox/new-event.js";
+import { canMount, smallDisk } from "./small-disk.js";
+import { testWith } from "../../prerequisites.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+// A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel remounts none that has
+// files open for writing; it turns one read-only by itself after an error, and then writes fail with EROFS.)
+const testOnSmallDisk = testWith(canMount);
+const testOnLinux = testWith(canPreload);
+
+const ENDPOINT = "default";
+
+/** An inbox with one event, closed, or as a crash leaves it. */
+async function makeInbox(path: string, crashed: boolean): Promise<string> {
+  const event = signalEvent();
+  const original = crashed ? `${path}-original` : path;
+  const store = sqliteStore(original);
+  await store.open({ endpoint: ENDPOINT });
+  await store.commit({ settlements: [], accepts: [newEventAt(0, { signal: event, state: "ready" })], claim: null });
+  if (crashed) for (const suffix of ["", "-wal"]) copyFileSync(original + suffix, path + suffix);
+  await store.close(ENDPOINT);
+  return event.id;
+}
+
+const bytesIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]));
+
+testOnSmallDisk.each([
+  ["closed", false],
+  ["left behind by a crash", true],
+])(
+  "an inbox that was %s, on a read-only file system: refused, as it was, and taken once that is over",
+  async (_how, crashed) => {
+    const disk = smallDisk(8);
+    const path = join(disk.folder, "inbox.db");
+    const id = await makeInbox(path, crashed);
+    disk.setReadOnly(true);
+    const before = bytesIn(disk.folder);
+    for (const role of [{}, { shared: true }, { operator: true }]) {
+      const error = await rejectionOf(sqliteStore({ path, ...role }).open({ endpoint: ENDPOINT }));
+      expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("read-only")]);
+    }
+    expect(bytesIn(disk.folder)).toEqual(before);
+
+    disk.setReadOnly(false);
+    const store = sqliteStore(path);
+    await store.open({ endpoint: ENDPOINT });
+    expect((await store.list({})).map(({ eventId }) => eventId)).toEqual([id]);
+    await store.close(ENDPOINT);
+  },
+);
+
+testOnSmallDisk("a new inbox on a read-only file system is refused, in an old folder and in a new one", async () => {
+  const disk = smallDisk(8);
+  mkdirSync(join(disk.folder, "old"));
+  disk.setReadOnly(true);
+  for (const folder of ["old", "new"]) {
+    const error = await rejectionOf(sqliteStore(join(disk.folder, folder, "inbox.db")).open({ endpoint: ENDPOINT }));
+    expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("read-only")]);
+    expect(existsSync(join(disk.folder, folder, "inbox.db"))).toBe(false);
+  }
+  disk.setReadOnly(false);
+});
+
+testOnLinux.each(["inbox.db", "inbox.db-wal", "inbox.db-shm", "inbox.db-owner"])(
+  "a start is refused while %s can be read and not written, and works after that",
+  async (file) => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    await makeInbox(files.db, true);
+    const failed = faults.strike({ call: "open for writing", file, error: "EROFS" });
+    const refused = startChild(files, faults.env);
+    expect(await refused.exited).toBe(0);
+    expect(refused.lines).toEqual([{ say: "refused", code: "store_failed" }]);
+    expect(failed()).toBeGreaterThan(0);
+    faults.heal();
+    await startReceiver(files, faults.env);
+  },
+);

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest";
+import { cutPointsOf, someOf, type CutPoints } from "./cut-points.js";
+import { expectToGoOn } from "./open-store.js";
+import { cutPower, cutsAt, type Findings, type PowerCut } from "./power-cuts.js";
+import type { Call, Syncer } from "./read-recording.js";
+import { INBOX, recorderFolders, type RecorderFolders } from "./recorder.js";
+import { recordRuns } from "./recording.js";
+import { allButAFewSectors, aPrefix, EVERYTHING, NOTHING, someSectors, someWrites, type Luck } from "./survivors.js";
+import { canPreload } from "../preload/compile.js";
+import { SEED, seededRandom } from "../seeded-random.js";
+import { testWith } from "../../prerequisites.js";
+
+// What a receiver does to its files is recorded call by call. Then the power is cut at many moments of that recording, and
+// for each a disk is put together as it could be found when the power is back: with all that was synced, and with none,
+// all or some of what was not.
+
+// Hundreds of states on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const testRecorded = testWith(canPreload);
+const random = seededRandom(SEED);
+const HINT = `FAULT_SEED=${SEED}`;
+
+/** Two receivers on one store: the one commits while the other's commit is synced. */
+const BUSY = { from: 1, to: 100_000, connections: 4, endpoints: ["default", "other"] };
+
+let folders: RecorderFolders;
+let calls: Call[];
+let points: CutPoints;
+
+beforeAll(async () => {
+  if (!canPreload) return;
+  folders = recorderFolders();
+  // Killed under load, while the next start writes the WAL into the file, and in a checkpoint under load. Each sends
+  // again what the one before had no answer to, and more. The last one closes.
+  calls = await recordRuns(folders, [
+    { ...BUSY, connections: 2, kill: { call: "write", file: "-wal", nth: 13001, side: "after" } },
+    { ...BUSY, from: 700, connections: 2, kill: { call: "write", file: "inbox.db", nth: 9, side: "halfway" } },
+    { ...BUSY, from: 700, connections: 3, kill: { call: "truncate", file: "inbox.db", nth: 2, side: "before" } },
+    { ...BUSY, from: 900, to: 1100, connections: 8 },
+  ]);
+  points = cutPointsOf(calls);
+});
+
+afterAll(() => folders?.remove());
+
+function anyLuck(): Luck[] {
+  return [NOTHING, EVERYTHING, aPrefix(random), someWrites(random), someSectors(random), allButAFewSectors(random)];
+}
+
+function some(kind: keyof CutPoints, count: number): number[] {
+  return someOf(points[kind], count, random);
+}
+
+/** The worst moments, with nothing unsynced on the disk. */
+function worstCuts(count: number): PowerCut[] {
+  return cutsAt(some("beforeSyncs", count), [NOTHING]);
+}
+
+function lostIn({ damaged }: Findings): number {
+  return damaged.filter(({ damage }) => damage.lost.length > 0 && damage.corrupt === null).length;
+}
+
+function corruptIn({ damaged }: Findings): number {
+  return damaged.filter(({ damage }) => damage.corrupt !== null).length;
+}
+
+testRecorded("whatever a power cut leaves, nothing that was said before is untrue afterwards", async () => {
+  const cuts = [
+    ...worstCuts(60),
+    ...cutsAt(some("checkpoints", 10), anyLuck()),
+    ...cutsAt(some("restarts", 6), anyLuck()),
+    ...cutsAt(some("others", 6), anyLuck()),
+  ];
+  const found = await cutPower(calls, cuts, {
+    scratch: folders.scratch,
+    alsoOpen: async (folder, ledger, state) => {
+      if (state % 10 === 0) await expectToGoOn(folder, ledger);
+    },
+  });
+  expect(found.damaged, HINT).toEqual([]);
+});
+
+testRecorded("a power cut while the inbox is made leaves what the next start can use", async () => {
+  const found = await cutPower(calls, cutsAt(some("making", 12), anyLuck()), {
+    scratch: folders.scratch,
+    alsoOpen: async (folder, ledger, state) => {
+      if (state % 4 === 0) await expectToGoOn(folder, ledger);
+    },
+  });
+  expect(found.damaged, HINT).toEqual([]);
+});
+
+testRecorded("the record has what it must have", () => {
+  const restarts = calls.filter((call) => call.kind === "write" && call.name === `${INBOX}-wal` && call.offset === 0);
+  // One for each of three starts: the others were under load.
+  expect(restarts.length, HINT).toBeGreaterThan(4);
+  expect(Math.min(...Object.values(points).map(({ length }: number[]) => length)), HINT).toBeGreaterThan(5);
+});
+
+interface LyingDisk {
+  isSync: (by: Syncer, name: string) => boolean;
+  finds: ("loss" | "corruption")[];
+}
+
+testRecorded.each<[string, LyingDisk]>([
+  ["does not make our syncs", { isSync: (by) => by === "sqlite", finds: ["loss"] }],
+  ["does not make SQLite's own syncs", { isSync: (by) => by === "signalbox", finds: ["corruption"] }],
+  ["syncs names alone", { isSync: (_, name) => !name.startsWith(INBOX), finds: ["loss", "corruption"] }],
+  ["does not keep names", { isSync: (_, name) => name.startsWith(INBOX), finds: ["loss"] }],
+])("the same check catches a disk that %s", async (_lie, { isSync, finds }) => {
+  const cuts = [...worstCuts(20), ...cutsAt(some("checkpoints", 10), [someWrites(random), someSectors(random)])];
+  const found = await cutPower(calls, cuts, { scratch: folders.scratch, isSync });
+  if (finds.includes("loss")) expect(lostIn(found), HINT).toBeGreaterThan(0);
+  if (finds.includes("corruption")) expect(corruptIn(found), HINT).toBeGreaterThan(0);
+});
+
+testRecorded("the same check catches a receiver that answers before the sync", async () => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  const early = await recordRuns(own, [{ from: 1, to: 60, connections: 2, fault: "acknowledge before the sync" }]);
+  const cuts = cutsAt(cutPointsOf(early).beforeSyncs, [NOTHING]);
+  const found = await cutPower(early, cuts, { scratch: own.scratch });
+  expect(lostIn(found)).toBeGreaterThan(0);
+});
+
+testRecorded("nothing is lost when a sync fails, nor when the process dies right behind that", async () => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  const record = await recordRuns(own, [
+    { ...BUSY, to: 100, failSync: 40 },
+    // Killed while it writes everything anew. What the failed sync should have kept, the kernel still shows.
+    { ...BUSY, from: 90, failSync: 30, kill: { call: "write", file: "inbox.db", nth: 1, side: "before" } },
+    { ...BUSY, from: 90, to: 200 },
+  ]);
+  const { beforeSyncs, checkpoints } = cutPointsOf(record);
+  const cuts = [
+    ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
+    ...cutsAt(someOf(checkpoints, 6, random), anyLuck()),
+  ];
+  expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(2);
+  expect((await cutPower(record, cuts, { scratch: own.scratch })).damaged, HINT).toEqual([]);
+});
+
+testRecorded(
+  "what is committed while the file is written anew is acknowledged when that is done, not before",
+  async () => {
+    const own = recorderFolders();
+    onTestFinished(() => own.remove());
+    const script = "commit-while-rewritten.mjs";
+    const record = await recordRuns(own, [{ ...BUSY, script, failSync: 2, syncMicroseconds: 100_000 }]);
+    const found = await cutPower(record, cutsAt([...record.keys()], [NOTHING]), { scratch: own.scratch });
+    expect(found.damaged.map(({ cut, damage }) => `${cut}: ${damage.lost.join()}`)).toEqual([]);
+  },
+);
+
+testRecorded("a folder that the receiver made is not lost with what is in it", async () => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  const isFolderThere = false;
+  const first = await recordRuns(own, [{ from: 1, to: 20, connections: 2 }], isFolderThere);
+  const cuts = cutsAt(cutPointsOf(first).beforeSyncs, [NOTHING]);
+  const found = await cutPower(first, cuts, { scratch: own.scratch, isFolderThere });
+  expect(found.damaged).toEqual([]);
+});

@@ -1,0 +1,145 @@
+import { spawn } from "node:child_process";
+import { linkSync, rmSync, truncateSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { startChild, startReceiver } from "../child-process.js";
+import { expectEachOnce, idsIn, sendAll, some } from "../deliveries.js";
+import { inboxFiles } from "../inbox-file.js";
+import { SEED, seededRandom } from "../seeded-random.js";
+import { healthOf, sendUntilRefused } from "../sender.js";
+import { bindMount, canMount } from "../disk/small-disk.js";
+
+// Several processes a test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const ENDPOINT = "default";
+
+interface Opener {
+  /** @returns what it says */
+  tell(order: { path?: string; shared?: boolean }): Promise<string>;
+}
+
+async function startOpener(): Promise<Opener> {
+  const script = new URL("../children/opener.mjs", import.meta.url).pathname;
+  const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error("an opener ended");
+    return value;
+  };
+  expect(await nextLine()).toBe("ready");
+  return {
+    tell(order) {
+      child.stdin.write(`${JSON.stringify(order)}\n`);
+      return nextLine();
+    },
+  };
+}
+
+const ROUNDS = 30;
+
+test("of three processes that open one file in the same moment, exactly one owns it, each time", async () => {
+  const openers = await Promise.all([startOpener(), startOpener(), startOpener()]);
+  const old = inboxFiles().db;
+  const winners = new Set<number>();
+  for (let round = 0; round < ROUNDS; round++) {
+    // In turn one that is there already and one that has to be made.
+    const path = round % 2 === 0 ? old : `${old}-${round}`;
+    const said = await Promise.all(openers.map((opener) => opener.tell({ path })));
+    expect([...said].sort(), `round ${round}`).toEqual(["open", "store_in_use", "store_in_use"]);
+    winners.add(said.indexOf("open"));
+    expect(await Promise.all(openers.map((opener) => opener.tell({})))).toEqual(["closed", "closed", "closed"]);
+  }
+  // If it were always the same one there would be no race.
+  expect(winners.size).toBeGreaterThan(1);
+});
+
+test("of three processes that share one file all get in, also when it has to be made", async () => {
+  const openers = await Promise.all([startOpener(), startOpener(), startOpener()]);
+  const { db } = inboxFiles();
+  for (let round = 0; round < ROUNDS; round++) {
+    const order = { path: `${db}-${Math.floor(round / 2)}`, shared: true };
+    const said = await Promise.all(openers.map((opener) => opener.tell(order)));
+    expect(said, `round ${round}`).toEqual(["open", "open", "open"]);
+    await Promise.all(openers.map((opener) => opener.tell({})));
+  }
+});
+
+test("a process that waits for a file gets it when its owner is killed, with all that was acknowledged", async () => {
+  const files = inboxFiles();
+  const random = seededRandom(SEED);
+  const acknowledged = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    const owner = await startReceiver(files);
+    let isKilled = false;
+    const last = acknowledged.size + 1 + Math.floor(random() * 300);
+    const load = sendUntilRefused(
+      owner.port,
+      16,
+      () => "fine",
+      (id) => {
+        acknowledged.add(id);
+        if (acknowledged.size < last || isKilled) return;
+        isKilled = true;
+        owner.kill("SIGKILL");
+      },
+    );
+    const next = sqliteStore(files.db);
+    for (;;) {
+      const refusal = await next.open({ endpoint: ENDPOINT }).then(
+        () => null,
+        (error: { code: string }) => error.code,
+      );
+      if (refusal === null) break;
+      expect(refusal).toBe("store_in_use");
+      // Lets the load go on.
+      await new Promise((resume) => setImmediate(resume));
+    }
+    expect(isKilled, "it got in beside the living").toBe(true);
+    const stored = new Set((await next.list({ limit: 100_000 })).map(({ eventId }) => eventId));
+    expect(
+      [...acknowledged].filter((id) => !stored.has(id)),
+      `FAULT_SEED=${SEED}`,
+    ).toEqual([]);
+    await next.close(ENDPOINT);
+    await load;
+    expect(await owner.exited).toBe("SIGKILL");
+  }
+});
+
+// SQLite goes on writing after each of these, but the next start does not find what it wrote.
+test.each<[string, (db: string) => void]>([
+  ["all its files were deleted", (db) => ["", "-wal", "-shm"].forEach((suffix) => rmSync(db + suffix))],
+  ["the WAL was deleted", (db) => rmSync(`${db}-wal`)],
+  ["the WAL was cut short", (db) => truncateSync(`${db}-wal`)],
+  ["the database got a second name", (db) => linkSync(db, `${db}-2`)],
+])("when %s, a running receiver answers 503 and its health is red", async (_what, change) => {
+  const files = inboxFiles();
+  const receiver = await startReceiver(files);
+  const before = await sendAll(receiver.port, some(5));
+  change(files.db);
+  const after = await sendAll(receiver.port, some(5));
+  expect((await healthOf(receiver.port)).ok).toBe(false);
+  receiver.kill("SIGKILL");
+  await receiver.exited;
+  expect(idsIn(before.refused)).toEqual([]);
+  expect(idsIn(after.taken)).toEqual([]);
+});
+
+const testWithMount = test.skipIf(!canMount && process.env["CI"] === undefined);
+
+testWithMount("a receiver that would open another one's file by a mount of the file is refused", async () => {
+  const files = inboxFiles();
+  const receiver = await startReceiver(files);
+  const mounted = `${files.db}-mounted`;
+  bindMount(files.db, mounted);
+  const second = startChild({ ...files, db: mounted });
+  expect(await second.exited).toBe(0);
+  expect(second.lines).toEqual([{ say: "refused", code: "store_unsupported" }]);
+  const { taken } = await sendAll(receiver.port, some(5));
+  expect(taken).toHaveLength(5);
+  await expectEachOnce(receiver, files, taken);
+});

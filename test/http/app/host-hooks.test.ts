@@ -1,0 +1,52 @@
+import type { ServerResponse } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { delivery, listen, startReceiver } from "../serve.js";
+import { exchange } from "../wire.js";
+
+/** What would have ended the host's process. */
+function uncaught(): unknown[] {
+  const errors: unknown[] = [];
+  const listeners = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.on("uncaughtException", (error) => errors.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners("uncaughtException");
+    for (const listener of listeners) process.on("uncaughtException", listener);
+  });
+  return errors;
+}
+
+/** A hook on the head, as on-headers sets them, that answers by itself. */
+function endInTheHead(response: ServerResponse): void {
+  const { writeHead } = response;
+  response.writeHead = (): ServerResponse => {
+    response.writeHead = writeHead;
+    return response.writeHead(204).end();
+  };
+}
+
+/** A hook on the end, as those set it that measure or cache, that comes too late with what it has to add. */
+function writeAfterTheEnd(response: ServerResponse): void {
+  const { end } = response;
+  response.end = ((...args: Parameters<typeof end>): ServerResponse => {
+    end.apply(response, args);
+    response.write("too late");
+    return response;
+  }) as typeof end;
+}
+
+test.for([
+  { hook: endInTheHead, status: 204 },
+  { hook: writeAfterTheEnd, status: 200 },
+])("a hook of the host ($hook.name) that writes where nothing may be written ends no process", async (each) => {
+  const { hook, status } = each;
+  const errors = uncaught();
+  const handler = nodeHandler(await startReceiver());
+  const port = await listen((request, response) => {
+    hook(response);
+    handler(request, response);
+  });
+  expect((await exchange(port, delivery())).status).toBe(status);
+  expect(errors).toEqual([]);
+});

@@ -1,0 +1,133 @@
+import { gzipSync } from "node:zlib";
+import type { Express, RequestHandler } from "express";
+import { expect, test } from "vitest";
+import { captureRawBody } from "../../../src/index.js";
+import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
+import { logLines } from "../log-lines.js";
+import { delivery, EXPRESSES, listen, startReceiver } from "../serve.js";
+import { exchange, MOUNT, openWire, rawRequest } from "../wire.js";
+
+type Framework = (typeof EXPRESSES)[number]["express"];
+
+/** A receiver on whose mount something else reads first. */
+async function behind(framework: Framework, ...first: RequestHandler[]) {
+  const { logger, lines } = logLines();
+  const receiver = await startReceiver({ logger, bodyLimitBytes: 10_000 });
+  const app: Express = framework();
+  for (const handler of first) app.use(handler);
+  app.use(MOUNT, expressHandler(receiver));
+  return { receiver, lines, port: await listen(app) };
+}
+
+/** Takes the whole body and goes on. */
+const swallow: RequestHandler = (request, _response, next) => {
+  request.on("data", () => undefined).on("end", next);
+};
+/** Takes the first portion, and goes on with the rest still to come. */
+const nibble: RequestHandler = (request, _response, next) => {
+  request.once("data", () => {
+    request.pause();
+    next();
+  });
+};
+const decode: RequestHandler = (request, _response, next) => {
+  request.setEncoding("utf8");
+  next();
+};
+
+const CONSUMERS: { what: string; first: (framework: Framework) => RequestHandler }[] = [
+  { what: "express.json()", first: (framework) => framework.json() },
+  { what: "express.text()", first: (framework) => framework.text({ type: "*/*" }) },
+  {
+    what: "express.urlencoded() for every type",
+    first: (framework) => framework.urlencoded({ type: "*/*", extended: false }),
+  },
+  { what: "a listener that waits for the end", first: () => swallow },
+  { what: "a listener that takes a portion", first: () => nibble },
+  { what: "setEncoding()", first: () => decode },
+];
+
+const CONSUMED = EXPRESSES.flatMap((each) => CONSUMERS.map((consumer) => ({ ...each, ...consumer })));
+
+test.for(CONSUMED)(
+  "a body that $what took gets 500 and a log line with the mend, over $name",
+  async ({ express, first }) => {
+    const { receiver, lines, port } = await behind(express, first(express));
+    const wire = await openWire(port);
+    for (let time = 0; time < 3; time++) {
+      await wire.write(rawRequest(delivery()));
+      expectRefused(await wire.next(), 500, "body_unavailable");
+    }
+    const errors = lines.filter((line) => line.includes('"level":50'));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain("express.json({ verify: captureRawBody })");
+    expect(errors[0]).toContain("mount expressHandler(receiver) before express.json()");
+    expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  },
+);
+
+test.for(EXPRESSES)("captureRawBody keeps the bytes as they came, over $name", async ({ express }) => {
+  const { receiver, port } = await behind(express, express.json({ verify: captureRawBody }));
+  const event = signalEvent({ data: { title: "Zürich" } });
+  const { headers, body } = delivery(JSON.stringify(event, null, 3).replace("ü", "\\u00fc"));
+  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+  expect(Buffer.from((await receiver.inbox.get(event.id))?.rawBody ?? [])).toEqual(body);
+  const other = delivery();
+  expectRefused(
+    await exchange(port, { headers: other.headers, body: `${String(other.body)} ` }),
+    401,
+    "signature_mismatch",
+  );
+  expectRefused(await exchange(port, { headers: {}, body }), 401, "signature_missing");
+});
+
+test.for(EXPRESSES)("express.raw() hands its bytes over, over $name", async ({ express }) => {
+  const { receiver, port } = await behind(express, express.raw({ type: "*/*", limit: "1mb" }));
+  const event = signalEvent();
+  const { headers, body } = delivery(event);
+  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+  expect(Buffer.from((await receiver.inbox.get(event.id))?.rawBody ?? [])).toEqual(body);
+  expectRefused(await exchange(port, { headers, body: body.subarray(1) }), 401, "signature_mismatch");
+  expectAcknowledged(await exchange(port, delivery("")), QUARANTINED);
+});
+
+test.for(EXPRESSES)("what a parser inflated was not signed and gets 415, over $name", async ({ express }) => {
+  for (const parser of [express.raw({ type: "*/*" }), express.json({ verify: captureRawBody })]) {
+    const { receiver, port } = await behind(express, parser);
+    const { headers, body } = delivery();
+    const answer = await exchange(port, { headers: { ...headers, "Content-Encoding": "gzip" }, body: gzipSync(body) });
+    expectRefused(answer, 415, "encoding_unsupported");
+    expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  }
+});
+
+test.for(EXPRESSES)("our limit holds behind a parser with a larger one, over $name", async ({ express }) => {
+  for (const parser of [
+    express.raw({ type: "*/*", limit: "1mb" }),
+    express.json({ verify: captureRawBody, limit: "1mb" }),
+  ]) {
+    const { port } = await behind(express, parser);
+    const answer = await exchange(port, delivery(JSON.stringify(["x".repeat(9_997)])));
+    expectRefused(answer, 413, "body_too_large");
+    expect(answer.headers["connection"]).toBe("close");
+  }
+});
+
+test.for(EXPRESSES)("parsers that leave the body alone do no harm, over $name", async ({ express }) => {
+  const { port } = await behind(express, express.urlencoded({ extended: false }), express.text(), express.raw());
+  expectAcknowledged(await exchange(port, delivery()), RECEIVED);
+});
+
+test.for(EXPRESSES)("a listener that only looks on takes nothing away, over $name", async ({ express }) => {
+  let seenBytes = 0;
+  const look: RequestHandler = (request, _response, next) => {
+    request.on("data", (chunk: Buffer) => (seenBytes += chunk.byteLength));
+    next();
+  };
+  const { port } = await behind(express, look);
+  const { headers, body } = delivery();
+  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+  expect(seenBytes).toBe(body.byteLength);
+});

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../src/testing/index.js";
+import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
+import { delivery, serve, STACKS, tally } from "../serve.js";
+import { exchange, openWire, rawRequest } from "../wire.js";
+
+const chunked = (pieces: readonly (string | Uint8Array)[]): Buffer =>
+  Buffer.concat([
+    ...pieces.flatMap((piece) => {
+      const bytes = Buffer.from(piece);
+      return [Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, Buffer.from("\r\n")];
+    }),
+    Buffer.from("0\r\n\r\n"),
+  ]);
+
+test.for(STACKS)("an empty body is told by its signature, with and without a length, over $name", async (stack) => {
+  const { port } = await serve({}, stack);
+  const { headers } = delivery("");
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ headers }));
+  expectAcknowledged(await wire.next(), QUARANTINED);
+  await wire.write(rawRequest({ headers, length: false }));
+  expectAcknowledged(await wire.next(), QUARANTINED);
+  await wire.write(rawRequest({ headers: delivery().headers }));
+  expectRefused(await wire.next(), 401, "signature_mismatch");
+  await wire.write(rawRequest({}));
+  expectRefused(await wire.next(), 401, "signature_missing");
+  await wire.write(rawRequest(delivery()));
+  expectAcknowledged(await wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("a chunked body is put together and its connection goes on, over $name", async (stack) => {
+  const { port } = await serve({}, stack);
+  const wire = await openWire(port);
+  for (const pieceLength of [1, 7, 100_000]) {
+    const { headers, body } = delivery();
+    const pieces = Array.from({ length: Math.ceil(body.byteLength / pieceLength) }, (_, index) =>
+      body.subarray(index * pieceLength, (index + 1) * pieceLength),
+    );
+    const head = rawRequest({ headers: { ...headers, "Transfer-Encoding": "chunked" }, length: false });
+    await wire.write(Buffer.concat([head, chunked(pieces)]));
+    expectAcknowledged(await wire.next(), RECEIVED);
+  }
+  const unsigned = rawRequest({ headers: { "Transfer-Encoding": "chunked" }, length: false });
+  await wire.write(Buffer.concat([unsigned, chunked(["abc"])]));
+  expectRefused(await wire.next(), 401, "signature_missing");
+  await wire.write(rawRequest(delivery()));
+  expectAcknowledged(await wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("a body is what was sent, not what it means: no byte may differ, over $name", async (stack) => {
+  const { port } = await serve({}, stack);
+  const wire = await openWire(port);
+  const event = signalEvent({ data: { title: "Zürich" } });
+  const { headers, body } = delivery(event);
+  const text = String(body);
+  const changed = [
+    `${text}\n`,
+    ` ${text}`,
+    `\ufeff${text}`,
+    text.replace("ü", "\\u00fc"),
+    text.replace('"version":"1"', '"version": "1"'),
+    JSON.stringify(event, null, 1),
+    body.subarray(0, -1),
+    Buffer.concat([body.subarray(0, -1), Buffer.from("]")]),
+    Buffer.from(text, "latin1"),
+  ];
+  for (const other of changed) {
+    await wire.write(rawRequest({ headers, body: other }));
+    expectRefused(await wire.next(), 401, "signature_mismatch");
+  }
+  await wire.write(rawRequest({ headers, body }));
+  expectAcknowledged(await wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("odd but authentic JSON is received as it was sent, over $name", async (stack) => {
+  const { receiver, port } = await serve({}, stack);
+  for (const write of [
+    (event: object) => `\ufeff${JSON.stringify(event)}`,
+    (event: object) => `\r\n\t ${JSON.stringify(event, null, 3)}\n\n`,
+    (event: object) => JSON.stringify(event).replace("E", "\\u0045"),
+  ]) {
+    const event = signalEvent();
+    const { headers, body } = delivery(write(event));
+    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+    const stored = await receiver.inbox.get(event.id);
+    expect(Buffer.from(stored?.rawBody ?? [])).toEqual(body);
+  }
+});
+
+test.for(STACKS)("the content type means nothing, over $name", async (stack) => {
+  const { port } = await serve({}, stack);
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "nonsense",
+    "multipart/form-data; boundary=x",
+  ]) {
+    const { headers, body } = delivery();
+    expectAcknowledged(await exchange(port, { headers: { ...headers, "Content-Type": type }, body }), RECEIVED);
+  }
+});
+
+test.for(STACKS)("pipelined deliveries are answered in their order, refusals among them, over $name", async (stack) => {
+  const { receiver, port } = await serve({}, stack);
+  const [one, two, three] = [delivery(), delivery(), delivery()];
+  const wire = await openWire(port);
+  await wire.write(
+    Buffer.concat([
+      rawRequest(one),
+      rawRequest({ body: "unsigned" }),
+      rawRequest(two),
+      rawRequest({ method: "GET" }),
+      rawRequest({ ...three, headers: { ...three.headers, "Content-Encoding": "br" } }),
+      rawRequest(three),
+      rawRequest({ headers: one.headers, body: two.body }),
+      rawRequest(delivery()),
+    ]),
+  );
+  expectAcknowledged(await wire.next(), RECEIVED);
+  expectRefused(await wire.next(), 401, "signature_missing");
+  expectAcknowledged(await wire.next(), RECEIVED);
+  expectRefused(await wire.next(), 405, "method_not_allowed");
+  expectRefused(await wire.next(), 415, "encoding_unsupported");
+  expectAcknowledged(await wire.next(), RECEIVED);
+  expectRefused(await wire.next(), 401, "signature_mismatch");
+  expectAcknowledged(await wire.next(), RECEIVED);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
+});
+
+test.for(STACKS)("a body that stops before its end is no error and no event, over $name", async (stack) => {
+  const { receiver, port } = await serve({}, stack);
+  const counts = tally(receiver);
+  const { headers, body } = delivery();
+  const chunks = chunked([body]);
+  for (const { framing, sent } of [
+    { framing: { "Content-Length": String(body.byteLength) }, sent: body.subarray(0, body.byteLength >> 1) },
+    { framing: { "Transfer-Encoding": "chunked" }, sent: chunks.subarray(0, -5) },
+  ]) {
+    for (const leave of ["end", "destroy"] as const) {
+      for (const signed of [headers, {}]) {
+        const wire = await openWire(port);
+        await wire.write(Buffer.concat([rawRequest({ headers: { ...signed, ...framing }, length: false }), sent]));
+        wire[leave]();
+        await wire.closed;
+      }
+    }
+  }
+  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+  expect(counts).toEqual({ accepted: 1 });
+  expect(receiver.health()).toMatchObject({ ok: true, queued: { events: 0, bytes: 0 } });
+});

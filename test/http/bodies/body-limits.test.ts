@@ -1,0 +1,176 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../src/testing/index.js";
+import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
+import { deliver, delivery, nextEvent, roundTrip, serve, STACKS, tally } from "../serve.js";
+import { openWire, rawRequest, type Wire } from "../wire.js";
+import { watchedClock } from "../watched-clock.js";
+
+const BODY_TIMEOUT_MS = 8000;
+const CHUNKED = { "Transfer-Encoding": "chunked" };
+const MEBIBYTE = Buffer.alloc(1024 * 1024, "x");
+
+async function serveSlowly(stack: (typeof STACKS)[number]) {
+  const clock = watchedClock();
+  const { receiver, port } = await serve({ clock, bodyTimeoutMs: BODY_TIMEOUT_MS }, stack);
+  return { clock, receiver, port };
+}
+
+/**
+ * All at once, since the receiver holds a refused connection open for a second. Signed and unsigned, since their
+ * bodies are read in two ways.
+ */
+async function onEveryStack(
+  run: (stack: (typeof STACKS)[number], headers: Record<string, string>) => Promise<void>,
+): Promise<void> {
+  await Promise.all(STACKS.flatMap((stack) => [run(stack, delivery().headers), run(stack, {})]));
+}
+
+/** Sends the head and the first byte of a body. */
+async function begin(wire: Wire, { headers, body }: ReturnType<typeof delivery>): Promise<Buffer> {
+  const head = rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } });
+  await wire.write(Buffer.concat([head, body.subarray(0, 1)]));
+  return body.subarray(1);
+}
+
+test.for(STACKS)("a body that dribbles in within its time is received, over $name", async (stack) => {
+  const { clock, port } = await serveSlowly(stack);
+  const wire = await openWire(port);
+  let rest = await begin(wire, delivery());
+  await clock.armed(BODY_TIMEOUT_MS);
+  for (let second = 1; second < 8; second++) {
+    await clock.advance(1000);
+    await wire.write(rest.subarray(0, 50));
+    rest = rest.subarray(50);
+  }
+  await clock.advance(999);
+  await wire.write(rest);
+  expectAcknowledged(await wire.next(), RECEIVED);
+  // One timer serves all bodies: past this it is set anew by the next one.
+  await clock.advance(BODY_TIMEOUT_MS);
+  // Its time is its own: the next body has as much again.
+  const next = await begin(wire, delivery());
+  await clock.armed(BODY_TIMEOUT_MS);
+  await clock.advance(BODY_TIMEOUT_MS - 1);
+  await wire.write(next);
+  expectAcknowledged(await wire.next(), RECEIVED);
+});
+
+test("a body past its time gets 408 and the connection is closed", async () => {
+  await onEveryStack(async (stack, headers) => {
+    const { clock, receiver, port } = await serveSlowly(stack);
+    const counts = tally(receiver);
+    const wire = await openWire(port);
+    await begin(wire, { ...delivery(), headers });
+    await clock.armed(BODY_TIMEOUT_MS);
+    await clock.advance(BODY_TIMEOUT_MS - 1);
+    expect(counts).toEqual({});
+    await clock.advance(1);
+    const answer = await wire.next();
+    expectRefused(answer, 408, "body_timeout");
+    expect(answer.headers["connection"]).toBe("close");
+    expect(await wire.closed).toBe("end");
+    expect(counts).toEqual({ rejected: 1 });
+  });
+});
+
+test.for(STACKS)("a delivery that is pipelined behind a 408 is not processed, over $name", async (stack) => {
+  const { clock, receiver, port } = await serveSlowly(stack);
+  const wire = await openWire(port);
+  const rest = await begin(wire, delivery());
+  await clock.armed(BODY_TIMEOUT_MS);
+  await clock.advance(BODY_TIMEOUT_MS);
+  const { headers, body } = delivery();
+  await wire.write(Buffer.concat([rest, rawRequest({ headers, body })]));
+  expectRefused(await wire.next(), 408, "body_timeout");
+  await wire.closed;
+  expect(wire.unread()).toBe(0);
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+});
+
+test.for(STACKS)("a dribbling client gets its 408 while it goes on sending, over $name", async (stack) => {
+  const { clock, port } = await serveSlowly(stack);
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ headers: { "Content-Length": "200000" }, body: "x" }));
+  await clock.armed(BODY_TIMEOUT_MS);
+  await clock.advance(BODY_TIMEOUT_MS);
+  for (let portion = 0; portion < 50; portion++) await wire.write("x".repeat(100));
+  expectRefused(await wire.next(), 408, "body_timeout");
+});
+
+test("an announced length past the limit gets 413 before any byte of it", async () => {
+  await onEveryStack(async (stack, headers) => {
+    const { port } = await serve({ bodyLimitBytes: 2000 }, stack);
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ headers: { ...headers, "Content-Length": "2001" } }));
+    const answer = await wire.next();
+    expectRefused(answer, 413, "body_too_large");
+    expect(answer.headers["connection"]).toBe("close");
+    expect(await wire.closed).toBe("end");
+  });
+});
+
+test("a chunked body past the limit gets 413 though its end never comes", async () => {
+  await onEveryStack(async (stack, headers) => {
+    const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
+    await wire.write(`7d0\r\n${"x".repeat(2000)}\r\n`);
+    await wire.write("1\r\nx\r\n");
+    expectRefused(await wire.next(), 413, "body_too_large");
+    expect(await wire.closed).toBe("end");
+    expectAcknowledged(await deliver(port), RECEIVED);
+    expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
+  });
+});
+
+test.for(STACKS)("a chunked body of exactly the limit is read to its end, over $name", async (stack) => {
+  const event = signalEvent();
+  const { headers, body } = delivery(event);
+  const { port } = await serve({ bodyLimitBytes: body.byteLength }, stack);
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
+  await wire.write(
+    Buffer.concat([Buffer.from(`${body.byteLength.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]),
+  );
+  expectAcknowledged(await wire.next(), RECEIVED);
+});
+
+test.for(STACKS)("a client that looks only when it has sent everything finds its 413, over $name", async (stack) => {
+  const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
+  for (const headers of [delivery().headers, {}]) {
+    const rejected = nextEvent(receiver, "rejected");
+    const wire = await openWire(port);
+    wire.pause();
+    await wire.write(rawRequest({ headers: { ...headers, "Content-Length": "500000" } }));
+    await rejected;
+    await roundTrip(port);
+    for (let sent = 0; sent < 500_000; sent += 10_000) {
+      await wire.write(MEBIBYTE.subarray(0, 10_000));
+      if (sent % 100_000 === 0) await roundTrip(port);
+    }
+    wire.resume();
+    expectRefused(await wire.next(), 413, "body_too_large");
+    expect(await wire.closed).toBe("end");
+  }
+});
+
+test.for(STACKS)("a client in the middle of a flood gets its 413, over $name", async (stack) => {
+  const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
+  const counts = tally(receiver);
+  for (const headers of [delivery().headers, {}]) {
+    for (const framing of [{ "Content-Length": String(64 * MEBIBYTE.byteLength) }, CHUNKED]) {
+      const wire = await openWire(port);
+      await wire.write(rawRequest({ headers: { ...headers, ...framing }, length: false }));
+      if (framing === CHUNKED) await wire.write("4000000\r\n");
+      const over = new AbortController();
+      void wire.closed.then(() => over.abort());
+      const answer = wire.next().finally(() => over.abort());
+      let sent = 0;
+      for (; sent < 64 && !over.signal.aborted; sent++) await wire.write(MEBIBYTE);
+      expectRefused(await answer, 413, "body_too_large");
+      expect(sent).toBeLessThan(64);
+    }
+  }
+  expect(counts).toEqual({ rejected: 4 });
+  expectAcknowledged(await deliver(port), RECEIVED);
+});
