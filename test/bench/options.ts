@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { SERVERS, findServer, type Server } from "./servers/catalogue.js";
+import { SERVERS, serverNamed, type Server } from "./servers/catalogue.js";
 
 export const PARTS = [
   "throughput",
@@ -82,11 +82,11 @@ function isPart(name: string): name is Part {
 }
 
 function toServers(text: string): Server[] {
-  return text.split(",").map((name) => {
-    const server = findServer(name);
-    if (server === undefined) throw new InvalidArgumentError(`There is no server ${name}.`);
-    return server;
-  });
+  try {
+    return text.split(",").map(serverNamed);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 function toPositive(text: string): number {

@@ -11,7 +11,7 @@ import { measureVerification, verificationTable, type VerificationResult } from 
 import type { BenchProcess } from "./processes/start-process.js";
 import type { Measured } from "./report/format.js";
 import type { BenchTable } from "./report/readme.js";
-import { SERVERS, findServer } from "./servers/catalogue.js";
+import { SERVERS, serverNamed } from "./servers/catalogue.js";
 
 /** The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is left out. */
 export interface BenchResult {
@@ -61,7 +61,7 @@ export async function runParts({ options, generator, under, progress }: RunOptio
   });
   const context = (usual: readonly string[]): PartContext => ({
     generator,
-    servers: options.servers ?? usual.flatMap((name) => findServer(name) ?? []),
+    servers: options.servers ?? usual.map(serverNamed),
     rounds,
     seconds,
     connections,

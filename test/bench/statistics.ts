@@ -31,9 +31,9 @@ export function spread(values: readonly number[]): Spread {
 }
 
 /** Null if a round has no value, because the system does not provide it. */
-export function spreadOrNull(values: readonly (number | null)[]): Spread | null {
+export function medianOrNull(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
-  return known.length === values.length && known.length > 0 ? spread(known) : null;
+  return known.length === values.length && known.length > 0 ? median(known) : null;
 }
 
 /**
@@ -58,14 +58,30 @@ export function waitQuantile(gaps: readonly number[], idle: number, percent: num
   return 0;
 }
 
+type Figures<Round, Name extends string> = Record<Name, (round: Round, index: number) => number>;
+
+function eachFigure<Round, Name extends string, Result>(
+  rounds: readonly Round[],
+  figures: Figures<Round, Name>,
+  reduce: (values: readonly number[]) => Result,
+): Record<Name, Result> {
+  const named = Object.entries<Figures<Round, Name>[Name]>(figures);
+  const reduced = named.map(([name, valueOf]) => [name, reduce(rounds.map(valueOf))]);
+  return Object.fromEntries(reduced) as Record<Name, Result>;
+}
+
 /** The spread of each figure over the rounds. */
 export function spreads<Round, Name extends string>(
   rounds: readonly Round[],
-  figures: Record<Name, (round: Round, index: number) => number>,
+  figures: Figures<Round, Name>,
 ): Record<Name, Spread> {
-  const named = Object.entries<(round: Round, index: number) => number>(figures);
-  return Object.fromEntries(named.map(([name, valueOf]) => [name, spread(rounds.map(valueOf))])) as Record<
-    Name,
-    Spread
-  >;
+  return eachFigure(rounds, figures, spread);
+}
+
+/** The median of each figure over the rounds. */
+export function medians<Round, Name extends string>(
+  rounds: readonly Round[],
+  figures: Figures<Round, Name>,
+): Record<Name, number> {
+  return eachFigure(rounds, figures, median);
 }

@@ -18,7 +18,7 @@ let next = 0;
 export interface LoadReport extends Omit<LoadResult, "latenciesMs" | "lateMs"> {
   /** NaN becomes null on its way: a closed loop is never late. */
   lateP99: number | null;
-  latency: { p50: number; p99: number; p999: number; max: number };
+  latency: { p50: number; p99: number; p999: number };
 }
 
 function report({ latenciesMs, lateMs, ...rest }: LoadResult): LoadReport {
@@ -30,7 +30,6 @@ function report({ latenciesMs, lateMs, ...rest }: LoadResult): LoadReport {
       p50: percentile(latenciesMs, 50),
       p99: percentile(latenciesMs, 99),
       p999: percentile(latenciesMs, 99.9),
-      max: percentile(latenciesMs, 100),
     },
   };
 }

@@ -22,7 +22,6 @@ const HEAD_BYTES = 1500;
 export interface ClosedLoopRound extends ServerRun<LoadOutcome> {
   requestsPerSecond: number;
   cpuMicrosPerRequest: number;
-  mainThreadMicrosPerRequest: number | null;
   writtenBytesPerRequest: number | null;
 }
 
@@ -44,13 +43,11 @@ export async function runClosedLoopRound(
       return generator.ask("closed loop", loop);
     });
   });
-  const { load, cpuMs, mainThreadMs, writtenBytes } = run.value;
-  const each = (total: number | null): number | null => (total === null ? null : total / load.answered);
+  const { load, cpuMs, writtenBytes } = run.value;
   return {
     ...run,
     requestsPerSecond: (load.answered / load.elapsedMs) * 1000,
     cpuMicrosPerRequest: (cpuMs * 1000) / load.answered,
-    mainThreadMicrosPerRequest: each(mainThreadMs === null ? null : mainThreadMs * 1000),
-    writtenBytesPerRequest: each(writtenBytes),
+    writtenBytesPerRequest: writtenBytes === null ? null : writtenBytes / load.answered,
   };
 }

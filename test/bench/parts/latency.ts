@@ -1,9 +1,9 @@
 import type { LoadReport } from "../load/generator.js";
 import type { OpenLoop } from "../load/open-loop.js";
-import { describeMeasured, formatMedian, formatRounds, formatSpread, type Measured } from "../report/format.js";
+import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
 import type { BenchTable } from "../report/readme.js";
-import { findServer } from "../servers/catalogue.js";
-import { spreads, type Spread } from "../statistics.js";
+import { serverNamed } from "../servers/catalogue.js";
+import { medians, spreads, type Spread } from "../statistics.js";
 import { runClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type PartContext } from "./part-context.js";
 import { runServer, WARM_UP_REQUESTS, warmUp } from "./run-server.js";
@@ -32,14 +32,14 @@ export async function measureLatency(context: PartContext, requestsPerSecond: nu
     );
     return value;
   });
-  const rows = measured.map(({ value: { name, label }, results }) => ({
+  const rows = measured.map(({ value: { name }, results }) => ({
     server: name,
-    label,
     ...spreads(results, {
       p50: ({ load }) => load.latency.p50,
       p99: ({ load }) => load.latency.p99,
       p999: ({ load }) => load.latency.p999,
-      max: ({ load }) => load.latency.max,
+    }),
+    ...medians(results, {
       loopP99: ({ loop }) => loop.p99,
       loopMax: ({ loop }) => loop.max,
     }),
@@ -82,14 +82,14 @@ export function latencyTable(result: Measured<LatencyResult>): BenchTable {
     columns: ["", "p50 ms", "p99 ms", "p99.9 ms", "loop delay p99 ms", "max ms"],
     rows: rows.map((row) => ({
       cells: [
-        row.label,
+        serverNamed(row.server).label,
         formatSpread(row.p50) + (isLate(row) ? " †" : ""),
         formatSpread(row.p99),
         formatSpread(row.p999),
-        formatMedian(row.loopP99),
-        formatMedian(row.loopMax),
+        formatNumber(row.loopP99),
+        formatNumber(row.loopMax),
       ],
-      isOurs: findServer(row.server)?.isOurs === true,
+      isOurs: serverNamed(row.server).isOurs,
     })),
     notes: [
       `${formatRounds(rounds, seconds)} Requests come at a fixed rate; the time runs from when each was due.`,

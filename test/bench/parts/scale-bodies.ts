@@ -1,6 +1,7 @@
-import { describeMeasured, formatMedian, formatRounds, formatSpread, type Measured } from "../report/format.js";
+import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
 import type { BenchTable } from "../report/readme.js";
-import { spreads } from "../statistics.js";
+import { serverNamed } from "../servers/catalogue.js";
+import { medians, spreads } from "../statistics.js";
 import { runClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type PartContext } from "./part-context.js";
 
@@ -27,11 +28,11 @@ export async function measureScaleBodies(context: PartContext) {
       const figures = spreads(results, {
         requestsPerSecond: (round) => round.requestsPerSecond,
         megabytesPerSecond: (round) => round.megabytesPerSecond,
-        cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
         // In bytes a second, against the small bodies in the same round.
         ratio: (round, index) => round.megabytesPerSecond / (small[index]?.megabytesPerSecond ?? Number.NaN),
       });
-      rows.push({ server: server.name, label: server.label, bodyBytes, ...figures });
+      const cpu = medians(results, { cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest });
+      rows.push({ server: server.name, bodyBytes, ...figures, ...cpu });
     }
   }
   return { connections, rounds, rows };
@@ -44,12 +45,12 @@ export function scaleBodiesTable(result: Measured<ScaleBodiesResult>): BenchTabl
     columns: ["", "body bytes", "requests/s", "MB/s", "× the small ones, in bytes", "CPU µs/request"],
     rows: rows.map((row) => ({
       cells: [
-        row.label,
+        serverNamed(row.server).label,
         row.bodyBytes.toLocaleString("en-US"),
         formatSpread(row.requestsPerSecond),
         formatSpread(row.megabytesPerSecond),
         formatSpread(row.ratio),
-        formatMedian(row.cpuMicrosPerRequest),
+        formatNumber(row.cpuMicrosPerRequest),
       ],
       isOurs: true,
     })),

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { FillSpec } from "../load/fill-inbox.js";
 import { startProcess } from "../processes/start-process.js";
-import { describeMeasured, formatMedian, formatRounds, formatSpread, type Measured } from "../report/format.js";
+import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
 import type { BenchTable } from "../report/readme.js";
-import type { Server } from "../servers/catalogue.js";
-import { spreads } from "../statistics.js";
+import { serverNamed, type Server } from "../servers/catalogue.js";
+import { medians, spreads } from "../statistics.js";
 import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import type { PartContext } from "./part-context.js";
 
@@ -65,7 +65,7 @@ async function fill(folder: string, events: number, progress: (text: string) => 
 }
 
 function toRow(
-  { name, label }: Server,
+  { name }: Server,
   events: number,
   fileBytes: number,
   rounds: readonly ClosedLoopRound[],
@@ -73,14 +73,15 @@ function toRow(
 ) {
   return {
     server: name,
-    label,
     events,
     fileBytes,
     ...spreads(rounds, {
       requestsPerSecond: (round) => round.requestsPerSecond,
-      cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
       // Against the empty inbox in the same round.
       ratio: (round, index) => round.requestsPerSecond / (empty[index] ?? round).requestsPerSecond,
+    }),
+    ...medians(rounds, {
+      cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
       // From the start of the process until it listens.
       startMs: (round) => round.startMs,
     }),
@@ -94,13 +95,13 @@ export function scaleEventsTable(result: Measured<ScaleEventsResult>): BenchTabl
     columns: ["", "events", "file", "requests/s", "× the empty one", "CPU µs/request", "start ms"],
     rows: rows.map((row) => ({
       cells: [
-        row.label,
+        serverNamed(row.server).label,
         row.events.toLocaleString("en-US"),
         `${(row.fileBytes / 1e9).toFixed(1)} GB`,
         formatSpread(row.requestsPerSecond),
         formatSpread(row.ratio),
-        formatMedian(row.cpuMicrosPerRequest),
-        formatMedian(row.startMs),
+        formatNumber(row.cpuMicrosPerRequest),
+        formatNumber(row.startMs),
       ],
       isOurs: true,
     })),

@@ -1,7 +1,7 @@
 import type { LoadReport } from "../load/generator.js";
 import { describeMeasured, formatMebibytes, type Measured } from "../report/format.js";
 import type { BenchTable } from "../report/readme.js";
-import type { Server } from "../servers/catalogue.js";
+import { serverNamed, type Server } from "../servers/catalogue.js";
 import type { PartContext } from "./part-context.js";
 import { runServer } from "./run-server.js";
 
@@ -28,12 +28,12 @@ export async function measureScaleMemory({ generator, connections, under, progre
       progress(`scale-memory  ${sent} of ${EVENTS} events, ${(rssBytes / 1e6).toFixed(0)} MB resident`);
     }
   });
-  return { server: server.name, label: server.label, samples };
+  return { server: server.name, samples };
 }
 
 export function scaleMemoryTable(result: Measured<ScaleMemoryResult>): BenchTable {
   return {
-    title: `Resident memory of ${result.label}`,
+    title: `Resident memory of ${serverNamed(result.server).label}`,
     columns: ["after events", "memory"],
     rows: result.samples.map(({ events, rssBytes }) => ({
       cells: [events.toLocaleString("en-US"), formatMebibytes(rssBytes)],

@@ -1,8 +1,8 @@
 import { makeSlowDisk } from "../disk/slow-disk.js";
-import { describeMeasured, formatMedian, formatRounds, formatSpread, type Measured } from "../report/format.js";
+import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
 import type { BenchTable } from "../report/readme.js";
-import { findServer } from "../servers/catalogue.js";
-import { spreads } from "../statistics.js";
+import { serverNamed } from "../servers/catalogue.js";
+import { medians, spreads } from "../statistics.js";
 import { runClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type PartContext } from "./part-context.js";
 
@@ -26,13 +26,14 @@ export async function measureSlowDisk(context: PartContext) {
     );
     return result;
   });
-  const rows = measured.map(({ value: { name, label }, results }) => ({
+  const rows = measured.map(({ value: { name }, results }) => ({
     server: name,
-    label,
     ...spreads(results, {
-      requestsPerSecond: (round) => round.requestsPerSecond,
       loopP99: ({ value }) => value.loop.p99,
       loopMax: ({ value }) => value.loop.max,
+    }),
+    ...medians(results, {
+      requestsPerSecond: (round) => round.requestsPerSecond,
       p50: ({ value }) => value.load.latency.p50,
       p99: ({ value }) => value.load.latency.p99,
     }),
@@ -47,14 +48,14 @@ export function slowDiskTable(result: Measured<SlowDiskResult>): BenchTable {
     columns: ["", "loop delay p99 ms", "max ms", "requests/s", "answer p50 ms", "p99 ms"],
     rows: rows.map((row) => ({
       cells: [
-        row.label,
+        serverNamed(row.server).label,
         formatSpread(row.loopP99),
         formatSpread(row.loopMax),
-        formatMedian(row.requestsPerSecond),
-        formatMedian(row.p50),
-        formatMedian(row.p99),
+        formatNumber(row.requestsPerSecond),
+        formatNumber(row.p50),
+        formatNumber(row.p99),
       ],
-      isOurs: findServer(row.server)?.isOurs === true,
+      isOurs: serverNamed(row.server).isOurs,
     })),
     notes: [
       skipped === undefined

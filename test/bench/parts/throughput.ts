@@ -1,14 +1,15 @@
 import {
   describeMeasured,
   formatMebibytes,
-  formatMedian,
+  formatNumber,
+  formatOptional,
   formatRounds,
   formatSpread,
   type Measured,
 } from "../report/format.js";
 import type { BenchTable } from "../report/readme.js";
-import { findBaseline, findServer, type Server } from "../servers/catalogue.js";
-import { spreadOrNull, spreads } from "../statistics.js";
+import { findBaseline, serverNamed, type Server } from "../servers/catalogue.js";
+import { medianOrNull, medians, spreads } from "../statistics.js";
 import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type PartContext } from "./part-context.js";
 
@@ -28,34 +29,33 @@ export async function measureThroughput(context: PartContext) {
   return { connections, seconds, rounds, baseline: baseline.label, rows };
 }
 
-function toRow({ name, label, keeps }: Server, rounds: ClosedLoopRound[], against: ClosedLoopRound[]) {
+function toRow({ name, keeps }: Server, rounds: ClosedLoopRound[], against: ClosedLoopRound[]) {
   return {
     server: name,
-    label,
     ...spreads(rounds, {
       requestsPerSecond: (round) => round.requestsPerSecond,
       // Each round against the same round of the baseline.
       ratio: (round, index) => round.requestsPerSecond / (against[index] ?? round).requestsPerSecond,
       cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
       cpuRatio: (round, index) => round.cpuMicrosPerRequest / (against[index] ?? round).cpuMicrosPerRequest,
+    }),
+    ...medians(rounds, {
       loopP99: ({ value }) => value.loop.p99,
       loopMax: ({ value }) => value.loop.max,
       rssBytes: ({ value }) => value.rssBytes,
     }),
-    mainThreadMicrosPerRequest: spreadOrNull(rounds.map((round) => round.mainThreadMicrosPerRequest)),
-    writtenBytesPerRequest: spreadOrNull(rounds.map((round) => round.writtenBytesPerRequest)),
-    keptBytesPerRequest: spreadOrNull(rounds.map((round) => keeps && round.fileBytes / round.acknowledged)),
+    writtenBytesPerRequest: medianOrNull(rounds.map((round) => round.writtenBytesPerRequest)),
+    keptBytesPerRequest: medianOrNull(rounds.map((round) => keeps && round.fileBytes / round.acknowledged)),
     generatorBusy: Math.max(...rounds.map(({ value }) => value.load.generatorBusy)),
   };
 }
 
 function describe(server: Server, round: number, measured: ClosedLoopRound): string {
-  const { requestsPerSecond, cpuMicrosPerRequest, mainThreadMicrosPerRequest, value } = measured;
+  const { requestsPerSecond, cpuMicrosPerRequest, value } = measured;
   const { load, loop, drainMs } = value;
   return [
     `throughput ${round + 1}  ${server.name.padEnd(18)} ${requestsPerSecond.toFixed(0).padStart(6)}/s`,
     `cpu ${cpuMicrosPerRequest.toFixed(1)} µs`,
-    mainThreadMicrosPerRequest === null ? "" : `main thread ${mainThreadMicrosPerRequest.toFixed(1)} µs`,
     `p50 ${load.latency.p50.toFixed(1)} p99 ${load.latency.p99.toFixed(1)} ms`,
     `loop p99 ${loop.p99.toFixed(1)} max ${loop.max.toFixed(1)} ms`,
     `drain ${drainMs.toFixed(0)} ms`,
@@ -70,19 +70,18 @@ export function throughputTables(result: Measured<ThroughputResult>): BenchTable
   const { rows, baseline, connections, seconds, rounds } = result;
   const measured = describeMeasured(result);
   const isAtItsLimit = ({ generatorBusy }: (typeof rows)[number]): boolean => generatorBusy > BUSY;
-  const isOurs = ({ server }: (typeof rows)[number]): boolean => findServer(server)?.isOurs === true;
   const requests: BenchTable = {
     title: `Requests per second, ${connections} connections`,
     columns: ["", "requests/s", `× ${baseline}`, "CPU µs/request", "× its CPU"],
     rows: rows.map((row) => ({
       cells: [
-        row.label,
+        serverNamed(row.server).label,
         formatSpread(row.requestsPerSecond) + (isAtItsLimit(row) ? " †" : ""),
         formatSpread(row.ratio),
         formatSpread(row.cpuMicrosPerRequest),
         formatSpread(row.cpuRatio),
       ],
-      isOurs: isOurs(row),
+      isOurs: serverNamed(row.server).isOurs,
     })),
     notes: [
       `${formatRounds(rounds, seconds)} Ratios are taken in each round, then their median.`,
@@ -96,14 +95,14 @@ export function throughputTables(result: Measured<ThroughputResult>): BenchTable
     columns: ["", "loop delay p99 ms", "max ms", "memory", "bytes written/event", "bytes kept/event"],
     rows: rows.map((row) => ({
       cells: [
-        row.label,
-        formatMedian(row.loopP99),
-        formatMedian(row.loopMax),
-        formatMebibytes(row.rssBytes.median),
-        formatMedian(row.writtenBytesPerRequest),
-        formatMedian(row.keptBytesPerRequest),
+        serverNamed(row.server).label,
+        formatNumber(row.loopP99),
+        formatNumber(row.loopMax),
+        formatMebibytes(row.rssBytes),
+        formatOptional(row.writtenBytesPerRequest),
+        formatOptional(row.keptBytesPerRequest),
       ],
-      isOurs: isOurs(row),
+      isOurs: serverNamed(row.server).isOurs,
     })),
     notes: [
       "In the same rounds, at full load: medians. Loop delay: what comes at a random moment waits for the event loop.",

@@ -16,8 +16,9 @@ export function formatSpread({ median, min, max }: Spread): string {
   return `${formatNumber(median)} (${formatNumber(min)}–${formatNumber(max)})`;
 }
 
-export function formatMedian(value: Spread | null): string {
-  return value === null ? "–" : formatNumber(value.median);
+/** A dash for a figure that the system or the server does not provide. */
+export function formatOptional(value: number | null): string {
+  return value === null ? "–" : formatNumber(value);
 }
 
 /** What the spreads of a table are over. */

@@ -33,6 +33,9 @@ export function findBaseline(servers: readonly Server[]): Server {
   return baseline;
 }
 
-export function findServer(name: string): Server | undefined {
-  return SERVERS.find((server) => server.name === name);
+/** @throws Error when no server has this name */
+export function serverNamed(name: string): Server {
+  const server = SERVERS.find((each) => each.name === name);
+  if (server === undefined) throw new Error(`There is no server ${name}.`);
+  return server;
 }

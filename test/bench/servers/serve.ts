@@ -10,8 +10,6 @@ import { watchLoop, type LoopDelay, type LoopWatch } from "./loop-watch.js";
 export interface ServerSample {
   /** All threads: the event loop's, libuv's pool, workers, V8's own. */
   cpuMs: number;
-  /** Only the main thread; null if the system does not provide it. */
-  mainThreadMs: number | null;
   rssBytes: number;
   /** Bytes that the process caused to be written to the disk, in whole pages; null if the system does not provide them. */
   writtenBytes: number | null;
@@ -70,8 +68,10 @@ export function serve({ listener, handedOff, close }: BenchServer): void {
           const after = readUsage();
           return {
             cpuMs: after.cpuMs - before.cpuMs,
-            mainThreadMs: subtract(after.mainThreadMs, before.mainThreadMs),
-            writtenBytes: subtract(after.writtenBytes, before.writtenBytes),
+            writtenBytes:
+              after.writtenBytes === null || before.writtenBytes === null
+                ? null
+                : after.writtenBytes - before.writtenBytes,
             rssBytes: process.memoryUsage.rss(),
           };
         },
@@ -91,34 +91,18 @@ export function serve({ listener, handedOff, close }: BenchServer): void {
 
 interface Usage {
   cpuMs: number;
-  mainThreadMs: number | null;
   writtenBytes: number | null;
 }
 
 function readUsage(): Usage {
   const { user, system } = process.cpuUsage();
-  return { cpuMs: (user + system) / 1000, mainThreadMs: readMainThreadMs(), writtenBytes: readWrittenBytes() };
-}
-
-function readMainThreadMs(): number | null {
-  // Nanoseconds on a CPU, nanoseconds in a queue, time slices.
-  const [onCpu] = readProc(`/proc/self/task/${process.pid}/schedstat`)?.split(" ") ?? [];
-  return onCpu === undefined ? null : Number(onCpu) / 1e6;
+  return { cpuMs: (user + system) / 1000, writtenBytes: readWrittenBytes() };
 }
 
 function readWrittenBytes(): number | null {
-  const [, bytes] = /^write_bytes: (\d+)$/m.exec(readProc("/proc/self/io") ?? "") ?? [];
-  return bytes === undefined ? null : Number(bytes);
-}
-
-function readProc(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return Number(/^write_bytes: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
   } catch {
     return null;
   }
-}
-
-function subtract(after: number | null, before: number | null): number | null {
-  return after === null || before === null ? null : after - before;
 }
