@@ -5,7 +5,7 @@ import { assertSecret, isUsableSecret } from "../signature/secret.js";
 export type SecretLookup = string | readonly string[] | undefined;
 
 /**
- * Where the receiver gets its signing secrets from. `secretFile(path)` is a source; for a vault, write your own.
+ * Where the receiver gets its signing secrets from. `secretFile(path)` is one.
  *
  * While a source has no secret, a delivery waits up to `secretWaitMs` for one, then gets 503.
  */

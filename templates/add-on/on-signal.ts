@@ -3,7 +3,7 @@ import type { Handoff, Signal } from "signalbox";
 /**
  * The receiver calls this function with each signal. Store the signal in your
  * own queue or database here. If this throws or rejects, the receiver calls it
- * again, for several days. After that the event is dead.
+ * again, later each time. At last the event is dead.
  *
  * A signal can come twice, with the same `handoff.deliveryKey`.
  */

@@ -23,7 +23,7 @@ export function createSignalQueue(redisUrl: string, logger: Logger, name: string
     defaultJobOptions: {
       attempts: 10,
       backoff: { type: "exponential", delay: 5000 },
-      // A repeated signal is ignored while its job exists. signalbox retries for several days.
+      // A repeated signal is ignored while its job exists. Keep it longer than signalbox retries.
       removeOnComplete: { age: 4 * DAY_SECONDS },
     },
   });

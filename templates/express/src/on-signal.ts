@@ -3,7 +3,7 @@ import { handleSignal } from "./handle-signal.js";
 
 /**
  * The receiver calls the returned function with each signal. If it resolves, the signal is done. If it rejects, the receiver
- * calls it again, 20 times over several days. After a crash a signal can come twice.
+ * calls it again, up to 20 times, later each time. After a crash a signal can come twice.
  */
 export function createOnSignal(alertsUrl: string | undefined): HandoffCallback<Signal> {
   return (signal, handoff) =>
