@@ -60,14 +60,14 @@ export function errorName(error: unknown): string {
 }
 
 /**
- * Throw it from `onSignal` when another attempt cannot succeed. The event becomes `dead` at once, and is kept until a user
+ * Throw it from `onSignal` when another attempt cannot succeed. The event becomes `dead` immediately, and is kept until a user
  * replays or discards it.
  *
  * @example
  * throw new PermanentFailure("no such tenant");
  */
 export class PermanentFailure extends SignalboxError {
-  constructor(message = "The callback refused the event for good.", options?: { cause?: unknown }) {
+  constructor(message = "The callback refused the event permanently.", options?: { cause?: unknown }) {
     super("permanent_failure", message, "", options);
     this.name = "PermanentFailure";
   }

@@ -8,7 +8,10 @@ export type Tier = (typeof TIERS)[number];
 
 export const tierSchema = z.enum(TIERS);
 
-/** The entitlements of an account, which an operation can require beside a key's scopes (service document, Authentication). */
+/**
+ * The entitlements of an account, which an operation can require in addition to a key's scopes (service document,
+ * Authentication).
+ */
 export const ENTITLEMENTS = [
   "api.access",
   "search_demand.full_database",

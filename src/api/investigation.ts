@@ -13,7 +13,7 @@ export type TaskStage = (typeof TASK_STAGES)[number];
 
 export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/, "must be task_ and 36 characters of a UUID");
 
-/** A UUID of RFC 9562, in upper or lower case. `z.uuid()` accepts the UUID with only the digit f in lower case only. */
+/** A UUID of RFC 9562, in upper or lower case. `z.uuid()` would refuse the UUID of F digits in upper case. */
 const UUID =
   /^([\da-fA-F]{8}-[\da-fA-F]{4}-[1-8][\da-fA-F]{3}-[89abAB][\da-fA-F]{3}-[\da-fA-F]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12})$/;
 
@@ -56,7 +56,7 @@ export const investigationTaskSchema = z
       .describe("Null when there was no error."),
     report: reportSchema
       .nullable()
-      .describe("Null until the task has succeeded, also after a failure. Reading a task never generates a report."),
+      .describe("Null unless the task has succeeded. Reading a task never generates a report."),
   })
   .describe("A promotion investigation, with its report when it has succeeded. All twelve fields are always present.");
 

@@ -52,7 +52,7 @@ export const OPERATIONS = {
     tag: "Investigations",
     summary: "Read an investigation",
     description:
-      "Reads a task. It is free, also when the month's quota is used up, but rate limits apply. While the task is pending, wait " +
+      "Reads a task. It uses no quota, but rate limits apply. While the task is pending, wait " +
       `${LIMITS.pollAfterSeconds} seconds between reads. Tasks of other accounts are not found.`,
     method: "GET",
     path: "/research/promotion-investigations/{task_id}",
@@ -96,7 +96,7 @@ export const OPERATIONS = {
     quotaUnits: 0,
     response: {
       status: 200,
-      description: "The profile. Its fields depend on the account.",
+      description: "The profile. If the call has a key, its account decides which fields the profile has.",
       schema: productProfileSchema,
     },
     errors: [404],
@@ -105,7 +105,8 @@ export const OPERATIONS = {
     tag: "Research",
     summary: "Search demand",
     description:
-      "Lists keywords and the tracked products that receive their traffic. Shares are of the tracked sample. Developer Access " +
+      "Lists keywords and the tracked products that receive their traffic. A share is of the traffic of " +
+      "tracked products, not of the whole market. Developer Access " +
       `gets page 1, at most ${LIMITS.developerRows} rows in any list, ${LIMITS.developerHistoryMonths} month of history and ` +
       `${LIMITS.developerSectorOptions} sectors.`,
     method: "GET",

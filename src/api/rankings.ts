@@ -2,7 +2,7 @@ import { z } from "zod";
 import { freeLocaleSchema } from "./locale.js";
 
 export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"] as const;
-/** The figure that products are ranked by. */
+/** The number that products are ranked by. */
 export type RankingSort = (typeof RANKING_SORTS)[number];
 
 /** The last page that a caller can request. */
@@ -18,8 +18,8 @@ export const rankingsQuerySchema = z.strictObject({
     .optional()
     .describe("A country code of two letters, in either case."),
   q: z.string().max(80).optional().describe("Text to search for in the products."),
-  sort: z.enum(RANKING_SORTS).default("growth").describe("The figure that the products are ranked by."),
-  order: z.enum(["asc", "desc"]).default("desc").describe("Whether the lowest or the highest figure comes first."),
+  sort: z.enum(RANKING_SORTS).default("growth").describe("The number that the products are ranked by."),
+  order: z.enum(["asc", "desc"]).default("desc").describe("Whether the lowest or the highest number comes first."),
   min_traffic: z
     .int()
     .min(0)
@@ -71,7 +71,7 @@ export type RankingItem = z.infer<typeof rankingItemSchema>;
 export const rankingsResponseSchema = z
   .looseObject({
     dataset: z.looseObject({}),
-    eligible_population: z.int().describe("The number of products that could be in this ranking."),
+    eligible_population: z.int().describe("The number of products that have the data for this ranking."),
     filters: z.looseObject({}).describe("The filters that were applied."),
     items: z.array(rankingItemSchema),
     pagination: z.looseObject({

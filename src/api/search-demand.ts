@@ -19,7 +19,7 @@ const threshold = z.int().min(0).max(10_000_000_000).default(0);
 /** The last page that a caller can request. */
 export const LAST_DEMAND_PAGE = 1000;
 
-/** The query parameters of search demand. Unknown parameters are refused, also the retired parameter `view`. */
+/** The query parameters of search demand. Unknown parameters are refused, including the retired parameter `view`. */
 export const searchDemandQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
   q: z.string().max(120).optional().describe("Text to search for in the keywords."),
@@ -34,7 +34,7 @@ export const searchDemandQuerySchema = z.strictObject({
     .describe("The lowest number of products that receive traffic from a keyword."),
   min_traffic: threshold.describe("The lowest observed traffic."),
   min_volume: threshold.describe("The lowest search volume."),
-  sort: z.enum(DEMAND_SORTS).default("traffic").describe("The figure that the rows are sorted by, from the highest."),
+  sort: z.enum(DEMAND_SORTS).default("traffic").describe("The number that the rows are sorted by, from the highest."),
   page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1).describe("The page number, from 1."),
   limit: z.int().min(1).max(50).default(25).describe("Rows on a page."),
   keyword_id: z
@@ -96,7 +96,7 @@ export const keywordRowSchema = z
       .describe("The changes are usable only when this is `comparable`."),
     traffic_distribution: trafficDistributionSchema.optional(),
   })
-  .describe("A keyword with its figures. If a change is null, it is unavailable, not zero.");
+  .describe("A keyword with its numbers. A change that is null is unavailable, not zero.");
 
 /** One keyword, with the shares of its traffic among the tracked products. */
 export type KeywordRow = z.infer<typeof keywordRowSchema>;
@@ -160,12 +160,12 @@ export const searchDemandResponseSchema = z
         selected_keyword_id: z.number().nullable(),
         sort: z.enum(DEMAND_SORTS),
       })
-      .describe("The applied filters, defaults included."),
+      .describe("The applied filters, including the defaults."),
     items: z.array(keywordRowSchema),
     keyword: keywordDetailSchema.nullable().describe("Null unless the request asked for the detail of a keyword."),
     markets: z
       .array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string() }))
-      .describe("The product sectors that `market` can filter by; not a map of the market."),
+      .describe("The product sectors that `market` can filter by. The list does not cover the whole market."),
     pagination: z.looseObject({
       page: z.int(),
       limit: z.int(),
@@ -186,7 +186,9 @@ export const searchDemandResponseSchema = z
       source: z.string(),
     }),
   })
-  .describe("Keywords and the tracked products that receive their traffic: a sample, never the whole market.");
+  .describe(
+    "Keywords and the products that receive their traffic. Only tracked products are listed, not the whole market.",
+  );
 
 /** One page of keywords. */
 export type SearchDemandResponse = z.infer<typeof searchDemandResponseSchema>;

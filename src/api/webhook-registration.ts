@@ -9,7 +9,7 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
 const URI_PIECE = String.raw`(?:[\w\-.~:/?@!$&'()*+,;=]|%[\dA-Fa-f]{2})*`;
 /**
- * `z.url()` also accepts addresses that the URL parser repairs, such as one with a blank or without a slash. Letters outside
+ * `z.url()` also accepts addresses that the URL parser repairs, such as one with a space or without a slash. Letters outside
  * ASCII must be in `xn--` form in the host name, and escaped elsewhere.
  */
 const URI = new RegExp(
@@ -49,7 +49,7 @@ export const webhookRegistrationSchema = z.looseObject({
   locale: localeSchema,
   // An answer can have any text here, because the service can add signal types.
   signal_types: z.array(z.string()).describe("Values of `SignalType`; the service can add types."),
-  failure_count: z.int().describe("The number of failed deliveries."),
+  failure_count: z.int().describe("The number of failed attempts. In the emulator, each 2xx answer sets it to 0."),
   created_at: dateTimeSchema,
   updated_at: dateTimeSchema,
   /** Present only right after the registration was created or its secret was rotated. */

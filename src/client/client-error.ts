@@ -15,7 +15,7 @@ export type ClientErrorKind =
   | "invalid_request"
   | "api_key";
 
-/** The fields of a {@link ClientError} beside its message. */
+/** The fields of a {@link ClientError} in addition to its message. */
 export interface ClientErrorFields {
   kind: ClientErrorKind;
   operation: OperationName;

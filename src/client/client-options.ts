@@ -14,7 +14,10 @@ export interface ClientRetryOptions {
   baseMs?: number | undefined;
   /** Upper bound of a wait that the service did not ask for, in milliseconds. @default 30000 */
   maxMs?: number | undefined;
-  /** The longest wait that the service can ask for, in milliseconds. For a longer wait the call fails at once. @default 60000 */
+  /**
+   * The longest wait that the service can ask for, in milliseconds. If it asks for a longer wait, the call fails immediately.
+   * @default 60000
+   */
   maxWaitMs?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ import { itemsOf, walkPages } from "./operations/walk-pages.js";
 
 /** The options of every call. */
 export interface CallOptions {
-  /** Ends the call at once, also between two attempts. The call then rejects with the signal's reason. */
+  /** Ends the call immediately, even between two attempts. The call then rejects with the signal's reason. */
   signal?: PlatformAbortSignal | undefined;
 }
 
@@ -61,7 +61,8 @@ export interface Client {
   waitForInvestigation(taskId: string, options?: WaitForInvestigationOptions): Promise<FinishedInvestigation>;
   /**
    * Registers an endpoint for signals. The answer holds `signing_secret`, which is shown only once: store it. Uses one unit of
-   * the quota. Retried only after a refusal: without an idempotency key, another retry could register the endpoint twice.
+   * the quota. It is retried only after a refusal. After other failures the endpoint may already be registered, and a retry
+   * could register it twice.
    */
   registerWebhook(input: RegisterWebhookBody, options?: CallOptions): Promise<NewRegistration>;
   /** Reads a product by its slug. Uses no quota and needs no key. With a key, the account decides which fields the answer has. */
@@ -107,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
       gate.note(task);
       return task;
     } catch (error) {
-      // Other callers may wait for the same task, even if this call fails now.
+      // This call fails, but other callers of this client may poll the same task, and must wait too.
       if (isClientError(error) && error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
       throw error;
     }

@@ -57,9 +57,9 @@ export type Signal = SignalEvent;
 export type TestEvent = EventEnvelope<"webhook.test", { message: string; [extra: string]: unknown }>;
 /** Sent after registration. The answer must contain its challenge. */
 export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string; [extra: string]: unknown }>;
-/** An event of a type that this release does not know. */
+/** An event of a type that this version of signalbox does not know. */
 export type UnknownEvent = EventEnvelope<string, unknown>;
-/** An event of a type that this release knows; narrow it by `type`. */
+/** An event of a type that this version of signalbox knows; narrow it by `type`. */
 export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
 
 /** Longest event id and type, in UTF-16 units, because stores index them. The service's have fewer than 40. */

@@ -48,7 +48,7 @@ export type SignalType = KnownSignalType | (string & {});
 
 const KNOWN: ReadonlySet<string> = new Set(SIGNAL_TYPES);
 
-/** True for the types that this release knows. Signals of unknown types are handed off too. */
+/** True for the types that this version of signalbox knows. Signals of unknown types are handed off too. */
 export function isKnownSignalType(type: unknown): type is KnownSignalType {
   return typeof type === "string" && KNOWN.has(type);
 }

@@ -26,10 +26,10 @@ export interface DispatcherConfig {
 }
 
 export interface DispatcherObserver {
-  /** The callback resolved, and that is durable. */
+  /** The callback resolved, and the event is durably `done`. */
   handedOff(event: ClaimedEvent, attempt: number): void;
   handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
-  /** The event is dead, and that is durable. */
+  /** The event is durably `dead`. */
   dead(event: CrashedEvent, attempt: number, reason: string): void;
   /** The settlement was too late, because another process had taken over the lease. */
   leaseLost(event: ClaimedEvent): void;
@@ -93,7 +93,10 @@ export interface Dispatcher {
   close(graceMs: number): Promise<void>;
 }
 
-/** This many events can be held in addition to those that run. Events that are born leased save a claim, and so a commit. */
+/**
+ * This many events can be held in addition to those that run. An event that is born leased needs no claim, and so one commit
+ * less.
+ */
 const PREFETCH = 256;
 /** Most events of one claim. */
 const CLAIM_LIMIT = 64;
@@ -130,7 +133,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let suspect: ClaimedEvent | null = null;
   let lastTurnWasSuspects = false;
 
-  /** At the end of the turn, so that all acknowledgements of a batch are sent before its first callback starts. */
+  /** Runs at the end of the turn, so that all acknowledgements of a batch are sent before its first callback starts. */
   const schedulePump = oncePerTurn(pump);
   const breaker = createBreaker(clock, {
     onOpen() {
@@ -155,7 +158,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     schedulePump();
   }
 
-  /** Starts callbacks while there are slots, then a claim. Nothing else starts them. */
+  /** Starts callbacks while slots are free, then starts a claim. No other function starts callbacks or claims. */
   function pump(): void {
     if (state !== "started") return;
     giveBackOld();
@@ -319,7 +322,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       slots.release(event);
       if (suspect === event) suspect = null;
       if (waiting.length > 0 || mayBeDue) schedulePump();
-      // Not written: the event stays leased, and the next start takes it over.
+      // The settlement was not written: the event stays leased, and the next start takes it over.
       if (applied === null) return;
       if (applied) whenDurable?.();
       else observe.leaseLost(event);

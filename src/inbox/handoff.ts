@@ -8,7 +8,7 @@ export interface Handoff {
    * queue can recognise a repeat.
    */
   readonly deliveryKey: string;
-  /** The endpoint that accepted it. */
+  /** The endpoint that accepted the event. */
   readonly endpoint: string;
   /** 1 for the first attempt. Attempts that do not count (`RetryLater`, shutdown) do not increase it. */
   readonly attempt: number;

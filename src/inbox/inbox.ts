@@ -16,7 +16,7 @@ import type {
   StoreStats,
 } from "./store.js";
 
-/** Figures that are known without a query that takes long. */
+/** Numbers that are known without a slow query. */
 export interface InboxVitals {
   /** For how many milliseconds the oldest `ready` event has been due; 0 when there is none, null when that is not known. */
   oldestReadyAgeMs: number | null;
@@ -28,7 +28,7 @@ export interface InboxVitals {
   breaker: "closed" | "open" | "probing";
   /** The durations of commits, from the first row to the last sync. */
   commits: DurationStats;
-  /** The figures of the store; null when it has none, is not open, or fails. */
+  /** The diagnostics of the store; null when the store has none, is not open, or fails. */
   medium: StoreDiagnostics | null;
 }
 
@@ -95,7 +95,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
     onHealth: config.onHealth,
     recover: async () => {
       const { freed } = await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
-      // Only then: `nudge` causes a claim, which is a commit, and while the store is down this runs before each commit.
+      // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition it would
+      // repeat.
       if (freed > 0) dispatcher.nudge();
     },
   });

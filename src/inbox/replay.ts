@@ -5,8 +5,8 @@ import type { InboxStore, MoveOutcome, ReplayMove, StoredEvent } from "./store.j
 export type ReplayOutcome = MoveOutcome | "still_unusable";
 
 /**
- * Makes `dead` and `done` events `ready` in one transaction, and `quarantined` events if this release can read them. If a
- * receiver runs on the inbox, it hands them off within a second.
+ * Makes `dead` and `done` events `ready` in one transaction, and `quarantined` events if this version of signalbox can read
+ * them. If a receiver runs on the inbox, it hands them off within a second.
  */
 export async function replayEvents(
   store: InboxStore,
@@ -25,6 +25,7 @@ export async function replayEvents(
   return readings.map((reading) => (reading === "still_unusable" ? reading : (outcomes.shift() ?? "not_found")));
 }
 
+/** @returns the real id and type; null for a body that is still unusable, undefined when the body was deleted */
 function readAgain({ rawBody }: StoredEvent): { eventId: string; type: string } | null | undefined {
   if (rawBody === null) return undefined;
   const parsed = parseEvent(rawBody);

@@ -24,7 +24,7 @@ const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
 /** The delay between two portions, so that deliveries can be stored in between. */
 const PORTION_EVERY_MS = 100;
-/** After this number of postponements it prunes under load too, or the file would grow without end. */
+/** After this number of postponements it prunes even under load. Otherwise the file would grow without end. */
 const MOST_POSTPONEMENTS = 20;
 
 /**

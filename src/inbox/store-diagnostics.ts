@@ -1,6 +1,6 @@
 import type { DurationStats } from "../time/durations.js";
 
-/** Figures of a store's medium, which are known without a query. */
+/** Numbers about a store's medium that are known without a query. */
 export interface StoreDiagnostics {
   /** What is done before an acknowledgement. `wal-fdatasync`: the write-ahead log is synced. `none`: nothing. */
   durability: "wal-fdatasync" | "none" | (string & {});

@@ -59,7 +59,7 @@ export interface Settlement {
   token: number;
   state: "ready" | "done" | "dead";
   dueAt: number;
-  /** The time now, of the clock that `dueAt` was computed with. */
+  /** The current time, by the clock that `dueAt` was computed with. */
   settledAt: number;
   attempts: number;
   possiblyRepeated: boolean;
@@ -223,7 +223,10 @@ export type StoreContext = { endpoint: string };
 /** After this number of crashes an event is `dead` with the reason `crash_loop`. */
 export const MAX_CRASHES = 5;
 
-/** If an event became ready more than this in the future, the clock was set back. Less is normal skew between processes. */
+/**
+ * If an event became ready more than this in the future, the clock was set back. A smaller difference between the clocks of two
+ * processes is normal.
+ */
 export const CLOCK_SLACK_MS = 5000;
 
 /** The `lastError` of an event that {@link MAX_CRASHES} made dead. */

@@ -4,7 +4,10 @@ import type { Handoff } from "../inbox/handoff.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 
-/** Where the getters find their data. Proxies and derived objects have a symbol's property too, but not a private field. */
+/**
+ * A property with a symbol as its key, not a private field: the getters must also work on a proxy of the hand-off, which has no
+ * private field.
+ */
 const LAZY = Symbol("signalbox.handoff");
 
 interface LazyHandoff extends Handoff {

@@ -54,7 +54,7 @@ export interface BodyLimits {
   timeoutMs: number;
   /** Calls back after `timeoutMs`, by the receiver's clock, unless the timer is cancelled. */
   startTimeout(onTimeout: () => void): ClockTimer;
-  /** False when the delivery will be refused: then count the bytes, but do not keep them. */
+  /** False when the delivery will be refused anyway. In that case count the bytes, but do not keep them. */
   keep: boolean;
   /**
    * Call this before you keep a piece of the body. All bodies in memory share one limit of bytes. When it is reached, the

@@ -11,7 +11,7 @@ export interface HeldBodies {
   /**
    * Adds bytes to those of this delivery, before they are kept. Other bodies may be evicted to make room.
    *
-   * @param evict called if this delivery is evicted later: its bytes must be dropped at once
+   * @param evict called if this delivery is evicted later: its bytes must be dropped immediately
    * @returns false when there is no room: then the delivery is not held, and `evict` is not called
    */
   hold(delivery: object, moreBytes: number, evict: () => void): boolean;

@@ -119,7 +119,7 @@ const optionsSchema = z.strictObject({
     .strictObject({
       keyDays: z
         .number()
-        .min(2, "expected at least 2 days, or an event that the sender retries for longer is accepted twice")
+        .min(2, "expected at least 2 days; otherwise an event that the sender retries for longer is accepted twice")
         .default(30),
       payloadDays: z.number().min(0).default(7),
     })

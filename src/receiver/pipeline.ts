@@ -112,7 +112,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
   }
 
   /**
-   * A promise only when something is waited for, because a promise costs each delivery.
+   * Returns a promise only when it must wait, because a promise would slow down each delivery.
    *
    * @returns null when the body was evicted while the delivery waited
    * @throws what the source of secrets throws
@@ -193,7 +193,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const { reason, path } = parsed;
       return { kind: "quarantine", reason: path === undefined ? reason : `${reason}: ${path}` };
     }
-    // Stored until a later release knows its type.
+    // Stored until a later version of signalbox knows its type.
     if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
     const hasCallback = parsed.event.type === "signal.published" || config.onTest !== null;
     return hasCallback ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };

@@ -24,7 +24,7 @@ export interface ReceiverEventMap {
   accepted: EventReference;
   /** A known event was delivered again, with the same body. */
   duplicate: EventReference;
-  /** A known id was delivered with another body. The first body stays. */
+  /** A known id was delivered with another body. The first body is kept. */
   conflict: EventReference;
   /** An authentic event was stored in quarantine: it cannot be used, or its type is not known. */
   quarantined: EventReference & { reason: string };
@@ -32,7 +32,7 @@ export interface ReceiverEventMap {
   rejected: { code: RejectionCode; status: number; requestId: string };
   /** The challenge of a `webhook.verification` was answered. */
   verified: EventReference;
-  /** The callback resolved, and that is durable. */
+  /** The callback resolved, and the event is durably `done`. */
   handedOff: EventReference & { attempt: number };
   /** The callback failed. With `willRetry: false` the event is dead. */
   handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };

@@ -73,7 +73,10 @@ export function errorHelp(error: unknown): string | undefined {
   return isSignalboxError(error) ? error.message : undefined;
 }
 
-/** @returns null when the line must be suppressed; otherwise how many lines with this key were suppressed since the last */
+/**
+ * @returns null when the line must be suppressed; otherwise how many lines with this key were suppressed since the last written
+ * line
+ */
 export type LogThrottle = (key: string) => number | null;
 
 const WINDOW_MS = 1000;

@@ -47,7 +47,8 @@ export interface Receiver {
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
-   * Answers one delivery, for any framework. Never rejects. Bytes are copied, so the caller can use its buffer again at once.
+   * Answers one delivery, for any framework. Never rejects. Bytes are copied, so the caller can use its buffer again
+   * immediately.
    *
    * @returns null when the client has closed the connection
    */
@@ -228,5 +229,7 @@ const BREAKER_LINES = {
 function parseAgain({ body }: ClaimedEvent): unknown {
   const parsed = parseEvent(body);
   if (parsed.kind === "known") return parsed.event;
-  throw new PermanentFailure("This release cannot read the stored event; a newer one may have accepted it.");
+  throw new PermanentFailure(
+    "This version of signalbox cannot read the stored event; a newer version may have accepted it.",
+  );
 }

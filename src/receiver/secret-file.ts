@@ -15,7 +15,7 @@ export function secretLockOf(path: string): string {
   return `${path}.lock`;
 }
 
-/** Two changes within the resolution of file times (FAT: 2 s) cannot be told apart, so a new file is read each time. */
+/** Two changes within the resolution of file times (FAT: 2 s) have the same time, so a new file is read for each delivery. */
 const TIME_RESOLUTION_MS = 2500;
 /** A lock file that is older was left behind by a process that died: no registration takes this long. */
 const LOCK_LIFE_MS = 60_000;
@@ -99,8 +99,8 @@ export function secretFile(path: string): SecretFile {
 }
 
 /**
- * Splits a file's text into secrets, one on each line; blank lines are skipped. Lines are not trimmed and have no comments,
- * because a secret can contain blanks and `#`. A byte order mark at the start is dropped.
+ * Splits a file's text into secrets, one on each line; empty lines are skipped. Lines are not trimmed and have no comments,
+ * because a secret can contain spaces and `#`. A byte order mark at the start is dropped.
  */
 export function secretLines(text: string): string[] {
   return text

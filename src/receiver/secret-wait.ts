@@ -18,8 +18,8 @@ export interface Wait {
  */
 export interface SecretWait {
   /**
-   * Whether a delivery that none of these secrets signed should wait: no secret is known, or the source announces new
-   * secrets. With fixed secrets no delivery waits, or forgeries could fill the memory with held bodies.
+   * Whether a delivery should wait when its signature matches none of these secrets: no secret is known, or the source
+   * announces new secrets. With fixed secrets no delivery waits; otherwise forgeries could fill the memory with held bodies.
    */
   canHelp(tried: readonly string[]): boolean;
   /**
@@ -88,7 +88,7 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
     if (isClosed) return CLOSING;
     if (waitMs === 0) return unverified(alreadyTried);
     let tried = alreadyTried;
-    // Look up at once if there are other secrets: this one may have been stored just after the source was asked.
+    // Look up immediately if other secrets are known: this one may have been stored just after the source was asked.
     let lookup = tried.length === 0 ? lookUpSoon() : lookUpNow();
     for (;;) {
       const found = await Promise.race([lookup, ended]);

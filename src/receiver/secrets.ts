@@ -1,7 +1,7 @@
 import { SignalboxError } from "../errors.js";
 import { assertSecret, isUsableSecret } from "../signature/secret.js";
 
-/** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, blank text). */
+/** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only white space). */
 export type SecretLookup = string | readonly string[] | undefined;
 
 /**
@@ -11,13 +11,14 @@ export type SecretLookup = string | readonly string[] | undefined;
  */
 export interface SecretSource {
   /**
-   * Called for each delivery, and every 20 ms while a delivery waits for its secret. There is no `start`, so a source that
-   * polls a slow vault returns what it has cached and refreshes that here. Return a promise only if you must. When it
-   * throws, the delivery gets 503 at once.
+   * Called for each delivery with a well-formed signature header, and every 20 ms while a delivery waits for its secret. A
+   * source has no `start` method. If the vault is slow, return the cached secrets from `lookUp` and start the refresh of the
+   * cache there. Return a promise only if you must. When `lookUp` throws, the delivery gets 503 immediately.
    */
   lookUp(): SecretLookup | Promise<SecretLookup>;
   /**
-   * Whether a new secret is about to be stored. Then a delivery that no known secret signed waits for the new one.
+   * Whether a new secret is about to be stored. If so, a delivery whose signature matches no known secret waits for the new
+   * secret.
    *
    * @default never
    */
@@ -57,7 +58,7 @@ export function createSecrets(option: SecretsOption): Secrets {
   return {
     lookUp() {
       const found = source.lookUp();
-      // No `await` when the source answers at once: it would delay each delivery by a turn.
+      // No `await` when the source answers immediately: it would delay each delivery by a turn of the event loop.
       return isThenable(found) ? Promise.resolve(found).then(checked) : checked(found);
     },
     expectsMore: source.expectsMore === undefined ? null : () => source.expectsMore?.() === true,

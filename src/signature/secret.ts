@@ -1,6 +1,6 @@
 import { SignalboxError } from "../errors.js";
 
-/** True for a text with at least one character that is not blank. */
+/** True for a text that is not only white space. */
 export function isUsableSecret(secret: unknown): secret is string {
   return typeof secret === "string" && secret.trim() !== "";
 }
@@ -8,7 +8,7 @@ export function isUsableSecret(secret: unknown): secret is string {
 /** @throws SignalboxError `secret_invalid`, without the secret in its message */
 export function assertSecret(secret: unknown): asserts secret is string {
   if (isUsableSecret(secret)) return;
-  const found = typeof secret === "string" ? (secret === "" ? "an empty string" : "only blanks") : typeof secret;
+  const found = typeof secret === "string" ? (secret === "" ? "an empty string" : "only white space") : typeof secret;
   throw new SignalboxError(
     "secret_invalid",
     `A signing secret must be a string with content; this one is ${found}.`,

@@ -24,7 +24,7 @@ export interface VerifySignatureInput {
   header: string | undefined;
   /** The bytes as received: not decoded, not parsed, not inflated. */
   body: Uint8Array;
-  /** The secrets of which one must have signed. Blank secrets never match. */
+  /** One of these secrets must have signed the delivery. A secret of only white space never matches. */
   secrets: readonly string[];
   /** How far t may be in the past or in the future, in seconds, inclusive. @default 300 */
   toleranceSeconds?: number;

@@ -8,8 +8,8 @@ const require = createRequire(import.meta.url);
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
- * Loads better-sqlite3, unless it would crash the process. Major 13 crashes when it is loaded by a Node below 22. Majors up to
- * 12 crash Node 24 and later: their objects remove a hook when they are collected, and Node then finds no environment.
+ * Loads better-sqlite3, unless it would crash the process. Version 13 crashes Node below 22 when it is loaded. Versions up to
+ * 12 crash Node 24 and later when their objects are garbage-collected.
  *
  * @throws SignalboxError `store_unsupported`
  */

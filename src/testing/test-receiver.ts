@@ -10,7 +10,7 @@ type OtherOptions = Omit<ReceiverOptions, "secrets" | "clock">;
 
 /** The options of `createReceiver`. All are optional. */
 export interface TestReceiverOptions extends OrUndefined<OtherOptions> {
-  /** `deliver` signs with the first one. @default "whsec_test" */
+  /** `deliver` signs with the first secret. @default "whsec_test" */
   secrets?: string | readonly string[] | undefined;
   /** @default a new manual clock, set to the current time */
   clock?: ManualClock | undefined;
@@ -33,7 +33,7 @@ export interface TestReceiver {
     event: object | string | Uint8Array,
     signing?: { secret?: string | undefined; now?: number | undefined },
   ): Promise<DeliveryResponse>;
-  /** Closes the receiver at once, for `await using`. Running callbacks are aborted. */
+  /** Closes the receiver without a wait, for `await using`. Running callbacks are aborted. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

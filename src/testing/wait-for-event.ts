@@ -20,7 +20,7 @@ const LONGEST_PAUSE_MS = 50;
  * Waits until an event of a started receiver is `done`, or in another given state. The event can arrive later.
  *
  * @returns the event as `receiver.inbox.get` gives it
- * @throws SignalboxError `wait_failed` after `timeoutMs`, and at once when the event ended in another state, such as dead
+ * @throws SignalboxError `wait_failed` after `timeoutMs`, and immediately when the event ended in another state, such as dead
  * instead of done; the message contains the event's state and last error
  * @throws SignalboxError `store_failed` when the receiver is not started, or closed
  * @example

@@ -14,7 +14,7 @@ export interface Clock {
   setTimeout(callback: () => void, delayMs: number): ClockTimer;
 }
 
-/** With a longer delay, Node's `setTimeout` calls back at once. */
+/** With a longer delay, Node's `setTimeout` calls back immediately. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -62,7 +62,7 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ assumptions: { unknwnNames: "empty" } }, "option_unknown", 'Did you mean "unknownNames"?'],
   [{ assumptions: { unknownNames: "none" } }, "option_invalid", "one of not_found, empty"],
   [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
-  [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two accounts have one key"],
+  [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two accounts have the same key"],
 ];
 
 test.each(wrongOptions)("an option that makes no sense is refused by name: %j", (given, code, words) => {

@@ -83,7 +83,7 @@ const JSON_SCHEMA_OPTIONS = {
       delete jsonSchema["minimum"];
       delete jsonSchema["maximum"];
     }
-    // The format of a date replaces a pattern of 300 characters.
+    // `format` says the same as zod's pattern of 300 characters.
     if (String(jsonSchema["format"]).startsWith("date")) delete jsonSchema["pattern"];
     // A schema accepts any property by default, so these empty objects are unnecessary.
     if (isEmptyObject(jsonSchema["additionalProperties"])) delete jsonSchema["additionalProperties"];

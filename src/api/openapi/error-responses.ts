@@ -64,7 +64,7 @@ export function errorResponseRef(status: number): { $ref: string } {
   return { $ref: `#/components/responses/${response[0]}` };
 }
 
-// The service's document names no other code.
+// The only error code that the service's document names.
 const QUOTA_ERROR: ErrorEnvelope = {
   error: {
     code: "PRO_API_QUOTA_EXHAUSTED" satisfies ServiceErrorCode,

@@ -18,7 +18,7 @@ export function createPollGate(clock: Clock) {
   const pollOf = (taskId: string): Poll => polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
 
   function set(taskId: string, poll: Poll): void {
-    // A waiting caller polls as soon as the gate opens, so a gate that stays open for another interval has no caller.
+    // Drops tasks that no caller waits for: a waiting caller would have polled within one interval after the gate opened.
     for (const [id, { opensAt, intervalMs }] of polls) if (opensAt + intervalMs < clock.elapsed()) polls.delete(id);
     polls.set(taskId, poll);
   }
@@ -27,8 +27,8 @@ export function createPollGate(clock: Clock) {
     /** In elapsed milliseconds of the clock; in the past for an unknown task. */
     opensAt: (taskId: string) => pollOf(taskId).opensAt,
     /**
-     * Returns whether the task can be polled now. If so, the gate closes at once for the interval of the last answer, because
-     * several callers may ask at the same time.
+     * Returns whether the task can be polled now. If so, the gate closes immediately for the interval of the last answer,
+     * because several callers may ask at the same time.
      */
     enter(taskId: string): boolean {
       const { intervalMs, opensAt } = pollOf(taskId);

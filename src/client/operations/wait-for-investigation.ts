@@ -8,7 +8,7 @@ import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-in
 import type { PollGate } from "./poll-gate.js";
 
 export interface WaitForInvestigationOptions {
-  /** Ends the wait at once. The call then rejects with the signal's reason. The investigation continues. */
+  /** Ends the wait immediately. The call then rejects with the signal's reason. The investigation continues. */
   signal?: PlatformAbortSignal | undefined;
   /** Called with each answer before the next poll. If it throws, the wait rejects with that error. */
   onProgress?: ((task: InvestigationTask) => void | Promise<void>) | undefined;
@@ -24,8 +24,8 @@ export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<
 const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
 
 /**
- * Polls when the gate opens. A failed poll is not retried at once: the next poll is the retry, so the interval that the service
- * asks for is always kept. Rejects after `maxAttempts` retryable failures in a row.
+ * Polls when the gate opens. A failed poll is not retried immediately: the next poll is the retry, so the interval that the
+ * service asks for is always kept. Rejects after `maxAttempts` retryable failures in a row.
  */
 export async function waitForInvestigation(
   { clock, retry }: Pick<ClientConfig, "clock" | "retry">,

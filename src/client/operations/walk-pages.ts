@@ -1,7 +1,7 @@
 /**
  * Requests one page after the other, each when the caller asks for it. Ends when the service says that there are no more pages,
- * at the last page that the document allows, and at a page without items. Also ends when the service answers with another page
- * than the requested page: Developer Access always gets the first page.
+ * at the last page that the document allows, and at a page without items. Also ends when the service answers with a different
+ * page from the requested page, because Developer Access always gets the first page.
  */
 export async function* walkPages<
   Answer extends { items: readonly unknown[]; pagination: { page: number; has_more: boolean } },

@@ -1,4 +1,7 @@
-/** An API key, or a function that returns it. The function is called for each request, so a new key is used at once. */
+/**
+ * An API key, or a function that returns it. The function is called for each request, so a new key is used from the next
+ * request on.
+ */
 export type ApiKeySource = string | (() => string | Promise<string>);
 
 /**
@@ -9,7 +12,7 @@ export function apiKeyProblem(key: unknown): string | null {
   if (typeof key !== "string") return "expected a text, or a function that returns one";
   if (key.trim() === "") return "it is empty";
   if (/[\r\n]/.test(key)) return "it has a line break, perhaps at its end";
-  return /^[\x21-\x7e]+$/.test(key) ? null : "it has a blank, or a character that a header cannot hold";
+  return /^[\x21-\x7e]+$/.test(key) ? null : "it has a space, or a character that a header cannot hold";
 }
 
 /** Replaces the key in a text. Keys of less than 8 characters are not replaced, because they may be part of a word. */

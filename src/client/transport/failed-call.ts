@@ -56,8 +56,8 @@ const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether the call certainly did not reach the service. Of a start of an investigation, an earlier attempt may have arrived. A
- * registration has no earlier attempt that may have arrived, because it is not sent again then.
+ * Whether it is certain that the call did not reach the service. For startInvestigation, an earlier attempt may have reached
+ * it. registerWebhook is not sent again after an attempt that may have reached the service.
  */
 export function neverArrived({ call, attempt }: Attempt, cause: (Error & { code?: string }) | undefined): boolean {
   // The error for a port that the fetch standard forbids has no code, only this message.
@@ -68,10 +68,10 @@ export function neverArrived({ call, attempt }: Attempt, cause: (Error & { code?
 /** Returns what the user can do when it is unknown whether the service executed the call. */
 export function helpWhenUnknown(operation: OperationName): string {
   if (operation === "registerWebhook") {
-    return "The endpoint may be registered all the same, but its secret is lost. Check the service's dashboard, and delete that registration before you register again.";
+    return "The endpoint may nevertheless be registered, but its secret is lost. Check the service's dashboard, and delete that registration before you register again.";
   }
   if (operation === "startInvestigation") {
-    return "The investigation may have started all the same. Call startInvestigation again with this error's idempotencyKey to get that task.";
+    return "The investigation may nevertheless have started. Call startInvestigation again with this error's idempotencyKey to get that task.";
   }
   return "";
 }

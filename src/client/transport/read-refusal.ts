@@ -64,7 +64,7 @@ type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "r
 
 /** Decides the kind of a refusal, and whether another attempt can succeed. */
 function reasonOf(operation: OperationName, { status, code, quota, askedMs, sentMs }: Refusal): Reason {
-  // Only the code decides, because an answer to a free read has the quota headers too, and can be refused for the rate.
+  // Only the code decides, because a free read that is refused for its rate has the quota headers too.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
     if (resetAt === undefined) {
@@ -129,7 +129,7 @@ function cleaned(value: unknown, key: string | null): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleaned(member, key)]));
 }
 
-/** Reads the quota from the headers, or from the details, which have less, because a gateway may remove the headers. */
+/** Reads the quota from the headers. If a gateway removed them, reads it from the details, which have fewer fields. */
 function quotaOf({ headers }: RawAnswer, envelope: ErrorEnvelope | null): Quota | null {
   const quota = readQuota(headers);
   const details = quotaDetailsSchema.safeParse(envelope?.error.details);

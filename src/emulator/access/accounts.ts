@@ -37,7 +37,7 @@ function featuresOf(tier: Tier): readonly AccountFeature[] {
 }
 
 export interface Entitled {
-  /** Absent: the features of the tier. */
+  /** Without it, the account gets the features of its tier. */
   entitlements?: readonly AccountFeature[] | undefined;
 }
 

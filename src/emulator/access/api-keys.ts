@@ -72,7 +72,7 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
   }
 
   return {
-    /** Makes a random key. Only this answer has the key. */
+    /** Makes a random key. Only its hash is stored, so the key cannot be read again. */
     create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string } {
       const key = `sbk_${random.bytes(32).toString("base64url")}`;
       return { ...read(add(accountId, scopes, keptKey(key))), key };

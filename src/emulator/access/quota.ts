@@ -20,7 +20,7 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
   return {
     /** The counted calls of this month. */
     used,
-    /** Takes a unit. `refund` gives it back. @throws ServiceError PRO_API_QUOTA_EXHAUSTED */
+    /** Uses one unit of the quota. `refund` returns that unit. @throws ServiceError PRO_API_QUOTA_EXHAUSTED */
     take({ accountId, hasQuota }: AccountView): { refund(): void } | null {
       if (!hasQuota) return null;
       const month = monthOf(clock.now());
@@ -30,7 +30,7 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
         });
       }
       add.run(accountId, month, 1);
-      // Refunded to the month from which it was taken, which may be over by now.
+      // The unit returns to the month in which it was used, even if that month is over.
       return { refund: () => void add.run(accountId, month, -1) };
     },
     /** Returns the quota headers of an answer (service document, Errors); none for an account without a quota. */

@@ -38,14 +38,14 @@ export function accessControl({ accounts, keys, sessions, quota }: Access) {
     createKey: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/keys",
-      about: "Creates an API key. Without scopes it gets all scopes. Only this answer has the key.",
+      about: "Creates an API key; without scopes it gets all scopes. The key is shown only in this answer: store it.",
       input: z.strictObject({ account_id: accountId, scopes: z.array(scopeSchema).default([...SCOPES]) }),
       run: ({ account_id, scopes }) => keys.create(accounts.read(account_id).account_id, scopes),
     }),
     listKeys: controlOperation({
       method: "GET",
       path: "/accounts/{account_id}/keys",
-      about: "Lists the keys of an account with their first characters, revoked keys too.",
+      about: "Lists the keys of an account with their first characters, including revoked keys.",
       input: z.strictObject({ account_id: accountId }),
       run: ({ account_id }) => ({ items: keys.list(accounts.read(account_id).account_id) }),
     }),

@@ -94,9 +94,9 @@ function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number):
   const from = to === undefined ? now : Date.parse(to);
   const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
   if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
-  // Also true for NaN.
+  // NaN is refused too.
   if (!(target - now <= MOST_MS)) {
-    throw new ServiceError("INVALID_PARAMETERS", "The clock can be advanced by at most ten years at once.");
+    throw new ServiceError("INVALID_PARAMETERS", "One call can advance the clock by at most ten years.");
   }
   return target;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
 import { ServiceError } from "../operations/service-error.js";
 
-/** Returns if the caller is allowed to use the control API. @throws ServiceError 401 or 403 if not */
+/** Refuses callers that are not allowed to use the control API. @throws ServiceError 401 or 403 */
 export type ControlGuard = (request: IncomingMessage) => void;
 
 /** @param controlToken the token that callers must send; null: callers on this machine need no token, and others are refused */
@@ -11,7 +11,7 @@ export function createControlGuard(controlToken: string | null): ControlGuard {
   return controlToken === null ? assertLocal : tokenGuard(controlToken);
 }
 
-/** Accepts the token from any address and under any host name, because a page of another site does not know it. */
+/** Accepts the token from any address and under any host name, because a web page of another site does not know the token. */
 function tokenGuard(controlToken: string): ControlGuard {
   const expected = digestOf(controlToken);
   return ({ headersDistinct }) => {

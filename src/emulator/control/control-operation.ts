@@ -18,7 +18,7 @@ export interface ControlOperation {
 /** Control operations, by the names of their methods. */
 export type ControlTable = Readonly<Record<string, ControlOperation>>;
 
-/** Gives `run` the type of the schema beside it. */
+/** Makes TypeScript check that `run` accepts the output of the schema `input`. */
 export function controlOperation<Input extends z.ZodType, Result>(
   operation: Omit<ControlOperation, "input" | "run"> & { input: Input; run(input: z.output<Input>): Result },
 ): typeof operation {

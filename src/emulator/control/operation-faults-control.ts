@@ -25,7 +25,7 @@ export function operationFaultsControl(faults: OperationFaults) {
       method: "POST",
       path: "/faults/operations",
       about:
-        "Makes an operation answer 503: for the number of calls in calls, or without it until the fault is cleared.",
+        "Makes an operation answer 503 to the next calls, whose number is in calls. Without calls, it answers 503 until the fault is cleared.",
       input: z.strictObject({
         operation,
         code: z.enum(OPERATION_FAULTS),

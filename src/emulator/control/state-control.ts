@@ -29,7 +29,7 @@ export function stateControl(state: StateChanges) {
       method: "POST",
       path: "/snapshot",
       about:
-        "Replaces the state by a snapshot. The clock continues at the time of the snapshot. Over HTTP the body is application/octet-stream.",
+        "Replaces the state with a snapshot. The clock continues at the time of the snapshot. Over HTTP the body is application/octet-stream.",
       input: z.strictObject({ bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes") }),
       run: async ({ bytes }) => serviceTime(await state.load(bytes)),
     }),
@@ -37,7 +37,7 @@ export function stateControl(state: StateChanges) {
       method: "POST",
       path: "/reset",
       about:
-        "Starts again with the seeded data. The accounts come from the options, or else from the first start; the clock starts at startAt, or else at the present.",
+        "Starts again with the seeded data. If the option accounts or startAt is not set, its value from the first start is used. If that was not set either, there are no accounts, and the clock starts at the present.",
       input: z.strictObject({}),
       run: async () => serviceTime(await state.reset()),
     }),

@@ -46,7 +46,7 @@ export function openSnapshot(bytes: Uint8Array): Database {
   const database = prepare(() => openSqlite(Buffer.from(bytes)), "The snapshot", false);
   if (isIntact(database)) return database;
   database.close();
-  throw new SignalboxError("store_unsupported", "The snapshot is damaged.", "Take another one.");
+  throw new SignalboxError("store_unsupported", "The snapshot is damaged.", "Take another snapshot.");
 }
 
 /** Checks every page, because opening a database reads only its beginning. */
@@ -76,7 +76,7 @@ export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** Replaces a closed database by another closed one. @throws Error, and then nothing has changed */
+/** Replaces a closed database with another closed database. If it throws, nothing has changed. */
 export function replaceDatabase(path: string, by: string): void {
   // SQLite would apply a WAL of the old file to the new file.
   if (existsSync(`${path}-wal`)) {
@@ -126,7 +126,7 @@ const otherDatabase = (name: string, because?: { cause: unknown }): SignalboxErr
     because,
   );
 
-/** Set when the first used database is opened. */
+/** The schema of this version, computed when the first existing database is opened. */
 let expectedSchema: string | undefined;
 
 function newSchema(): string {
@@ -146,7 +146,7 @@ function schemaOf(database: Database): string {
   return JSON.stringify(entries.map((entry) => ({ ...entry, sql: withoutComments(entry.sql ?? "") })));
 }
 
-/** Ignores comments and white space, so that an edited comment does not make a file one of another version. */
+/** Ignores comments and white space: a file stays usable if a new version of the emulator changes only those. */
 const withoutComments = (sql: string): string => sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
 
 function makeTables(database: Database): void {

@@ -22,7 +22,7 @@ export function sendAnswer(
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestId,
-    // By the emulator's clock, because clients compare times in answers with this header.
+    // Uses the emulator's clock, because clients compare times in answers with this header.
     Date: new Date(nowMs).toUTCString(),
     ...headers,
   });

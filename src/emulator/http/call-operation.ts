@@ -10,7 +10,7 @@ import { errorAnswer, type Answer } from "./answer.js";
 import { jsonObject, readBody } from "./read-body.js";
 import { queryOf, readQuery } from "./read-query.js";
 
-/** Much more than any body of the document needs. */
+/** Much more than any documented body needs. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 /** Operations with a body or without parameters take no query. */
@@ -53,7 +53,7 @@ async function readParameters(
   request: IncomingMessage,
 ): Promise<Record<string, unknown>> {
   const given = queryOf(request);
-  // The public operation has no error for parameters: a wrong locale is taken as en, and other parameters are ignored.
+  // The document lists no parameter error for the public operation, so a wrong locale counts as en, and the rest is ignored.
   if (scope === null) return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
   const parameters = parseInput(query, readQuery(given, query.shape), "INVALID_PARAMETERS");
   if (body === undefined) return parameters;

@@ -60,7 +60,7 @@ export function createApp(parts: AppParts): RequestListener {
   for (const path of new Set(routes.map((route) => route.path))) {
     const routesOfPath = routes.filter((route) => route.path === path);
     const refuse = answer(wrongMethod(path, routesOfPath, parts));
-    // Before GET: Express would answer HEAD with the handler of GET, which uses a call of the quota.
+    // HEAD is refused first. Otherwise Express would answer it with the handler of GET, which uses a unit of the quota.
     app.head(expressPath(path), refuse);
     for (const { method, respond } of routesOfPath) app[VERBS[method]](expressPath(path), answer(respond));
     app.all(expressPath(path), refuse);
@@ -128,10 +128,10 @@ const openApi: Route = {
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 const notFound: Respond = () => {
-  throw new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or not with this method.");
+  throw new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or it does not support this method.");
 };
 
-/** Answers 404 in the REST API, because the service's document has no 405, and 405 in the control API. */
+/** Answers 405 in the control API, but 404 in the REST API, because the service's document has no 405. */
 function wrongMethod(path: string, routes: readonly Route[], { controlGuard }: AppParts): Respond {
   if (!path.startsWith(CONTROL_PREFIX)) return notFound;
   const headers = { Allow: routes.map(({ method }) => method).join(", ") };

@@ -34,7 +34,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   try {
     return await getRawBody(request, { limit: limitBytes });
   } catch {
-    // The rest of the body is read and dropped. If the connection were closed at once, a reset could destroy the answer.
+    // The rest of the body is read and dropped. If the connection were closed immediately, a reset could destroy the answer.
     request.resume();
     const message = `The body must be complete and at most ${limitBytes} bytes.`;
     throw new ServiceError("INVALID_BODY", message, { headers: { Connection: "close" } });

@@ -43,7 +43,7 @@ function assumptionOf(name: string, factory: string): Assumption<unknown> {
   const found = TABLE.get(name);
   if (found !== undefined) return found;
   const meant = nearMiss(name, [...TABLE.keys()]);
-  const help = meant === undefined ? "The README lists all of them." : `Did you mean "${meant}"?`;
+  const help = meant === undefined ? "The README lists all assumptions." : `Did you mean "${meant}"?`;
   throw new SignalboxError("option_unknown", `${factory} has no option "assumptions.${name}".`, help);
 }
 

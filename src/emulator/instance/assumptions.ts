@@ -84,7 +84,7 @@ export const ASSUMPTIONS = {
     default: true,
     allowed: TRUE_OR_FALSE,
     about: "Whether a 429 of the request rate has a Retry-After, in seconds.",
-    reason: "The document tells clients to inspect the headers. Retry-After is the usual one.",
+    reason: "The document tells clients to inspect the headers. Retry-After is the usual header for this.",
   }),
   allowLoopbackHttp: assume<boolean>({
     default: false,
@@ -154,7 +154,7 @@ export const ASSUMPTIONS = {
     allowed: numberFrom(0, 720),
     about:
       "How many minutes after the signals of one type those of the next type are published, when a month was observed.",
-    reason: "Publishing takes hours rather than a moment. With 0, all signals are published at once.",
+    reason: "Publishing takes hours rather than a moment. With 0, all signals are published at the same time.",
   }),
 } as const satisfies Record<string, Assumption<unknown>>;
 

@@ -39,7 +39,7 @@ export type EmulatorEvent =
   | ({ event: "refused"; next_attempt_at: string | null } & AttemptFacts)
   /** The registration was paused after too many failures in a row. */
   | ({ event: "registration_paused" } & TroubleFacts)
-  /** The endpoint answered 4xx to a signature whose time differs by more than 300 s from the machine's. Reported once. */
+  /** The endpoint answered 4xx to a signature whose time differs by more than 300 s from the machine's clock. Reported once. */
   | ({ event: "registration_time_refused" } & TroubleFacts)
   /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
   | ({ event: "clock_moved"; now: string } & SendingSummary)

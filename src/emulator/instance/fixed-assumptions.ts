@@ -11,7 +11,10 @@ import { ERROR_STATUS } from "../../api/error-envelope.js";
 import { CHANGE_DIRECTIONS, SIGNALS } from "../market/signals/signal-table.js";
 import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";
 
-/** A behaviour that the service's document does not define and that cannot be changed: no user needs another one. */
+/**
+ * A behaviour that the service's document does not define and that cannot be changed, because no user needs a different
+ * behaviour.
+ */
 export interface FixedAssumption {
   /** What the emulator does. Clients and receivers should also accept other values and further keys. */
   is: string;

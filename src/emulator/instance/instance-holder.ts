@@ -123,7 +123,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
       }
       return replace(make, () => RESUME_FROZEN);
     },
-    // Without an option, the new state starts as the old state did.
+    // An option that is not set has the value from the first start.
     reset: () =>
       replace(openDatabase, ({ origin }) => ({
         seed: config.seed ?? origin.seed,

@@ -96,7 +96,7 @@ export function openInstance({ database, config, report, stateControl, currentNo
     },
     /** Refuses new calls. Resolves when the running calls are done and the database is closed. */
     async close(): Promise<void> {
-      // All at once: aborting the deliveries ends an advance of the clock, which is one of the running calls.
+      // At the same time: an advance of the clock is a running call, and it may end only when the deliveries are aborted.
       await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
       try {
         clock.save();

@@ -34,11 +34,11 @@ export interface EmulatorOptions {
   ca?: string | undefined;
   /** The clock that the emulator's clock follows; for tests. @default the system's clock */
   clock?: Clock | undefined;
-  /** The source of ids, keys and secrets; for tests. @default the system's */
+  /** The source of ids, keys and secrets; for tests. @default the system's random source */
   random?: RandomSource | undefined;
   /**
-   * Opens the control API to callers on other machines, for example from outside of a container. It then answers every caller
-   * that sends this token (`Authorization: Bearer <token>`), and refuses all others. 16 characters or more.
+   * Opens the control API to callers on other machines, for example from outside of a container. It then accepts only calls
+   * with this token (`Authorization: Bearer <token>`), but also from other machines. 16 characters or more.
    *
    * @default none: the control API answers callers on this machine, without a key
    */
@@ -80,7 +80,10 @@ const optionsSchema = z.strictObject({
   startAt: dateTimeSchema.optional(),
   accounts: z
     .array(accountSchema)
-    .refine((accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length, "two accounts have one key")
+    .refine(
+      (accounts) => new Set(accounts.map(({ key }) => key)).size === accounts.length,
+      "two accounts have the same key",
+    )
     .default([]),
   // `resolveAssumptions` checks the content.
   assumptions: objectOption<AssumptionOptions>("an object").optional(),

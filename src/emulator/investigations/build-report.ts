@@ -29,7 +29,7 @@ interface Context {
 
 /**
  * Builds the report of a finished investigation from the observed data (service document, Report). Each claim cites listed
- * sources, each source is cited, and the counters are those of the lists.
+ * sources, each source is cited, and the counters match the lists.
  *
  * @returns null if fewer than two months were observed, because a report compares months
  */

@@ -16,7 +16,7 @@ const MONTHS = [
   "December",
 ] as const;
 
-/** `1,016,400`. Not by `Intl`, whose data differs between versions. */
+/** `1,016,400`. `Intl` is not used, because its data differs between versions. */
 export function count(value: number): string {
   const digits = String(Math.abs(Math.round(value))).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
   return value < 0 ? `-${digits}` : digits;
@@ -38,7 +38,7 @@ export function monthNames(month: MonthIndex): { en: string; zh: string } {
   return { en: MONTHS[place] ?? "", zh: `${place + 1}月` };
 }
 
-/** Adds a blank between Chinese and Latin letters: `Larkvoice 10月的 API`. Quoted text is not changed. */
+/** Adds a space between Chinese and Latin letters: `Larkvoice 10月的 API`. Quoted text is not changed. */
 function spacedChinese(text: string): string {
   const seams = /“[^”]*”|(?<=\p{Script=Han})(?=[A-Za-z])|(?<=[A-Za-z])(?=\p{Script=Han}|\d+月)/gu;
   return text.replaceAll(seams, (found) => (found === "" ? " " : found));

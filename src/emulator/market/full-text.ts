@@ -1,4 +1,4 @@
-// These scripts have no blanks between words.
+// These scripts have no spaces between words.
 const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]";
 const PARTS = new RegExp(`${UNSPACED}+|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}\\p{Co}])+`, "gu");
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "u");
@@ -30,7 +30,7 @@ function parts(text: string): string[] {
 }
 
 /**
- * Builds the condition of a search, and adds its value to `values`. A blank text needs no condition.
+ * Builds the condition of a search, and adds its value to `values`. A text of only white space needs no condition.
  *
  * @param idColumn the column that is equal to the full-text table's rowid
  */

@@ -56,7 +56,7 @@ export async function runOperation(
 
 /** Takes a unit of the quota, and refunds it if the operation refuses the call. */
 function perform(name: OperationName, call: ServiceCall, { access, bindings }: OperationServices): object {
-  // The binding expects an account unless the operation is public, and `call` has one in that case.
+  // The binding of a protected operation expects an account, and the call of such an operation always has an account.
   const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
   const { account } = call;
   const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);

@@ -40,5 +40,5 @@ export function findSector(
   return { id: NO_SECTOR, name: "", slug };
 }
 
-/** The id of no sector, so a search in it finds nothing. */
+/** No sector has this id, so a search with it finds nothing. */
 const NO_SECTOR = -1;

@@ -138,7 +138,7 @@ export function createScheduler(
     },
     wake: arm,
     advanceTo(at) {
-      // One after the other: of two advances at once, one could skip a stop of the other.
+      // Advances run one after the other. If two ran at the same time, one could skip a time at which the other must stop.
       advances++;
       const advance = lastAdvance
         .then(() => moveTo(typeof at === "number" ? at : at(clock.now())))

@@ -51,7 +51,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   scheduler.add(dispatcher);
 
   return {
-    /** The operation registerWebhook. Only this answer has the secret. @throws ServiceError */
+    /** The operation registerWebhook. No later answer contains the secret. @throws ServiceError */
     register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
       const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
       const { id: registration_id, url } = registration;

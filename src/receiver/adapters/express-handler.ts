@@ -12,7 +12,7 @@ export type ExpressHandler = (
 /**
  * Mounts a receiver in an Express app (4.18 or later, or 5). It answers every request on its mount and never calls `next`.
  *
- * Mount it before `express.json()`. Where you cannot, let the parser keep the bytes with `captureRawBody` of `signalbox`.
+ * Mount it before `express.json()`. If you cannot, let the parser keep the bytes with `captureRawBody` of `signalbox`.
  *
  * @example
  * app.use("/webhooks/signals", expressHandler(receiver));

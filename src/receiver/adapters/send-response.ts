@@ -9,7 +9,7 @@ const LINGER_BYTES = 1024 * 1024;
 const DRAIN_MS = 10_000;
 
 const closingSockets = new WeakSet<Socket>();
-/** Saves the check below in the many processes that never close a connection. */
+/** Lets the many processes that never close a connection skip the check below. */
 let hasClosedAny = false;
 
 /**
@@ -38,7 +38,7 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
 }
 
 /**
- * Sends the whole answer at once, and closes the connection a little later. Closing it while the client still sends would
+ * Sends the whole answer immediately, and closes the connection a little later. Closing it while the client still sends would
  * reset the connection, and the client might not get the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {

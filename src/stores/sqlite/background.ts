@@ -43,7 +43,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   let closed = false;
 
   function start(): Thread {
-    // Without the application's `--import` and loaders, which are for its sources.
+    // `execArgv: []`: the application's `--import` scripts and loaders must not run in this thread.
     const worker = new Worker(new URL("./background-thread.js", import.meta.url), { workerData: path, execArgv: [] });
     const pending = new Map<number, Pending>();
     // An idle thread must not keep the process alive; `run` calls ref() while there are tasks.
@@ -60,7 +60,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("error", (error) => (cause = error));
     const exited = new Promise<void>((resolve) => {
       worker.on("exit", () => {
-        // Otherwise it was closed.
+        // / If this is not the current thread, `close` ended it.
         if (thread?.worker === worker) {
           thread = null;
           died(cause);

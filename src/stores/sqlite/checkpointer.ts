@@ -9,7 +9,7 @@ import { isFailedSync } from "./store-error.js";
  * only when all pages are copied. So commits then wait, as promises, until the thread has copied the new pages too.
  */
 export interface Checkpointer {
-  /** Resolves when a commit can begin; null when it can begin at once. */
+  /** Resolves when a commit can begin; null when it can begin immediately. */
   waitForCheckpoint(): Promise<void> | null;
   /**
    * To be called after each commit.

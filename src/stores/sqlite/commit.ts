@@ -133,7 +133,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return { status: "accepted", seq };
   }
 
-  /** Under load most settlements are of consecutive events that ended alike. One statement writes all of them. */
+  /** Under load most settlements write the same values to consecutive events. One statement writes all of them. */
   function settle(settlements: readonly Settlement[]): boolean[] {
     const applied: boolean[] = [];
     while (applied.length < settlements.length) {
@@ -141,7 +141,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       const { seq, token, state, dueAt, attempts, lastError } = first;
       let length = 1;
       while (isAlike(first, settlements[applied.length + length], length)) length += 1;
-      // With a stale token among them, the first is settled alone, so that the result says which one was stale.
+      // If one of the tokens is stale, only the first event is settled, so that each result is that of one token.
       if (length > 1 && countLeased.get(seq, seq + length - 1, token) !== length) length = 1;
       const readySince = state === "ready" ? first.settledAt : 0;
       const flag = first.possiblyRepeated ? 1 : 0;

@@ -43,7 +43,7 @@ export interface FileWatch {
    */
   assertUnchanged(): number;
   /**
-   * To be called before a transaction is acknowledged. If the WAL was cut in the meantime, the transaction's frames are
+   * To be called before a transaction is acknowledged. If the WAL was truncated in the meantime, the transaction's frames are
    * behind a hole, and the next start does not find them.
    *
    * @param end the result of {@link assertUnchanged}
@@ -58,8 +58,8 @@ const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * Detects that open files were deleted, replaced, linked or cut. Writes and syncs still succeed then, but the next start does
- * not find their data.
+ * Detects that open files were deleted, replaced, linked or truncated. Writes and syncs still succeed then, but the next start
+ * does not find their data.
  */
 export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch {
   const walName = `${path}-wal`;
@@ -69,7 +69,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
   );
   const pageBytes = db.pragma("page_size", { simple: true }) as number;
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  // NOOP only returns the length of the WAL. It reads it from -shm, so it is right even when the WAL was cut.
+  // NOOP only returns the length of the WAL. SQLite reads it from -shm, so it is correct even when the WAL was truncated.
   const readEnd = db.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
   let fileBytes = lstatOf(path)?.size ?? 0;
   let wasCut = false;
@@ -94,7 +94,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
   function cutError(name = walName): SignalboxError {
     const help =
       "Restart the receiver, which continues with the remaining events. Then replay what the service can send again.";
-    return new SignalboxError("store_failed", `${name} was cut short while the inbox was open.`, help);
+    return new SignalboxError("store_failed", `${name} was truncated while the inbox was open.`, help);
   }
 
   return {
@@ -121,7 +121,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
     },
     assertWritten(end) {
       if (end === 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
-      // After another process has restarted the WAL, it is shorter, and not cut.
+      // A WAL that another process has restarted is shorter, but it was not truncated.
       wasCut ||= endOfWal() > end;
       if (wasCut) throw cutError();
     },
@@ -148,7 +148,7 @@ function readMounts(): string | null {
 function isMountPoint(name: string, stats: Stats | undefined, mounts: string | null): boolean {
   // Devices are compared only on systems without a list of mounts: layers of a container's file system can have other devices.
   if (mounts === null) return stats !== undefined && stats.dev !== lstatOf(dirname(name))?.dev;
-  // The fifth field is the mount point, in which a blank is written as \040.
+  // The fifth field is the mount point, in which a space is written as \040.
   const escaped = name.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`);
   return mounts.split("\n").some((line) => line.split(" ", 5)[4] === escaped);
 }

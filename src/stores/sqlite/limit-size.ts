@@ -4,7 +4,7 @@ import type { Database } from "better-sqlite3";
 /** Kept free on the disk, because pruning writes before it frees space. */
 export const DISK_RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** A longer WAL is cut to this size when it restarts. */
+/** A longer WAL is truncated to this size when it restarts. */
 export const MOST_WAL_BYTES = 64 * 1024 * 1024;
 
 /** Prevents the file from filling its disk: at the limit commits fail with SQLITE_FULL. */

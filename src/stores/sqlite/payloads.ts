@@ -6,7 +6,7 @@ export interface Payloads {
   insert(seq: number, received: ReceivedDelivery, body: Uint8Array): void;
   /** For the hand-off. A damaged `received` does not stop it, because only the body is read. */
   findBody(seq: number): Uint8Array | undefined;
-  /** @param receivedAt for a row whose `received` is missing, is damaged, or was written by release 0.1.0 */
+  /** @param receivedAt for a row whose `received` is missing, is damaged, or was written by signalbox 0.1.0 */
   findReceived(seq: number, receivedAt: number): ReceivedDelivery;
   drop(seq: number): void;
 }
@@ -24,7 +24,7 @@ export function preparePayloads(db: Database): Payloads {
     findReceived(seq, receivedAt) {
       const found = parseObject(findReceived.get(seq));
       if (found === null) return withoutPayload(receivedAt);
-      // Release 0.1.0 wrote the headers only.
+      // Signalbox 0.1.0 wrote only the headers.
       const isWhole = (value: typeof found): value is ReceivedDelivery => typeof value.at === "number";
       return isWhole(found) ? found : { at: receivedAt, headers: found };
     },

@@ -93,7 +93,7 @@ export function assertInbox(db: Database, path: string, canMake: boolean): void 
     );
   }
   if (version < MIGRATIONS.length && !canMake) {
-    const help = "Start its receiver once with this release, which migrates the file.";
+    const help = "Start its receiver once with this version of signalbox, which migrates the file.";
     throw new SignalboxError("store_unsupported", `${path} was written by an older signalbox.`, help);
   }
 }

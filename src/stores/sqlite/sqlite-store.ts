@@ -138,7 +138,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       });
       await sync(current);
       current.files.assertWritten(end);
-      // Not earlier: if the WAL was cut, a checkpoint would copy zeros into the file.
+      // Only after `assertWritten`: if the WAL was truncated, a checkpoint would copy zeros into the file.
       current.checkpointer.committed(end);
       return result;
     } catch (error) {
@@ -171,7 +171,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
           "Commits continue when the reader ends.",
         );
       }
-      // Not earlier: in the WAL, commits of other processes follow the pages that the failed sync may have lost.
+      // Only after the rewrite: commits of other processes may follow pages of the WAL that the failed sync has lost.
       wal.reopen();
       mustRewrite = false;
     } catch (error) {

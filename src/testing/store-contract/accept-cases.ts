@@ -26,7 +26,7 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     const { accepts } = await commit(store, { accepts: [newEvent("evt_1"), newEvent("evt_1")] });
     const statuses = accepts.map(({ status }) => status);
     deepStrictEqual(statuses, ["accepted", "duplicate"], "the second accept of an id was not a duplicate");
-    strictEqual(accepts[0]?.seq, accepts[1]?.seq, "the duplicate has another seq than its original");
+    strictEqual(accepts[0]?.seq, accepts[1]?.seq, "the duplicate has a different seq from its original");
   }),
   storeCase("G2", "the same id at another endpoint is another event", async ({ store }) => {
     await accept(store, "evt_1");

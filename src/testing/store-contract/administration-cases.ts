@@ -23,11 +23,11 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     const prune = (payloadsBefore: number, keysBefore: number) =>
       store.prune({ endpoint: ENDPOINT, payloadsBefore, keysBefore, limit: 500 });
     deepStrictEqual(await prune(T0, T0), { payloads: 0, keys: 0 }, "a new event was pruned");
-    deepStrictEqual(await prune(T0 + 1e9, T0), { payloads: 1, keys: 0 }, "not just the payload was pruned");
+    deepStrictEqual(await prune(T0 + 1e9, T0), { payloads: 1, keys: 0 }, "not exactly one payload was pruned");
     strictEqual((await store.get(ENDPOINT, "evt_done"))?.rawBody, null, "the pruned payload is still there");
     const again = await commit(store, { accepts: [newEvent("evt_done")] });
     strictEqual(again.accepts[0]?.status, "duplicate", "the id was deleted with the payload");
-    deepStrictEqual(await prune(T0 + 1e9, T0 + 1e9), { payloads: 0, keys: 1 }, "not just the event was pruned");
+    deepStrictEqual(await prune(T0 + 1e9, T0 + 1e9), { payloads: 0, keys: 1 }, "not exactly one event was pruned");
     strictEqual(await stateOf(store, "evt_done"), undefined, "the pruned event is still there");
     for (const state of ["ready", "leased", "dead", "quarantined"]) {
       const entry = await store.get(ENDPOINT, `evt_${state}`);

@@ -29,7 +29,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
       deepStrictEqual(crashes, [1, 1], "expired leases were not taken over as crashes");
       return;
     }
-    strictEqual(await takeOver(store, new Set([held?.seq ?? -1])), 1, "not just the lease that is not held was freed");
+    strictEqual(await takeOver(store, new Set([held?.seq ?? -1])), 1, "not exactly one lease was freed");
     const event = await claimOne(store);
     const { eventId, crashes, possiblyRepeated } = event;
     deepStrictEqual(

@@ -103,7 +103,7 @@ export const LEASE_CASES: readonly StoreCase[] = [
     const first = await claim(store, { limit: 1 });
     deepStrictEqual(idsOf(first.events), ["evt_a"], "the earliest due event was not claimed first");
     const second = await claim(store);
-    deepStrictEqual(idsOf(second.events), ["evt_b"], "not just the due event was claimed");
+    deepStrictEqual(idsOf(second.events), ["evt_b"], "the claimed events were not exactly the due events");
     strictEqual(second.nextDueAt, T0 + 1000, "the next due time was wrong");
     deepStrictEqual((await claim(store)).events, [], "an event was claimed twice");
     const third = await claim(store, { now: T0 + 1000 });

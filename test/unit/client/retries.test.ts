@@ -273,5 +273,5 @@ test("the help warns if an earlier attempt may have started the investigation", 
   await settleOn(clock, call);
   const error = await failureOf(call);
   expect(error).toMatchObject({ kind: "network", attempts: 4, cause: { code: "ECONNREFUSED" } });
-  expect(error.help).toContain("all the same");
+  expect(error.help).toContain("nevertheless");
 });

@@ -1,6 +1,6 @@
 /**
- * The purposes of drawn numbers. A number depends only on the seed, the topic, the subject and the turn, and not on other draws.
- * Because the same seed must give the same data, never change or reuse the number of a topic.
+ * The purposes of drawn numbers. A number depends only on the seed, the topic, the subject and the turn (usually the month),
+ * but not on other draws. Because the same seed must give the same data, never change or reuse the number of a topic.
  */
 export const TOPIC = {
   productName: 1,
@@ -79,7 +79,7 @@ function scramble(input: number): number {
   return (state ^ (state >>> 16)) >>> 0;
 }
 
-/** The item at an index. After the last item the first item follows again. */
+/** Returns the item at an index. An index after the last item starts again at the first item. */
 export function pick<Item>(items: readonly Item[], index: number): Item {
   const item = items[index % items.length];
   if (item === undefined) throw new RangeError("nothing to pick from");

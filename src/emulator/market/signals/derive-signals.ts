@@ -75,15 +75,15 @@ function prepareSignals(database: Database, signal_type: KnownSignalType, condit
     });
 }
 
-/** The texts of a signal that is published by hand and that is not in the data. They are true of any figures. */
+/** The texts of a signal that is published by hand and that is not in the data. They are true for any values. */
 const BY_HAND: SignalTexts = {
   title: ["{name}: {type}", "{name}：手动发布的信号（{type}）"],
   summary: [
-    "Published by hand. The figure of {name} ({unit}) was {before} before and is {after} now.",
+    "Published by hand. The value of {name} ({unit}) was {before} before and is {after} now.",
     "手动发布。{name}的数值（{unit}）此前为{before}，现为{after}。",
   ],
   evidence: [
-    "None: the data of {month} has no such signal, or the figures were set by hand.",
+    "None: the data of {month} has no such signal, or the values were set by hand.",
     "无：{month}的数据中没有这一信号，或数值为手动设定。",
   ],
 };

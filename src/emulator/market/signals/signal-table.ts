@@ -34,7 +34,7 @@ interface Figures {
 export interface SignalRow extends Figures, SignalTexts {
   /**
    * The condition on those columns under which the month has a signal; by default each row is a signal. The service's document
-   * does not define when a rise is notable and a change material, so the thresholds here are the emulator's.
+   * does not define when a rise is notable and when a change is material, so the emulator chose these thresholds.
    */
   when?: string;
   source: SourceKind;
@@ -163,7 +163,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
   ...observed("traffic", null, {
     traffic_breakout: {
       figures: compared("product_month", visits),
-      // The document wants scale beside rate, because a small product doubles easily.
+      // The document requires a large change in addition to a high rate, because a small product doubles easily.
       when: "before_value > 0 AND after_value >= before_value * 1.5 AND after_value - before_value >= 5000",
       unit: "visits",
       title: ["{name}'s monthly visits rose {rate} in {month}", "{name}{month}访问量增长{rate}"],
@@ -204,7 +204,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       figures: `SELECT tool_id, sum(from_month <= @month - 3) AS before_value, count(*) AS after_value,
           max(from_month) = @month AS is_new
         FROM ai_source WHERE from_month <= @month GROUP BY tool_id`,
-      // One more platform is the signal new_ai_referral_source.
+      // If only one platform was added, the signal is new_ai_referral_source instead.
       when: "is_new AND after_value >= 3 AND after_value - before_value >= 2",
       unit: "platforms",
       title: ["{after} AI platforms now send visitors to {name}", "已有{after}个AI平台为{name}带来访客"],
@@ -218,7 +218,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "before_value > 10 AND after_value <= 10",
       title: ["{name} climbed to rank {after} in {sector}", "{name}升至{sector}第{after}名"],
     },
-    // A product that goes straight into the top 10 enters the top 20 too.
+    // A product that climbs from below rank 20 into the top 10 gets both signals.
     entered_category_top_20: {
       ...RANKS,
       when: "before_value > 20 AND after_value <= 20",
@@ -233,7 +233,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       figures: `SELECT tool_id, round(CAST(earlier AS REAL) / sum(earlier) OVER market, 4) AS before_value,
           round(CAST(latest AS REAL) / sum(latest) OVER market, 4) AS after_value
         FROM (${TRACKED}) WINDOW market AS (PARTITION BY sector_id)`,
-      // One of a hundred visits in the market goes to another product.
+      // One percent of the visits in the market.
       when: "abs(after_value - before_value) >= 0.01",
       unit: "share",
       title: ["{name} now has {after} of the traffic in {sector}", "{name}在{sector}的流量份额变为{after}"],

@@ -32,7 +32,7 @@ export function deliveriesControl({ deliveries, registrations, faults }: Webhook
       method: "GET",
       path: "/deliveries",
       about:
-        "Lists deliveries, the newest first, with each request, its answer and how long it took. before: the smallest id of the page before.",
+        "Lists deliveries, the newest first, with each request, its answer and how long it took. For the next page, set before to the smallest id of this page.",
       input: listInput,
       run: (filter) => ({ items: deliveries.list(filter) }),
     }),
@@ -53,7 +53,7 @@ export function deliveriesControl({ deliveries, registrations, faults }: Webhook
     listDeliveryFaults: controlOperation({
       method: "GET",
       path: "/faults/deliveries",
-      about: "Lists the faults that are set for deliveries, of a registration or of all.",
+      about: "Lists the faults of deliveries, for one registration or for all registrations.",
       input: z.strictObject({ registration_id: registration_id.optional() }),
       run: ({ registration_id: id }) => listed(id),
     }),
@@ -61,7 +61,7 @@ export function deliveriesControl({ deliveries, registrations, faults }: Webhook
       method: "POST",
       path: "/faults/deliveries",
       about:
-        "Sets a fault for the next requests to a registration: for the number in times, or without it until it is cleared.",
+        "Sets a fault for the next requests to a registration, whose number is in times. Without times, the fault stays until it is cleared.",
       input: faultInput,
       run(fault) {
         registrations.read(fault.registration_id);

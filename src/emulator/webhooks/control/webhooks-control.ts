@@ -92,7 +92,7 @@ export function webhooksControl(
     listRegistrations: controlOperation({
       method: "GET",
       path: "/registrations",
-      about: "Lists the webhook registrations of an account or of all accounts, deleted ones too.",
+      about: "Lists the webhook registrations of an account or of all accounts, including deleted registrations.",
       input: z.strictObject({ account_id: accountId.optional() }),
       run: ({ account_id }) => ({ items: registrations.list({ accountId: account_id }) }),
     }),
@@ -127,7 +127,7 @@ export function webhooksControl(
     rotateSecret: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/rotate",
-      about: "Gives a registration a new signing secret. Only this answer has the secret.",
+      about: "Gives a registration a new signing secret. It is shown only in this answer: store it.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.rotateSecret(registration_id),
     }),

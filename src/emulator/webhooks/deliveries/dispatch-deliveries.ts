@@ -9,7 +9,10 @@ import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { WebhookRequest } from "../transport/send-request.js";
 import type { WebhookFaults } from "../faults/webhook-faults.js";
 
-/** Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs delays no other one. */
+/**
+ * Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs does not delay other
+ * receivers.
+ */
 export interface DeliveryDispatcher extends DueWork {
   /** Aborts the requests in flight. They count as not sent. */
   close(): Promise<void>;
@@ -20,13 +23,16 @@ interface DispatcherParts {
   /** Stores the result of an attempt. */
   settle: (delivery: DeliveryRow, sent: SentDelivery) => void;
   faults: WebhookFaults;
-  /** The time that signatures have, in milliseconds since 1970. */
+  /** The time for signatures, in milliseconds since 1970. */
   signingTime: () => number;
   /** Called with the error when a result cannot be stored. */
   onFailure: (error: unknown) => void;
 }
 
-/** The time-out while the clock is advanced, for a registration whose last request timed out: days of retries take seconds. */
+/**
+ * The time-out while the clock is advanced, for a registration whose last request timed out. With it, days of retries take
+ * seconds.
+ */
 const TIMEOUT_WHILE_ADVANCING_MS = 500;
 
 /** How long a delivery waits after its result could not be stored. */

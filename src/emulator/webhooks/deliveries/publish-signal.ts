@@ -20,9 +20,9 @@ export interface PublishedSignal {
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Publishes signals (service document, signal.published). A signal is sent to the active registrations that subscribe its type,
- * of the accounts that follow its product. Follow and registration must not be newer than the signal. A signal that is more
- * than 24 hours old is stored but not sent.
+ * Publishes signals (service document, signal.published). A signal is sent to the active registrations that list its type, if
+ * their accounts follow its product. Follow and registration must not be newer than the signal. A signal that is more than 24
+ * hours old is stored but not sent.
  */
 export function createPublishSignal({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
   const insertSignal = database.prepare<[number, string, number, number, string]>(
@@ -91,7 +91,7 @@ function signalEvent(
     id: facts.eventId,
     version: "1",
     type: "signal.published",
-    // Not the present time: a signal has the same bytes in every run.
+    // The present time would differ between runs, but a signal has the same bytes in every run.
     created_at: publishedAt,
     data: {
       signal_id: facts.signalId,

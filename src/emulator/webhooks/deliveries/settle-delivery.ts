@@ -61,7 +61,7 @@ export function createSettleDelivery({
     `UPDATE registration SET status = 'paused', updated_at = @now
      WHERE registration_id = @id AND status = 'active' AND failure_count >= @most`,
   );
-  // Not while another verification may still be answered.
+  // Does nothing while another verification can still be answered.
   const deleteUnverified = database.prepare<[{ id: string; now: number }]>(
     `UPDATE registration SET status = 'deleted', updated_at = @now
      WHERE registration_id = @id AND status = 'pending' AND NOT EXISTS (SELECT 1 FROM delivery d
@@ -80,7 +80,7 @@ export function createSettleDelivery({
     const store = (state: DeliveryState, dueAt: number = delivery.due_at): void =>
       void setState.run({ id: delivery_id, state, attempt, dueAt });
 
-    // A foreign key of the delivery: registrations are never removed from the table.
+    // The row always exists, because registrations are never removed from the table.
     const { challenge, status, failure_count, url } = findRegistration.get(id) as RegistrationRow;
     const isVerification = delivery.event_type === "webhook.verification";
     const failed = {

@@ -17,7 +17,7 @@ type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The webhook registrations of all accounts: registerWebhook, and what the service's dashboard does. */
+/** The webhook registrations of all accounts: registerWebhook, and the operations of the service's dashboard. */
 export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   const { database, clock, random, assumptions } = core;
   const find = database.prepare<[string], RegistrationRow>("SELECT * FROM registration WHERE registration_id = ?");
@@ -122,16 +122,16 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   };
 
   return {
-    /** Adds a registration and sends its verification. Only this answer has the secret. @throws ServiceError */
+    /** Adds a registration and sends its verification. No later answer contains the secret. @throws ServiceError */
     register: (accountId: number, body: RegistrationBody) => thenWake(register(accountId, body)),
     list: ({ accountId = null }: { accountId?: number | null | undefined }) =>
       selectAll.all({ accountId }).map(webhookRegistration),
-    /** Reads a registration, also a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
+    /** Reads a registration, even a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (registrationId: string) => webhookRegistration(rowOf(registrationId)),
     /** Pauses, resumes or deletes a registration. Deleting cancels its waiting deliveries. @throws ServiceError */
     setStatus: (registrationId: string, status: "active" | "paused" | "deleted") =>
       thenWake(setStatus(registrationId, status)),
-    /** Replaces the secret, also for deliveries that wait. Only this answer has the new secret. @throws ServiceError */
+    /** Replaces the secret, also for deliveries that wait. No later answer contains the new secret. @throws ServiceError */
     rotateSecret(registrationId: string): WebhookRegistration {
       const row = existingRowOf(registrationId);
       const secret = newSecret();

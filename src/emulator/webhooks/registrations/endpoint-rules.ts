@@ -27,7 +27,7 @@ export function unreachableRegistrations(
   registrations: readonly WebhookRegistration[],
   rules: EndpointRules,
 ): string[] {
-  // Every stored url was allowed when it was registered, so the only rule that can refuse it now is this one.
+  // Every stored url was allowed when it was registered, so only the rule about loopback can refuse it now.
   return registrations
     .filter(({ status, url }) => status !== "deleted" && endpointProblem(new URL(url), rules) !== null)
     .map(({ id }) => id);

@@ -41,7 +41,8 @@ export function createCheckedLookup(
     return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   }
 
-  // `setImmediate` calls the callback outside of the promise, so an error that it throws is not taken for a failed look-up.
+  // `setImmediate` calls the callback outside of the promise, so an error that the callback throws does not count as a failed
+  // look-up.
   return (protocol) => (name, options, callback) => {
     find(name, protocol).then(
       (found) => {

@@ -76,7 +76,7 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
       // The receiver may close an idle connection just when it is reused. Then the receiver has not read the request.
       onEnd({ failure }, request.reusedSocket && failure === "connection_reset");
     });
-    // Without an answer or an error before, the receiver switched to another protocol (101).
+    // If there was neither an answer nor an error, the receiver switched to another protocol (101).
     request.on("close", () => isAnswered || onEnd({ failure: "answer_unreadable" }, false));
     if (given.breaksOff === undefined) request.end(given.body);
     else breakOff(request, given.body, given.breaksOff);

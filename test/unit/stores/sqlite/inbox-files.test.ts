@@ -126,7 +126,7 @@ test.each([0, 5000])(
     const fileBefore = readFileSync(path);
     for (let time = 0; time < 3; time++) {
       const error = await rejectionOf(accept(store, newEvent()));
-      expect([error.code, error.message.includes("cut short")]).toEqual(["store_failed", true]);
+      expect([error.code, error.message.includes("truncated")]).toEqual(["store_failed", true]);
     }
     // Closing must not copy what is left of the WAL into the file: it ends in the middle of a transaction.
     await store.close("default");
@@ -150,7 +150,7 @@ test.each([0, 8192])(
     await accept(store, newEvent());
     truncateSync(path, bytes);
     for (let time = 0; time < 2; time++) {
-      expect((await rejectionOf(accept(store, newEvent()))).message).toContain("cut short");
+      expect((await rejectionOf(accept(store, newEvent()))).message).toContain("truncated");
     }
     // As a kill leaves it.
     const killed = inboxPath();
@@ -190,7 +190,7 @@ test("a -wal that is cut just before a transaction writes to it: what stands beh
   const endBefore = files.assertUnchanged();
   truncateSync(`${path}-wal`);
   write();
-  expect(errorOf(() => files.assertWritten(endBefore)).message).toContain("cut short");
+  expect(errorOf(() => files.assertWritten(endBefore)).message).toContain("truncated");
   expect([files.isWalCut(), errorOf(() => files.assertUnchanged()).code]).toEqual([true, "store_failed"]);
   wal.close();
   release({ keepWal: true });
