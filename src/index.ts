@@ -51,7 +51,6 @@ export type {
   ReplayMove,
   Settlement,
   StateCounts,
-  StoreContext,
   StoredEvent,
   StoreStats,
   TakeOverRequest,

@@ -1,10 +1,8 @@
-/** Its abort signal is made on first use, because most callbacks do not use it. */
-export interface LazyAbort {
-  readonly signal: AbortSignal;
-}
-
-/** Each attempt makes one. It is a class, because an object literal with a getter takes several times as long to make. */
-export class AbortHandle implements LazyAbort {
+/**
+ * Each attempt makes one. The abort signal is made on first use, because most callbacks do not use it. It is a class, because
+ * an object literal with a getter takes several times as long to make.
+ */
+export class AbortHandle {
   #controller: AbortController | null = null;
   #aborted: Error | null = null;
 

@@ -2,7 +2,6 @@ import type { Clock, ClockTimer } from "../time/clock.js";
 import { oncePerTurn } from "../time/timers.js";
 import { isSignalboxError } from "../errors.js";
 import { createDurations, type DurationStats } from "../time/durations.js";
-import { guarded } from "./guarded.js";
 import type {
   AcceptResult,
   Batch,
@@ -25,7 +24,7 @@ export interface BatcherConfig {
   store: InboxStore;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Called with the error of each failed commit, and with null when commits work again. */
+  /** Called with the error of each failed commit, and with null when commits work again. Must not throw. */
   onHealth: (failure: unknown) => void;
   /**
    * Runs before each commit while the store fails; no other commit is in flight then. A failed commit may have been applied:
@@ -94,7 +93,6 @@ export interface Batcher {
 }
 
 export function createBatcher({ store, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
-  const reportHealth = guarded(onHealth);
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
@@ -106,6 +104,8 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
+  /** The store refuses claims as it refuses a row. Events are accepted, but none is handed off from the store. */
+  let refusesClaims = false;
   /** When new events were last refused. */
   let refusedAt = -Infinity;
   let closed = false;
@@ -164,10 +164,10 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       await commit(halves[1]);
       return;
     }
-    if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
-      failing = false;
-      reportHealth(null);
-    }
+    const wasRed = failing || refusesClaims;
+    if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) failing = false;
+    if (waiting.claim !== null) refusesClaims = false;
+    if (wasRed && !failing && !refusesClaims) onHealth(null);
     release(waiting.accepts);
     waiting.settlements.forEach((entry, index) => {
       // After a failed commit, `false` can also mean that this settlement was already applied by that commit.
@@ -184,10 +184,14 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     waiting.claim?.reject(error);
     if (isRowError(error)) {
       for (const { settled } of waiting.settlements) settled(null);
+      // A claim that is refused alone has no row that could be left out.
+      if (waiting.claim === null) return;
+      refusesClaims = true;
+      onHealth(error);
       return;
     }
     failing = true;
-    reportHealth(error);
+    onHealth(error);
     if (closed && waiting.accepts.length === 0) {
       for (const { settled } of waiting.settlements) settled(null);
       return;
@@ -269,13 +273,7 @@ function isRowError(error: unknown): boolean {
 function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
   const rows = accepts.length + settlements.length;
   if (rows === 0 || (rows === 1 && claim === null)) return null;
-  if (rows === 1) {
-    return [
-      { accepts, settlements, claim: null },
-      { accepts: [], settlements: [], claim },
-    ];
-  }
-  const middle = rows >> 1;
+  const middle = Math.max(1, rows >> 1);
   const firstSettlements = Math.min(middle, settlements.length);
   const firstAccepts = middle - firstSettlements;
   return [

@@ -1,13 +1,12 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
-import { createWakeTimer, oncePerTurn, withDeadline } from "../time/timers.js";
-import { AbortHandle, namedError, type LazyAbort } from "./abort-handle.js";
+import { oncePerTurn, withDeadline } from "../time/timers.js";
+import { AbortHandle, namedError } from "./abort-handle.js";
 import type { Backoff } from "./backoff.js";
 import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
-import { guarded } from "./guarded.js";
 import { asIfNeverClaimed, doneAfter, judgeFailure, type Judgement } from "./settlement.js";
 import { createSlots } from "./slots.js";
-import { CRASH_LOOP, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
+import { CRASH_LOOP, SUSPECT_CRASHES, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
 
 export interface DispatcherConfig {
   endpoint: string;
@@ -20,8 +19,8 @@ export interface DispatcherConfig {
   /** Whether other processes take over a lease that has expired. */
   leasesExpire: boolean;
   /** Calls the user's callback. `abort` is aborted when the attempt times out or the receiver closes. */
-  handOff: (queued: QueuedEvent, attempt: number, abort: LazyAbort) => unknown;
-  /** Writes log lines and calls listeners. Its errors are dropped. */
+  handOff: (queued: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">) => unknown;
+  /** Writes log lines and calls listeners. Must not throw. */
   observe: DispatcherObserver;
 }
 
@@ -63,11 +62,12 @@ export interface QueuedEvent {
  *                                └─ given back ──▶ ready, as if it was never claimed
  *
  * An event is held from its lease to the commit of its settlement. Waiting events are given back when the breaker opens,
- * the receiver closes, a suspect was claimed, or too little of their lease is left to start them.
+ * the receiver closes, or too little of their lease is left to start them.
  *
- * A suspect is an event that was held at two crashes or more. It runs alone, so that another crash counts only against this
- * event, and nothing new is leased until it ends. If the next claim brings suspects and other events, the other events run
- * first, so that suspects that hang do not block them.
+ * A suspect is an event that was held at two crashes or more. It is leased alone: nothing new is leased until the held events
+ * have ended, then the suspect is claimed, and nothing else until it has ended. So a crash counts either against the suspect
+ * or against other events, never against both. Suspects that hang do not block the others: after each suspect, the other
+ * events that are due are claimed for as long as its turn lasted.
  */
 export interface Dispatcher {
   /** Reserves a slot for an event that will be born leased. Free it with `take` or `unreserve`. @returns false if none is free */
@@ -108,8 +108,6 @@ const POLL_MS = 1000;
 const LEASE_MARGIN_MS = 30_000;
 /** The part of this margin that must be left for the settlement when the callback starts. */
 const SETTLE_MARGIN_MS = 10_000;
-/** Crashes (not attempts) after which an event is a suspect. */
-export const SUSPECT_CRASHES = 2;
 
 interface Running {
   event: ClaimedEvent;
@@ -119,8 +117,7 @@ interface Running {
 }
 
 export function createDispatcher(config: DispatcherConfig): Dispatcher {
-  const { batcher, clock, endpoint, concurrency } = config;
-  const observe = guardedObserver(config.observe);
+  const { batcher, clock, endpoint, concurrency, observe } = config;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
   /** Attempts, not events: an event that another process took over can return while its old callback still runs. */
@@ -129,9 +126,12 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
   let mayBeDue = true;
-  /** Held until its settlement is durable. No other event waits in the meantime. */
-  let suspect: ClaimedEvent | null = null;
-  let lastTurnWasSuspects = false;
+  /** From the claim that reports a due suspect until the settlement of a suspect is durable. */
+  let isSuspectsTurn = false;
+  let suspectsTurnBeganAt = 0;
+  /** Before this time, other events that are due are claimed first. */
+  let othersTurnEndsAt = -Infinity;
+  let wakeUp: { at: number; timer: ClockTimer } | null = null;
 
   /** Runs at the end of the turn, so that all acknowledgements of a batch are sent before its first callback starts. */
   const schedulePump = oncePerTurn(pump);
@@ -146,10 +146,17 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       schedulePump();
     },
   });
-  const wakeTimer = createWakeTimer(clock, poll);
+
+  /** Polls at the earliest of the given times. Each poll sets the time of the next one. */
+  function pollAt(at: number): void {
+    if (wakeUp !== null && wakeUp.at <= at) return;
+    wakeUp?.timer.cancel();
+    wakeUp = { at, timer: clock.setTimeout(poll, Math.max(0, at - clock.now())) };
+  }
 
   function poll(): void {
-    wakeTimer.wakeAt(clock.now() + POLL_MS);
+    wakeUp = null;
+    pollAt(clock.now() + POLL_MS);
     nudge();
   }
 
@@ -162,7 +169,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   function pump(): void {
     if (state !== "started") return;
     giveBackOld();
-    if (suspect !== null && !(running.size === 0 && slots.hasOne())) return;
     const startedAt = clock.elapsed();
     while (waiting.length > 0 && running.size < concurrency) {
       run(waiting.shift() as QueuedEvent);
@@ -177,8 +183,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     return clock.now() + config.timeoutMs + LEASE_MARGIN_MS;
   }
 
-  function mayLease(): boolean {
-    return state === "started" && breaker.state() === "closed" && suspect === null;
+  function mayStart(): boolean {
+    return state === "started" && breaker.state() === "closed";
   }
 
   function claim(): void {
@@ -194,47 +200,45 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   function claimLimit(): number {
-    if (breaker.state() === "probing") return slots.isEmpty() ? 1 : 0;
+    if (breaker.state() === "open") return 0;
+    if (isSuspectsTurn || breaker.state() === "probing") return running.size === 0 && slots.isEmpty() ? 1 : 0;
     // Each claim is a commit, so it is made only when few events wait.
-    return mayLease() && waiting.length < concurrency ? Math.max(0, Math.min(CLAIM_LIMIT, slots.free())) : 0;
+    return waiting.length < concurrency ? Math.max(0, Math.min(CLAIM_LIMIT, slots.free())) : 0;
   }
 
   async function carryOut(limit: number): Promise<void> {
     const isProbe = breaker.state() === "probing";
+    const suspects = isSuspectsTurn;
     const lease = leaseUntil();
     try {
-      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, held: slots.held() };
-      const { events, dead, nextDueAt } = await batcher.claim(request);
+      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, held: slots.held(), suspects };
+      const { events, dead, nextDueAt, isSuspectDue } = await batcher.claim(request);
       reportCrashed(dead);
-      if (nextDueAt !== null) wakeTimer.wakeAt(nextDueAt);
+      if (nextDueAt !== null) pollAt(nextDueAt);
       if (events.length === limit) mayBeDue = true;
-      if (isProbe && events.length === 0) breaker.probeUnused();
-      for (const event of events) slots.hold(event);
-      for (const event of keepWhatMayRun(events)) waiting.push({ event, leaseUntil: lease, parsed: undefined });
+      if (suspects) isSuspectsTurn = events.length > 0;
+      else if (isSuspectDue && (events.length < limit || clock.elapsed() >= othersTurnEndsAt)) beginSuspectsTurn();
+      if (isProbe && events.length === 0 && !isSuspectsTurn) breaker.probeUnused();
+      for (const event of events) {
+        slots.hold(event);
+        waiting.push({ event, leaseUntil: lease, parsed: undefined });
+      }
     } catch {
       // The batcher has reported the failure, and the next poll tries again.
       if (isProbe) breaker.probeUnused();
     }
   }
 
-  /** Keeps one suspect or all other events, and gives back the rest. */
-  function keepWhatMayRun(events: readonly ClaimedEvent[]): readonly ClaimedEvent[] {
-    const suspects = events.filter(({ crashes }) => crashes >= SUSPECT_CRASHES);
-    const [first] = suspects;
-    if (first === undefined) {
-      lastTurnWasSuspects = false;
-      return events;
-    }
-    const isOthersTurn = lastTurnWasSuspects && suspects.length < events.length;
-    lastTurnWasSuspects = !isOthersTurn;
-    if (isOthersTurn) {
-      for (const event of suspects) giveBack(event, false);
-      return events.filter((event) => !suspects.includes(event));
-    }
-    suspect = first;
-    giveBackWaiting();
-    for (const event of events) if (event !== first) giveBack(event, false);
-    return [first];
+  function beginSuspectsTurn(): void {
+    isSuspectsTurn = true;
+    mayBeDue = true;
+    suspectsTurnBeganAt = clock.elapsed();
+  }
+
+  function endSuspectsTurn(): void {
+    isSuspectsTurn = false;
+    mayBeDue = true;
+    othersTurnEndsAt = 2 * clock.elapsed() - suspectsTurnBeganAt;
   }
 
   function reportCrashed(events: readonly CrashedEvent[]): void {
@@ -314,13 +318,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (judgement.countsForBreaker) breaker.failed();
     observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
     settle(event, settlement, deadReason === null ? undefined : () => observe.dead(event, attempt, deadReason));
-    if (nextAttemptAt !== null && state === "started") wakeTimer.wakeAt(nextAttemptAt);
+    if (nextAttemptAt !== null && state === "started") pollAt(nextAttemptAt);
   }
 
   function settle(event: ClaimedEvent, settlement: Settlement, whenDurable?: () => void): void {
     batcher.settle(settlement, (applied) => {
       slots.release(event);
-      if (suspect === event) suspect = null;
+      if (event.crashes >= SUSPECT_CRASHES) endSuspectsTurn();
       if (waiting.length > 0 || mayBeDue) schedulePump();
       // The settlement was not written: the event stays leased, and the next start takes it over.
       if (applied === null) return;
@@ -331,7 +335,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   return {
-    reserve: () => mayLease() && slots.reserve(1),
+    reserve: () => mayStart() && !isSuspectsTurn && slots.reserve(1),
     unreserve() {
       slots.unreserve(1);
       if (waiting.length > 0 || mayBeDue) schedulePump();
@@ -339,7 +343,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     take(queued) {
       slots.unreserve(1);
       slots.hold(queued.event);
-      if (!mayLease()) return giveBack(queued.event, false);
+      if (!mayStart()) return giveBack(queued.event, false);
       waiting.push(queued);
       schedulePump();
     },
@@ -357,7 +361,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     async close(graceMs) {
       state = "closing";
       await claiming;
-      wakeTimer.clear();
+      wakeUp?.timer.cancel();
       giveBackWaiting();
       if (running.size > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
@@ -370,15 +374,5 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
         observe.handoffFailed(event, attempt, { kind: "shutdown", error: reason, nextAttemptAt: clock.now() });
       }
     },
-  };
-}
-
-function guardedObserver(observer: DispatcherObserver): DispatcherObserver {
-  return {
-    handedOff: guarded(observer.handedOff),
-    handoffFailed: guarded(observer.handoffFailed),
-    dead: guarded(observer.dead),
-    leaseLost: guarded(observer.leaseLost),
-    breaker: guarded(observer.breaker),
   };
 }

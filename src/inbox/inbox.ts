@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
 import type { DurationStats } from "../time/durations.js";
-import { guarded } from "./guarded.js";
 import { replayEvents, type ReplayOutcome } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
@@ -71,6 +70,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
   store: InboxStore;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
+  /** Must not throw; nor must `onRetentionError`. */
   onHealth: (failure: unknown) => void;
   onRetentionError: (error: unknown) => void;
 }
@@ -191,8 +191,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
         dispatcher.reportCrashed(dead);
         dispatcher.start();
         const { retention, onRetentionError } = config;
-        const onError = guarded(onRetentionError);
-        stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError });
+        stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError: onRetentionError });
         return { takenOver: freed };
       } catch (error) {
         isOpen = false;

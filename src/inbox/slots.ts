@@ -13,9 +13,8 @@ export interface Slots {
   /** Tokens by seq of the events that wait, run, or have a settlement that is not durable yet. */
   held(): ReadonlyMap<number, number>;
   free(): number;
+  /** True when no event is held and no slot is reserved. */
   isEmpty(): boolean;
-  /** True when one event is held and no slot is reserved. */
-  hasOne(): boolean;
   /** Resolves when no event is held. */
   whenEmpty(): Promise<void>;
 }
@@ -50,7 +49,6 @@ export function createSlots(capacity: number): Slots {
     held: () => held,
     free,
     isEmpty: () => held.size + reserved === 0,
-    hasOne: () => held.size === 1 && reserved === 0,
     whenEmpty: () => (held.size === 0 ? Promise.resolve() : new Promise((resolve) => (onEmpty = resolve))),
   };
 }

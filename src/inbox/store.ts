@@ -74,11 +74,10 @@ export interface ClaimRequest {
   /** When the lease expires. Only a store with `shared: true` takes over expired leases. */
   leaseUntil: number;
   limit: number;
-  /**
-   * The events that the claimer holds. With `shared: true` it must not take these over from itself, even if they expired.
-   * @default nothing
-   */
-  held?: Pick<ReadonlySet<number>, "has" | "size"> | undefined;
+  /** The events that the claimer holds. With `shared: true` it must not take these over from itself, even if they expired. */
+  held: Pick<ReadonlySet<number>, "has" | "size">;
+  /** True: only suspects, which are events with 2 crashes or more. False: only other events. */
+  suspects: boolean;
 }
 
 /** An event that a dispatcher has claimed. */
@@ -127,6 +126,8 @@ export interface ClaimResult {
   dead: CrashedEvent[];
   /** When the next `ready` event becomes due; null when there is none. */
   nextDueAt: number | null;
+  /** Whether a suspect is now the event that is due first. */
+  isSuspectDue: boolean;
 }
 
 /** The content of one commit. It is applied in this order. */
@@ -217,8 +218,8 @@ export interface ReplayMove {
   readAs?: { eventId: string; type: string };
 }
 
-/** The argument of `open`. */
-export type StoreContext = { endpoint: string };
+/** After this number of crashes (not attempts) an event is a suspect, which is handed off alone. */
+export const SUSPECT_CRASHES = 2;
 
 /** After this number of crashes an event is `dead` with the reason `crash_loop`. */
 export const MAX_CRASHES = 5;
@@ -262,7 +263,7 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  * - **G5** A settlement whose token is not current changes nothing, and its result is `false`.
  * - **G6** Bodies are returned byte for byte, whatever the bytes.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
- *   first. If an event became `ready` more than 5 seconds after the claim's `now`, the clock was set back: then the event
+ *   first. It leases either suspects or other events. If an event became `ready` more than 5 seconds after the claim's `now`, the clock was set back: then the event
  *   keeps its delay, counted from `now`.
  * - **G8** `takeOver` makes the leased events of a dead process `ready`, counts a crash for each and marks it possibly
  *   repeated; after the fifth crash the event is `dead` with the reason `crash_loop`. With `shared: true`, `claim` does this
@@ -291,7 +292,7 @@ export interface InboxStore {
    *
    * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`
    */
-  open(context: StoreContext): Promise<void>;
+  open(context: { endpoint: string }): Promise<void>;
   /** Closes it for one endpoint. Idempotent. */
   close(endpoint: string): Promise<void>;
 

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { LazyAbort } from "../inbox/abort-handle.js";
+import type { AbortHandle } from "../inbox/abort-handle.js";
 import type { Handoff } from "../inbox/handoff.js";
 import type { ClaimedEvent } from "../inbox/store.js";
 import { deliveryKeyOf } from "./receiver-events.js";
@@ -11,7 +11,7 @@ import { deliveryKeyOf } from "./receiver-events.js";
 const LAZY = Symbol("signalbox.handoff");
 
 interface LazyHandoff extends Handoff {
-  [LAZY]: { abort: LazyAbort; parent: Logger; logger: Logger | null };
+  [LAZY]: { abort: Pick<AbortHandle, "signal">; parent: Logger; logger: Logger | null };
 }
 
 // All hand-offs share these getters: making getters for each object takes several times as long.
@@ -33,7 +33,7 @@ const LOGGER: PropertyDescriptor & ThisType<LazyHandoff> = {
 export function createHandoff(
   event: ClaimedEvent,
   attempt: number,
-  abort: LazyAbort,
+  abort: Pick<AbortHandle, "signal">,
   endpoint: string,
   parent: Logger,
 ): Handoff {

@@ -61,7 +61,7 @@ export function logListenerError(log: ReceiverLog, event: string, error: unknown
 export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
   const suppressed = throttle(code);
   if (suppressed === null) return;
-  const known = cause === null ? {} : { cause: errorCode(cause), help: errorHelp(cause) };
+  const known = cause === null ? {} : { cause: errorCode(cause), problem: errorText(cause) };
   log.error({ code, suppressed, ...known }, TROUBLE.get(code) ?? "a delivery could not be taken");
 }
 
@@ -69,7 +69,8 @@ export function errorCode(error: unknown): string {
   return isSignalboxError(error) ? error.code : errorName(error);
 }
 
-export function errorHelp(error: unknown): string | undefined {
+/** @returns what happened and what to do; nothing of an error that is not ours, because it may quote the payload */
+export function errorText(error: unknown): string | undefined {
   return isSignalboxError(error) ? error.message : undefined;
 }
 

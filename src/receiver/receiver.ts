@@ -1,7 +1,7 @@
 import { errorName, PermanentFailure, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
-import type { LazyAbort } from "../inbox/abort-handle.js";
+import type { AbortHandle } from "../inbox/abort-handle.js";
 import type { DispatcherObserver, QueuedEvent } from "../inbox/dispatcher.js";
 import { createInbox, type Inbox } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
@@ -21,7 +21,7 @@ import {
   createLogThrottle,
   createReceiverLog,
   errorCode,
-  errorHelp,
+  errorText,
   logEvents,
   logListenerError,
   logTrouble,
@@ -107,9 +107,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onHealth(failure) {
       const code = failure === null ? null : errorCode(failure);
       if (code !== null && storeFailure === null) {
-        log.error({ code, help: errorHelp(failure) }, "the inbox cannot be written; deliveries get 503");
+        log.error({ code, problem: errorText(failure) }, "the inbox failed; deliveries get 503, or stored events wait");
       }
-      if (code === null) log.info({}, "the inbox can be written again");
+      if (code === null) log.info({}, "the inbox works again");
       storeFailure = code;
     },
     onRetentionError: (error) => log.warn({ code: errorCode(error) }, "old events could not be pruned"),
@@ -126,7 +126,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
   });
 
-  function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: LazyAbort): unknown {
+  function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
     const known = parsed ?? parseAgain(event);
     const handoff = createHandoff(event, attempt, abort, endpoint, config.logger);
     if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);

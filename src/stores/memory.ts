@@ -2,6 +2,7 @@ import {
   CLOCK_SLACK_MS,
   CRASH_LOOP,
   MAX_CRASHES,
+  SUSPECT_CRASHES,
   closedStoreError,
   endpointInUseError,
   withoutPayload,
@@ -82,7 +83,7 @@ export function memoryStore(): InboxStore {
     return { status: "accepted", seq: row.seq };
   }
 
-  function claim({ endpoint, now, leaseUntil, limit }: ClaimRequest): ClaimResult {
+  function claim({ endpoint, now, leaseUntil, limit, suspects }: ClaimRequest): ClaimResult {
     const due: Row[] = [];
     let nextDueAt: number | null = null;
     // One pass over the rows, because a large backlog is claimed in many small portions.
@@ -96,12 +97,14 @@ export function memoryStore(): InboxStore {
       else due.push(row);
     }
     due.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
-    const taken = due.slice(0, limit);
+    const taken = due.filter((row) => isSuspect(row) === suspects).slice(0, limit);
     for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
+    const next = due.find(({ state }) => state === "ready");
     return {
       dead: [],
       events: taken.map((row) => ({ ...row, body: Uint8Array.from(row.body ?? []) })),
       nextDueAt,
+      isSuspectDue: next !== undefined && isSuspect(next),
     };
   }
 
@@ -238,6 +241,10 @@ export function memoryStore(): InboxStore {
       return { payloads: payloads.length, keys: keys.length };
     },
   };
+}
+
+function isSuspect({ crashes }: Row): boolean {
+  return crashes >= SUSPECT_CRASHES;
 }
 
 function dropPayload(row: Row): void {

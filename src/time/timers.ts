@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from "./clock.js";
+import type { Clock } from "./clock.js";
 
 /**
  * The returned function runs `work` once at the end of the event loop's turn, however often it is called. By then the turn's
@@ -36,34 +36,4 @@ export function withDeadline<Result, Late>(
       },
     );
   });
-}
-
-/** Calls back at the earliest of its times, and drops the others. */
-export interface WakeTimer {
-  /** Milliseconds since 1970. */
-  wakeAt(at: number): void;
-  clear(): void;
-}
-
-export function createWakeTimer(clock: Clock, wake: () => void): WakeTimer {
-  let pending: { at: number; timer: ClockTimer } | null = null;
-
-  return {
-    wakeAt(at) {
-      if (pending !== null && pending.at <= at) return;
-      pending?.timer.cancel();
-      const timer = clock.setTimeout(
-        () => {
-          pending = null;
-          wake();
-        },
-        Math.max(0, at - clock.now()),
-      );
-      pending = { at, timer };
-    },
-    clear() {
-      pending?.timer.cancel();
-      pending = null;
-    },
-  };
 }

@@ -61,6 +61,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: takeOverAll,
   },
   {
+    mistake: "claims suspects together with other events",
+    caught: "a claim takes either suspects or other events, also when the suspects are older",
+    bend: claimTogether,
+  },
+  {
     mistake: "prunes every endpoint at once",
     caught: "prune deletes nothing of another endpoint",
     bend: pruneAll,
@@ -141,7 +146,8 @@ function pruneByAge(store: InboxStore): InboxStore {
       const entries = await store.list({ endpoint: request.endpoint, limit: 1e9 });
       const old = entries.filter(({ state, dueAt }) => state === "ready" && dueAt < request.keysBefore);
       for (const { dueAt } of old) {
-        const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1 };
+        const held = new Set<number>();
+        const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, held, suspects: false };
         const { claim: claimed } = await store.commit({ settlements: [], accepts: [], claim });
         for (const { seq, token } of claimed?.events ?? []) {
           const values = { dueAt, settledAt: dueAt, attempts: 0, possiblyRepeated: false, lastError: null };
@@ -162,6 +168,19 @@ function claimFirst(store: InboxStore): InboxStore {
       const claimed = await store.commit({ settlements: [], accepts: [], claim });
       const rest = await store.commit({ settlements, accepts, claim: null });
       return { ...rest, claim: claimed.claim };
+    },
+  };
+}
+
+function claimTogether(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      if (batch.claim === null || result.claim === null) return result;
+      const claim = { ...batch.claim, suspects: !batch.claim.suspects };
+      const more = (await store.commit({ settlements: [], accepts: [], claim })).claim?.events ?? [];
+      return { ...result, claim: { ...result.claim, events: [...result.claim.events, ...more] } };
     },
   };
 }

@@ -28,7 +28,7 @@ class OwnStore implements InboxStore {
     return {
       settlements: batch.settlements.map(() => true),
       accepts: batch.accepts.map((_event, index) => ({ status: "accepted", seq: index })),
-      claim: batch.claim && { events: [], dead: [], nextDueAt: null },
+      claim: batch.claim && { events: [], dead: [], nextDueAt: null, isSuspectDue: false },
     };
   }
   async takeOver(): Promise<TakeOverResult> {

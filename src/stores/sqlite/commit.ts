@@ -3,6 +3,7 @@ import {
   CLOCK_SLACK_MS,
   CRASH_LOOP,
   MAX_CRASHES,
+  SUSPECT_CRASHES,
   type AcceptResult,
   type Batch,
   type BatchResult,
@@ -79,10 +80,14 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
     WHERE ${leasedInRange}`);
-  const findDue = db
-    .prepare<[string, number, number], number>(
-      "SELECT seq FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at <= ? ORDER BY due_at, seq LIMIT ?",
-    )
+  const due = "FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at <= ?";
+  const order = "ORDER BY due_at, seq LIMIT";
+  const findFirst = db.prepare<[string, number], number>(`SELECT crashes ${due} ${order} 1`).pluck();
+  const findOthers = db
+    .prepare<[string, number, number], number>(`SELECT seq ${due} AND crashes < ${SUSPECT_CRASHES} ${order} ?`)
+    .pluck();
+  const findSuspects = db
+    .prepare<[string, number, number], number>(`SELECT seq ${due} AND crashes >= ${SUSPECT_CRASHES} ${order} ?`)
     .pluck();
   const leaseOne = db.prepare<[number, number], ClaimedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
@@ -162,16 +167,16 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   }
 
   function expired({ endpoint, now, limit, held }: ClaimRequest): number[] {
-    const seqs = findExpired.all(endpoint, now, limit + (held?.size ?? 0));
-    return held === undefined ? seqs : seqs.filter((seq) => !held.has(seq)).slice(0, limit);
+    const seqs = findExpired.all(endpoint, now, limit + held.size);
+    return seqs.filter((seq) => !held.has(seq)).slice(0, limit);
   }
 
   function claim(request: ClaimRequest): ClaimResult {
-    const { endpoint, now, leaseUntil, limit } = request;
+    const { endpoint, now, leaseUntil, limit, suspects } = request;
     const dead = shared ? crash(expired(request), now) : [];
     moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
-    const due = findDue.all(endpoint, now, limit);
-    const events = due.map((seq): ClaimedEvent => {
+    const seqs = (suspects ? findSuspects : findOthers).all(endpoint, now, limit);
+    const events = seqs.map((seq): ClaimedEvent => {
       const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
       return {
         seq,
@@ -186,7 +191,12 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         body: payloads.findBody(seq) ?? new Uint8Array(),
       };
     });
-    return { events, dead, nextDueAt: nextDue.get(endpoint, now) ?? null };
+    return { events, dead, ...outlook(request) };
+  }
+
+  function outlook({ endpoint, now }: ClaimRequest): Pick<ClaimResult, "nextDueAt" | "isSuspectDue"> {
+    const isSuspectDue = (findFirst.get(endpoint, now) ?? 0) >= SUSPECT_CRASHES;
+    return { nextDueAt: nextDue.get(endpoint, now) ?? null, isSuspectDue };
   }
 
   const commit = db.transaction((batch: Batch): BatchResult => ({
@@ -208,12 +218,12 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   return {
     commit,
     claimNothing(request) {
-      const { endpoint, now } = request;
+      const { endpoint, now, suspects } = request;
       const isDue =
-        findDue.get(endpoint, now, 1) !== undefined ||
+        (suspects ? findSuspects : findOthers).get(endpoint, now, 1) !== undefined ||
         (shared && expired(request).length > 0) ||
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
-      return isDue ? null : { events: [], dead: [], nextDueAt: nextDue.get(endpoint, now) ?? null };
+      return isDue ? null : { events: [], dead: [], ...outlook(request) };
     },
     takeOver,
   };

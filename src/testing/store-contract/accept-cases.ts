@@ -1,5 +1,16 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { ENDPOINT, T0, accept, claim, commit, newEvent, storeCase, type StoreCase, idsOf } from "./store-case.js";
+import {
+  ENDPOINT,
+  T0,
+  accept,
+  claim,
+  claimRequest,
+  commit,
+  idsOf,
+  newEvent,
+  storeCase,
+  type StoreCase,
+} from "./store-case.js";
 
 /** G1 to G4 and G6: accepted events. */
 export const ACCEPT_CASES: readonly StoreCase[] = [
@@ -57,7 +68,7 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     const result = await store.commit({
       settlements: [{ ...settlement, attempts: 1, possiblyRepeated: false, lastError: "Error: x" }],
       accepts: [newEvent("evt_2")],
-      claim: { endpoint: ENDPOINT, now: T0, leaseUntil: T0 + 60_000, limit: 10 },
+      claim: claimRequest(),
     });
     deepStrictEqual(result.settlements, [true], "the settlement was not applied");
     deepStrictEqual(idsOf(result.claim?.events ?? []), ["evt_1", "evt_2"], "the claim missed events of its batch");

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { CRASH_LOOP, MAX_CRASHES } from "../../inbox/store.js";
+import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../inbox/store.js";
 import {
   ENDPOINT,
   T0,
@@ -15,7 +15,7 @@ import {
   type StoreCase,
 } from "./store-case.js";
 
-/** G8: events of a process that died. */
+/** G7 and G8: events of a process that died. */
 export const CRASH_CASES: readonly StoreCase[] = [
   storeCase("G8", "leases of a dead process are freed, as crashes and possible repeats", async ({ store }) => {
     await acceptAs(store, "evt_1", "leased");
@@ -68,12 +68,37 @@ export const CRASH_CASES: readonly StoreCase[] = [
     strictEqual(await takeOver(store, new Set()), 0, "another endpoint's lease was freed");
     strictEqual((await store.get("second", "evt_1"))?.state, "leased", "another endpoint's event was changed");
   }),
+  storeCase(
+    "G7",
+    "a claim takes either suspects or other events, also when the suspects are older",
+    async ({ store }) => {
+      await acceptAs(store, "evt_suspect", "leased");
+      await crash(store, T0 + 100_000);
+      await claimOne(store, { now: T0 + 100_000 });
+      await crash(store, T0 + 200_000);
+      const now = T0 + 300_000;
+      await accept(store, "evt_1", { dueAt: now - 1 });
+      await accept(store, "evt_2", { dueAt: now });
+      const others = await claim(store, { now, limit: 1 });
+      deepStrictEqual(idsOf(others.events), ["evt_1"], "a claim of other events took a suspect, or missed an event");
+      strictEqual(others.isSuspectDue, true, "a claim did not report the suspect that was due first");
+      const suspects = await claim(store, { now, suspects: true });
+      deepStrictEqual(idsOf(suspects.events), ["evt_suspect"], "a claim of suspects took other events");
+      strictEqual(suspects.isSuspectDue, false, "a claim reported a suspect that was not due");
+      deepStrictEqual(idsOf((await claim(store, { now })).events), ["evt_2"], "an event was not claimed");
+    },
+  ),
   storeCase("G8", "a claim reports the crashes of an event, and the fifth makes it dead", async ({ store }) => {
     await acceptAs(store, "evt_1", "leased");
     for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
       const now = T0 + crashes * 100_000;
       deepStrictEqual(await crash(store, now), [], `an event was dead after ${crashes} crashes`);
-      strictEqual((await claimOne(store, { now })).crashes, crashes, "a claim reported the wrong number of crashes");
+      const suspects = crashes >= SUSPECT_CRASHES;
+      strictEqual(
+        (await claimOne(store, { now, suspects })).crashes,
+        crashes,
+        "a claim reported the wrong number of crashes",
+      );
     }
     deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event that became dead was not reported");
     const entry = await store.get(ENDPOINT, "evt_1");

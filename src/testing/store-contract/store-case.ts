@@ -82,17 +82,20 @@ export async function accept(store: InboxStore, eventId: string, over: Partial<N
   return accepts[0].seq;
 }
 
-export async function claim(
-  store: InboxStore,
-  over: Partial<Pick<ClaimRequest, "now" | "limit" | "held">> = {},
-): Promise<ClaimResult> {
-  const request = { endpoint: ENDPOINT, now: T0, limit: 10, ...over };
-  const result = await commit(store, { claim: { ...request, leaseUntil: request.now + 60_000 } });
+/** A claim of events that are not suspects, unless `over` asks for suspects. */
+export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
+  const { now = T0 } = over;
+  const leaseUntil = now + 60_000;
+  return { endpoint: ENDPOINT, now, leaseUntil, limit: 10, held: new Set(), suspects: false, ...over };
+}
+
+export async function claim(store: InboxStore, over: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
+  const result = await commit(store, { claim: claimRequest(over) });
   if (result.claim === null) throw new Error("the result of a claim was null");
   return result.claim;
 }
 
-export async function claimOne(store: InboxStore, over: { now?: number } = {}): Promise<ClaimedEvent> {
+export async function claimOne(store: InboxStore, over: Partial<ClaimRequest> = {}): Promise<ClaimedEvent> {
   const { events } = await claim(store, { ...over, limit: 1 });
   if (events[0] === undefined) throw new Error("a claim returned no event");
   return events[0];

@@ -6,7 +6,7 @@ import { isSignalboxError } from "../../../src/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
-import { newEventAt } from "../../unit/inbox/new-event.js";
+import { claimAt, newEventAt } from "../../unit/inbox/new-event.js";
 import { isSound, makeSampleInbox, readAll, textOf, type Contents } from "./sample-inbox.js";
 import { SEED, seededRandom } from "../seeded-random.js";
 
@@ -95,7 +95,7 @@ async function live(path: string): Promise<Outcome> {
   await attempt(async () => void (outcome.contents = await readAll(store)));
   outcome.taken = await attempt(async () => {
     const now = Date.now();
-    const claim = { endpoint: ENDPOINT, now, leaseUntil: now + 1000, limit: 100 };
+    const claim = claimAt(now, { endpoint: ENDPOINT, leaseUntil: now + 1000, limit: 100 });
     await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true });
     await store.commit({ settlements: [], accepts: [event], claim });
   });

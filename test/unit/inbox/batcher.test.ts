@@ -5,7 +5,7 @@ import { createManualClock } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 import { turns } from "../until.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
-import { newEvent, opened, T0 } from "./new-event.js";
+import { claimAt, newEvent, opened, T0 } from "./new-event.js";
 
 async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 }) {
   const store = await opened(faultyStore());
@@ -24,7 +24,7 @@ async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 })
   return { store, clock, health, held, batcher };
 }
 
-const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10 };
+const claim = claimAt(T0);
 
 function done(seq: number): Settlement {
   const values = { dueAt: T0, settledAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };

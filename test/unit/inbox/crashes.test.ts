@@ -151,6 +151,84 @@ test("suspects that hang do not starve the innocent", async () => {
   expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 12, ready: 3 });
 });
 
+test("suspects that hang do not starve the others, also when they are older and fill a whole claim", async () => {
+  const store = await opened(memoryStore());
+  const suspects = new Set<string>();
+  while (suspects.size < 65) suspects.add(await crashedEvent(store, 2));
+  const waits: number[] = [];
+  const rig = await startRig({
+    store,
+    handoff: { timeoutMs: 30_000, backoff: () => 3_600_000 },
+    onSignal: ({ id }, { receivedAt }) => {
+      if (suspects.has(id)) return new Promise(() => {});
+      return waits.push(rig.clock.now() - receivedAt.getTime());
+    },
+  });
+  for (let second = 0; second < 200; second++) {
+    await rig.deliver();
+    await rig.clock.advance(1000);
+  }
+  await rig.clock.advance(30_000);
+  expect(waits.length).toBe(200);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(31_000);
+});
+
+test("the others get as much time as the suspects, and neither waits for the other's end", async () => {
+  const store = await opened(memoryStore());
+  const suspects = new Set<string>();
+  while (suspects.size < 3) suspects.add(await crashedEvent(store, 2));
+  await store.commit({ settlements: [], accepts: Array.from({ length: 1000 }, () => newEvent()), claim: null });
+  const clock = createManualClock(T0);
+  const order: string[] = [];
+  await startRig({
+    store,
+    clock,
+    handoff: { concurrency: 1, timeoutMs: 30_000, backoff: () => 3_600_000 },
+    onSignal: ({ id }) => {
+      const isSuspect = suspects.has(id);
+      order.push(isSuspect ? "suspect" : "other");
+      return new Promise((resolve) => clock.setTimeout(() => !isSuspect && resolve(undefined), 100));
+    },
+  });
+  await clock.advance(200_000);
+  const turnsOfOthers = order
+    .join(" ")
+    .split(/ ?suspect ?/)
+    .map((others) => others.split(" ").length);
+  expect(turnsOfOthers.length).toBe(4);
+  // A suspect has 30 seconds, in which 300 callbacks of others run.
+  for (const length of turnsOfOthers.slice(1, 3)) expect(length).toBeGreaterThanOrEqual(300);
+  for (const length of turnsOfOthers.slice(0, 3)) expect(length).toBeLessThan(500);
+});
+
+test("a crash beside a suspect that is due does not count against the suspect", async () => {
+  const store = await opened(memoryStore());
+  const suspect = await crashedEvent(store, 4, T0 + 1000);
+  const dead = await startRig({ store });
+  await dead.begin(1);
+  await dead.clock.advance(5000);
+  const next = await startRig({ store, clock: createManualClock(T0 + 6000) });
+  await until(() => next.calls.length === 1, "the event that ran is handed off again");
+  next.calls[0]!.resolve();
+  await until(() => next.calls.length === 2, "the suspect is handed off");
+  expect(next.calls[1]!.signal.id).toBe(suspect);
+  expect(await next.entry(suspect)).toMatchObject({ state: "leased", crashes: 4 });
+});
+
+test("a suspect is handed off as a probe of the breaker, too", async () => {
+  const store = await opened(memoryStore());
+  const suspect = await crashedEvent(store, 2, T0 + 500);
+  const rig = await startRig({ store, handoff: { backoff: () => 3_600_000 } });
+  await rig.begin(10);
+  for (const { reject } of rig.calls) reject();
+  await until(() => rig.receiver.health().breaker === "open");
+  await rig.clock.advance(1000);
+  expect(rig.calls.map(({ signal }) => signal.id)).toContain(suspect);
+  rig.calls.at(-1)!.resolve();
+  await until(() => rig.receiver.health().breaker === "closed");
+  await rig.begin(2);
+});
+
 test("a suspect whose lease is too old once it is claimed does not stop the hand-offs for good", async () => {
   const store = await opened(memoryStore());
   const suspect = await crashedEvent(store, 2);

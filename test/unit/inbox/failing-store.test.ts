@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
-import { faultyStore, mediumError } from "./faulty-store.js";
+import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";
 
 const DUPLICATE = '{"received":true,"duplicate":true}';
@@ -114,6 +114,27 @@ test("a delivery that is refused as late is not refused a second time when its c
   expect(seen.filter(({ name }) => name === "rejected")).toEqual([
     expect.objectContaining({ code: "ack_timeout", status: 503 }),
   ]);
+});
+
+test("a claim that the store refuses turns health red and is logged, while deliveries are taken", async () => {
+  const store = faultyStore();
+  const commit: typeof store.commit = (batch) =>
+    isRefused && batch.claim !== null ? Promise.reject(rowError()) : store.commit(batch);
+  let isRefused = true;
+  const logged: object[] = [];
+  const method = (fields: object) => logged.push(fields);
+  const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: method, child: method };
+  const rig = await startRig({ store: { ...store, commit }, logger: logger as never });
+  await rig.clock.advance(3000);
+  const refused = { ok: false, store: { failure: "store_row_refused" } };
+  expect(rig.receiver.health()).toMatchObject(refused);
+  await rig.deliverMany(3);
+  await rig.clock.advance(60_000);
+  expect(rig.receiver.health()).toMatchObject(refused);
+  expect(logged).toEqual([expect.objectContaining({ code: "store_row_refused" })]);
+  isRefused = false;
+  await rig.clock.advance(1000);
+  expect(rig.receiver.health()).toMatchObject({ ok: true, store: { failure: null } });
 });
 
 test("a store that takes no new events is not called while nothing is to be done", async () => {

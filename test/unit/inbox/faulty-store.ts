@@ -17,6 +17,8 @@ export interface FaultyStore extends InboxStore {
 
 export const mediumError = (): Error => new SignalboxError("store_failed", "The disk is full.", "Make room.");
 
+export const rowError = (): Error => new SignalboxError("store_row_refused", "A row was refused.", "");
+
 /** A real memory store whose commits can be held up, refused and lost. */
 export function faultyStore(inner: InboxStore = memoryStore()): FaultyStore {
   const commits: Batch[] = [];
@@ -38,7 +40,7 @@ export function faultyStore(inner: InboxStore = memoryStore()): FaultyStore {
         throw failure.error;
       }
       if (batch.accepts.some(({ eventId }) => refused.includes(eventId))) {
-        throw new SignalboxError("store_row_refused", "A row was refused.", "");
+        throw rowError();
       }
       return inner.commit(batch);
     },

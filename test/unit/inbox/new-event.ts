@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { InboxStore, NewEvent, SignalEvent } from "../../../src/index.js";
+import type { ClaimRequest, InboxStore, NewEvent, SignalEvent } from "../../../src/index.js";
+import { SUSPECT_CRASHES } from "../../../src/inbox/store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 
 export const T0 = Date.UTC(2026, 10, 21);
@@ -37,11 +38,16 @@ export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T
     const before = T0 - 2;
     await store.takeOver({ endpoint: "default", now: isLast ? dueAt : before, held: new Set(), crashed: true });
     if (isLast) break;
-    const claim = { endpoint: "default", now: before, leaseUntil: T0, limit: 1 };
+    const claim = claimAt(before, { leaseUntil: T0, limit: 1, suspects: crash >= SUSPECT_CRASHES });
     const result = await store.commit({ settlements: [], accepts: [], claim });
     if (result.claim?.events[0]?.eventId !== event.eventId) throw new Error("another event was claimed");
   }
   return event.eventId;
+}
+
+/** A claim of events that are not suspects, if nothing else is said. */
+export function claimAt(now: number, over: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { endpoint: "default", now, leaseUntil: now + 1, limit: 10, held: new Set(), suspects: false, ...over };
 }
 
 /** The store opened for a receiver that is not there yet. */

@@ -7,7 +7,7 @@ import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-f
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { storeError } from "../../../../src/stores/sqlite/store-error.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { newEvent, T0 } from "../../inbox/new-event.js";
+import { claimAt, newEvent, T0 } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 import { tempFolder } from "../../temp-folder.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -94,7 +94,7 @@ test("an inbox of the first schema is brought up to date, and its events are han
   db.close();
 
   const upgraded = await openStore(path);
-  const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10 };
+  const claim = claimAt(T0);
   const result = await upgraded.commit({ settlements: [], accepts: [], claim });
   expect(result.claim?.events.map(({ eventId }) => eventId)).toEqual([event.eventId]);
   const { received } = (await upgraded.get("default", event.eventId))!;
@@ -111,7 +111,7 @@ test.each(['{"at":1,', "null"])(
     const db = new Database(path);
     db.prepare("UPDATE inbox_body SET received = ?").run(received);
     db.close();
-    const claim = { endpoint: "default", now: T0, leaseUntil: T0 + 1, limit: 10 };
+    const claim = claimAt(T0);
     const result = await store.commit({ settlements: [], accepts: [], claim });
     expect(result.claim?.events.map(({ body }) => Buffer.from(body))).toEqual([event.body]);
     expect((await store.get("default", event.eventId))?.received).toEqual({ at: event.received.at, headers: {} });
