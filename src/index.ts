@@ -30,7 +30,6 @@ export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.j
 export type { DurationStats } from "./time/durations.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";
 export type { CheckpointCounts, StoreDiagnostics } from "./inbox/store-diagnostics.js";
-export type { ReplayOutcome } from "./inbox/replay.js";
 export type { RetentionOptions } from "./inbox/retention.js";
 export type {
   AcceptResult,
@@ -40,6 +39,7 @@ export type {
   ClaimRequest,
   ClaimResult,
   CrashedEvent,
+  EventKey,
   EventState,
   InboxEntry,
   InboxStore,
@@ -47,8 +47,9 @@ export type {
   MoveOutcome,
   NewEvent,
   PruneRequest,
+  ReadAgain,
   ReceivedDelivery,
-  ReplayMove,
+  ReplayOutcome,
   Settlement,
   StateCounts,
   StoredEvent,

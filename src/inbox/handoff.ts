@@ -12,7 +12,7 @@ export interface Handoff {
   readonly endpoint: string;
   /** 1 for the first attempt. Attempts that do not count (`RetryLater`, shutdown) do not increase it. */
   readonly attempt: number;
-  /** When the event was accepted. */
+  /** When the last byte of the body was received. */
   readonly receivedAt: Date;
   /**
    * An earlier hand-off of this event may have reached your system: its callback had not ended when the process died,

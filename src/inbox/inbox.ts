@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
 import type { DurationStats } from "../time/durations.js";
-import { replayEvents, type ReplayOutcome } from "./replay.js";
+import { replayEvents } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
 import type {
@@ -11,6 +11,7 @@ import type {
   ListQuery,
   MoveOutcome,
   ReceivedDelivery,
+  ReplayOutcome,
   StoredEvent,
   StoreStats,
 } from "./store.js";
@@ -151,7 +152,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     );
   }
 
-  /** Moves a portion of the ids in each transaction, because the event loop waits for a transaction. */
+  /** Moves a portion of the ids in each turn of the event loop, because the event loop waits for a transaction. */
   async function move<Outcome>(
     ids: string | readonly string[],
     moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
@@ -159,6 +160,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     const all = typeof ids === "string" ? [ids] : ids;
     const outcomes: Outcome[] = [];
     for (let from = 0; from < all.length; from += MOVED_AT_ONCE) {
+      if (from > 0) await new Promise((resume) => setImmediate(resume));
       outcomes.push(...(await moveAll(all.slice(from, from + MOVED_AT_ONCE))));
       dispatcher.nudge();
     }
@@ -244,6 +246,6 @@ function orUndefined<Value>(read: () => Value): Value | undefined {
 }
 
 /** Most events in one transaction of `replay` or `discard`. */
-const MOVED_AT_ONCE = 500;
+const MOVED_AT_ONCE = 50;
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

@@ -183,6 +183,12 @@ export interface ListQuery {
   limit?: number;
 }
 
+/** Names a stored event. */
+export interface EventKey {
+  endpoint: string;
+  eventId: string;
+}
+
 /** The number of events in each state. */
 export type StateCounts = Record<EventState, number>;
 
@@ -210,13 +216,11 @@ export interface PruneRequest {
  */
 export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
 
-/** Asks to make an event `ready`. */
-export interface ReplayMove {
-  endpoint: string;
-  eventId: string;
-  /** For a quarantined event that is usable now: its real id and type. */
-  readAs?: { eventId: string; type: string };
-}
+/** The result of a `replay` for one event. `still_unusable`: the event is quarantined, and its body cannot be read yet. */
+export type ReplayOutcome = MoveOutcome | "still_unusable";
+
+/** Reads a stored body. @returns null when this release cannot use it */
+export type ReadAgain = (body: Uint8Array) => { eventId: string; type: string } | null;
 
 /** After this number of crashes (not attempts) an event is a suspect, which is handed off alone. */
 export const SUSPECT_CRASHES = 2;
@@ -269,8 +273,9 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   repeated; after the fifth crash the event is `dead` with the reason `crash_loop`. With `shared: true`, `claim` does this
  *   to expired leases that the claimer does not hold, and `takeOver` does nothing.
  * - **G9** `prune` changes only `done` events, and the `seq` of a deleted event is not used again.
- * - **G10** `replay` moves only `done`, `dead` and `quarantined` events that have their payload; `discard` deletes the
- *   payload of a `dead` or `quarantined` event but keeps its id.
+ * - **G10** `replay` moves only `done`, `dead` and `quarantined` events that have their payload. It reads the body of an event
+ *   that is `quarantined` or has an empty type, and stores the id and type that it reads. `discard` deletes the payload of a
+ *   `dead` or `quarantined` event but keeps its id.
  * - **G11** A closed store rejects every call. When it is opened again, it has all its events.
  *
  * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
@@ -318,9 +323,9 @@ export interface InboxStore {
   /** Figures for `health()` and `stats()`; null while it is not open. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /** Makes events `ready`; see G10. @returns one outcome for each, in order */
-  replay(moves: readonly ReplayMove[], now: number): Promise<MoveOutcome[]>;
+  replay(events: readonly EventKey[], now: number, readAgain: ReadAgain): Promise<ReplayOutcome[]>;
   /** Makes events `done` without handing them off; see G10. @returns one outcome for each, in order */
-  discard(events: readonly { endpoint: string; eventId: string }[], now: number): Promise<MoveOutcome[]>;
+  discard(events: readonly EventKey[], now: number): Promise<MoveOutcome[]>;
   /** Deletes old done events; see G9. @returns how many payloads and how many events (keys) it deleted */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
 }

@@ -94,7 +94,8 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
     if (body.byteLength > maxBytes) return { ok: false, reason: "body_too_large" };
     // A copy: the caller may use its buffer again before these bytes are stored.
-    return { ok: true, bytes: Buffer.copyBytesFrom(body) };
+    const view = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+    return { ok: true, bytes: Buffer.from(view) };
   }
 
   async function verifyAndTake(delivery: ReadDelivery): Promise<Outcome> {

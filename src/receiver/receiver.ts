@@ -179,13 +179,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       state = "closing";
       pipeline.close();
       if (wasStarted) await inbox.close(graceMs);
+    } finally {
       await config.secrets.close().catch((error: unknown) => {
         log.warn({ code: errorCode(error) }, "the secret source could not be closed");
       });
-    } finally {
       clearInterval(keepAlive);
+      state = "closed";
     }
-    state = "closed";
     if (wasStarted) log.info({ endpoint }, "receiver closed");
   }
 

@@ -9,12 +9,14 @@ import {
   type AcceptResult,
   type ClaimRequest,
   type ClaimResult,
+  type EventKey,
   type InboxEntry,
   type InboxStore,
   type MoveOutcome,
   type NewEvent,
+  type ReadAgain,
   type ReceivedDelivery,
-  type ReplayMove,
+  type ReplayOutcome,
   type Settlement,
   type StateCounts,
 } from "../inbox/store.js";
@@ -108,13 +110,16 @@ export function memoryStore(): InboxStore {
     };
   }
 
-  function move({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
+  function move({ endpoint, eventId }: EventKey, now: number, readAgain: ReadAgain): ReplayOutcome {
     const row = byKey.get(keyOf(endpoint, eventId));
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
     if (row.body === null) return "payload_gone";
-    if (readAs !== undefined && readAs.eventId !== row.eventId) {
-      const key = keyOf(endpoint, readAs.eventId);
+    const read = row.state === "quarantined" || row.type === "" ? readAgain(row.body) : row;
+    if (read === null) return "still_unusable";
+    const { eventId: realId, type } = read;
+    if (realId !== eventId) {
+      const key = keyOf(endpoint, realId);
       if (byKey.has(key)) {
         Object.assign(row, { state: "done", dueAt: now });
         return "duplicate";
@@ -122,7 +127,9 @@ export function memoryStore(): InboxStore {
       byKey.delete(keyOf(endpoint, eventId));
       byKey.set(key, row);
     }
-    Object.assign(row, readAs, {
+    Object.assign(row, {
+      eventId: realId,
+      type,
       state: "ready",
       dueAt: now,
       readySince: now,
@@ -145,8 +152,8 @@ export function memoryStore(): InboxStore {
 
   function oldestReadyAt(endpoint: string): number | null {
     let oldest: number | null = null;
-    for (const { state, dueAt, ...row } of rows.values()) {
-      if (state === "ready" && row.endpoint === endpoint) oldest = Math.min(oldest ?? Infinity, dueAt);
+    for (const row of rows.values()) {
+      if (row.state === "ready" && row.endpoint === endpoint) oldest = Math.min(oldest ?? Infinity, row.dueAt);
     }
     return oldest;
   }
@@ -220,9 +227,9 @@ export function memoryStore(): InboxStore {
       assertOpen();
       return oldestReadyAt(endpoint);
     },
-    async replay(moves, now) {
+    async replay(events, now, readAgain) {
       assertOpen();
-      return moves.map((each) => move(each, now));
+      return events.map((event) => move(event, now, readAgain));
     },
     async discard(events, now) {
       assertOpen();

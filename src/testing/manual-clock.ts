@@ -6,7 +6,7 @@ export interface ManualClock extends Clock {
   /**
    * Advances the clock. Each timer runs at its time, in order, and its promises are handled before the next timer runs. A
    * day takes about a second of real time, because a receiver polls its store every second of the clock. To reach events
-   * that are due in weeks, such as retention, call `setNow` first, then advance by an hour.
+   * that are due in weeks, such as retention, call `setNow` first, then advance by a minute.
    *
    * @throws SignalboxError `option_invalid` for a negative or invalid number
    */

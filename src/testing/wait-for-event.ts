@@ -1,6 +1,7 @@
 import { SignalboxError } from "../errors.js";
 import type { EventState, StoredEvent } from "../inbox/store.js";
 import type { Receiver } from "../receiver/receiver.js";
+import { LONGEST_DELAY_MS } from "../options/option-schemas.js";
 
 /** The options of `waitForEvent`. */
 export interface WaitForEventOptions {
@@ -22,6 +23,7 @@ const LONGEST_PAUSE_MS = 50;
  * @returns the event as `receiver.inbox.get` gives it
  * @throws SignalboxError `wait_failed` after `timeoutMs`, and immediately when the event ended in another state, such as dead
  * instead of done; the message contains the event's state and last error
+ * @throws SignalboxError `option_invalid` for a `timeoutMs` that is not a number of milliseconds
  * @throws SignalboxError `store_failed` when the receiver is not started, or closed
  * @example
  * await waitForEvent(receiver, event.id);
@@ -33,6 +35,10 @@ export async function waitForEvent(
   options: WaitForEventOptions = {},
 ): Promise<StoredEvent> {
   const { state: wanted = "done", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  if (!(timeoutMs >= 0 && timeoutMs <= LONGEST_DELAY_MS)) {
+    const help = `Pass milliseconds from 0 to ${LONGEST_DELAY_MS}.`;
+    throw new SignalboxError("option_invalid", 'The option "timeoutMs" of waitForEvent is invalid.', help);
+  }
   const endsAt = performance.now() + timeoutMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const entry = await receiver.inbox.get(eventId);

@@ -50,7 +50,7 @@ export function plainMedium({ bend = (store) => store, waits = () => true }: Bre
       return result;
     },
     takeOver: (request) => through((each) => each.takeOver(request)),
-    replay: (moves, now) => through((each) => each.replay(moves, now)),
+    replay: (...args) => through((each) => each.replay(...args)),
     discard: (events, now) => through((each) => each.discard(events, now)),
     prune: (request) => through((each) => each.prune(request)),
   };

@@ -120,7 +120,8 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
       return end;
     },
     assertWritten(end) {
-      if (end === 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
+      // NOOP gives -1 when it cannot read the WAL.
+      if (end <= 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
       // A WAL that another process has restarted is shorter, but it was not truncated.
       wasCut ||= endOfWal() > end;
       if (wasCut) throw cutError();

@@ -21,7 +21,7 @@ export interface OpenDatabase {
   /** False when the last process that opened it died, or still has it open. */
   wasClosedCleanly: boolean;
   /** `keepWal`: closes without changing the files. */
-  release: (options?: { keepWal: boolean }) => void;
+  release: (options: { keepWal: boolean }) => void;
 }
 
 /** How long to wait while another process migrates or recovers the file. */
@@ -74,7 +74,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
       db,
       path,
       wasClosedCleanly,
-      release: ({ keepWal } = { keepWal: false }) => {
+      release: ({ keepWal }) => {
         if (keepWal) closeUntouched(driver, opened, path);
         else opened.close();
         release?.();

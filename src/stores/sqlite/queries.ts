@@ -1,11 +1,13 @@
 import type { Database, Statement } from "better-sqlite3";
 import {
   EVENT_STATES,
+  type EventKey,
   type InboxEntry,
   type ListQuery,
   type MoveOutcome,
   type PruneRequest,
-  type ReplayMove,
+  type ReadAgain,
+  type ReplayOutcome,
   type StateCounts,
   type StoredEvent,
   type StoreStats,
@@ -18,8 +20,8 @@ export interface Queries {
   get(endpoint: string, eventId: string): StoredEvent | undefined;
   stats(endpoint: string): StoreStats;
   oldestReadyAt(endpoint: string): number | null;
-  replay(moves: readonly ReplayMove[], now: number): MoveOutcome[];
-  discard(events: readonly { endpoint: string; eventId: string }[], now: number): MoveOutcome[];
+  replay(events: readonly EventKey[], now: number, readAgain: ReadAgain): ReplayOutcome[];
+  discard(events: readonly EventKey[], now: number): MoveOutcome[];
   prune(request: PruneRequest): { payloads: number; keys: number };
 }
 
@@ -93,17 +95,19 @@ export function createQueries(db: Database): Queries {
     return listing.all({ endpoint, type, afterSeq, limit }).map(entryOf);
   }
 
-  function replayOne({ endpoint, eventId, readAs }: ReplayMove, now: number): MoveOutcome {
+  function replayOne({ endpoint, eventId }: EventKey, now: number, readAgain: ReadAgain): ReplayOutcome {
     const row = findOne.get(endpoint, eventId);
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
     if (row.hasPayload === 0) return "payload_gone";
-    const id = readAs?.eventId ?? eventId;
-    if (id !== eventId && findOne.get(endpoint, id) !== undefined) {
+    const mustRead = row.state === "quarantined" || row.type === "";
+    const read = mustRead ? readAgain(payloads.findBody(row.seq) ?? new Uint8Array()) : row;
+    if (read === null) return "still_unusable";
+    if (read.eventId !== eventId && findOne.get(endpoint, read.eventId) !== undefined) {
       toDone.run(now, row.seq);
       return "duplicate";
     }
-    toReady.run({ id, type: readAs?.type ?? row.type, now, seq: row.seq });
+    toReady.run({ id: read.eventId, type: read.type, now, seq: row.seq });
     return "moved";
   }
 
@@ -117,10 +121,10 @@ export function createQueries(db: Database): Queries {
     return "moved";
   }
 
-  const replay = db.transaction((moves: readonly ReplayMove[], now: number) =>
-    moves.map((move) => replayOne(move, now)),
+  const replay = db.transaction((events: readonly EventKey[], now: number, readAgain: ReadAgain) =>
+    events.map((event) => replayOne(event, now, readAgain)),
   ).immediate;
-  const discard = db.transaction((events: readonly { endpoint: string; eventId: string }[], now: number) =>
+  const discard = db.transaction((events: readonly EventKey[], now: number) =>
     events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, now)),
   ).immediate;
   const prune = db.transaction(({ endpoint, payloadsBefore, keysBefore, limit }: PruneRequest) => {

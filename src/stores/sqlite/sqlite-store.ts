@@ -69,15 +69,17 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     const role = operator ? "operator" : shared ? "shared" : "owner";
     const { db, path: realPath, wasClosedCleanly, release } = openDatabase(path, role);
     const background = createBackground(db, realPath, !operator);
+    let wal: WalSync | undefined;
     try {
       const committer = createCommitter(db, shared);
       const queries = createQueries(db);
       const checkpointer = createCheckpointer(background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
-      const wal = createWalSync(realPath);
+      wal = createWalSync(realPath);
       const files = watchFiles(db, realPath, wal);
       return { db, path: realPath, committer, queries, wal, files, background, checkpointer, release };
     } catch (error) {
+      wal?.close();
       await background.close();
       release({ keepWal: true });
       // A statement could not be prepared, because a table or a column is missing.
@@ -89,11 +91,15 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
 
   async function disconnect({ wal, files, background, checkpointer, release }: Connection): Promise<void> {
     await Promise.allSettled(writes);
-    wal.close();
-    const keepWal = checkpointer.isStopped() || files.isWalCut();
-    await background.close();
-    // The last connection that closes copies the WAL into the file and deletes the WAL.
-    release({ keepWal });
+    let keepWal = true;
+    try {
+      wal.close();
+      keepWal = checkpointer.isStopped() || files.isWalCut();
+    } finally {
+      await background.close();
+      // The last connection that closes copies the WAL into the file and deletes the WAL.
+      release({ keepWal });
+    }
   }
 
   /** After a crash: checks the file, and makes sure that the disk has the content of the WAL. */
@@ -198,7 +204,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       if (openEndpoints.has(endpoint)) throw endpointInUseError(endpoint, path);
       openEndpoints.add(endpoint);
       try {
-        await closing;
+        await closing?.catch(ignore);
         await (opening ??= connect().then((opened) => void (connection = opened)));
       } catch (error) {
         openEndpoints.delete(endpoint);
@@ -254,7 +260,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         threadDeaths: background.deaths(),
       };
     },
-    replay: (moves, now) => write(({ queries }) => queries.replay(moves, now)),
+    replay: (events, now, readAgain) => write(({ queries }) => queries.replay(events, now, readAgain)),
     discard: (events, now) => write(({ queries }) => queries.discard(events, now)),
     prune: (request) => write(({ queries }) => queries.prune(request)),
   };

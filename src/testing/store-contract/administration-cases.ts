@@ -67,7 +67,10 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
   storeCase("G10", "replay moves only done, dead and quarantined events", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
-    const replay = async (eventId: string) => (await store.replay([{ endpoint: ENDPOINT, eventId }], T0 + 1))[0];
+    const replay = async (eventId: string) => {
+      const read = { eventId, type: "signal.published" };
+      return (await store.replay([{ endpoint: ENDPOINT, eventId }], T0 + 1, () => read))[0];
+    };
     strictEqual(await replay("evt_missing"), "not_found", "an unknown event was replayed");
     for (const state of ["ready", "leased"])
       strictEqual(await replay(`evt_${state}`), "wrong_state", `a ${state} event was replayed`);
@@ -85,8 +88,12 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
   storeCase("G10", "a quarantined event gets its real id, unless that id is stored already", async ({ store }) => {
     await accept(store, "sha256:a", { state: "quarantined", reason: "data_invalid" });
     await accept(store, "sha256:b", { state: "quarantined", reason: "data_invalid" });
-    const readAs = { eventId: "evt_1", type: "signal.published" };
-    const replay = async (eventId: string) => (await store.replay([{ endpoint: ENDPOINT, eventId, readAs }], T0))[0];
+    const replay = async (eventId: string, isUsable = true) => {
+      const read = { eventId: "evt_1", type: "signal.published" };
+      return (await store.replay([{ endpoint: ENDPOINT, eventId }], T0, () => (isUsable ? read : null)))[0];
+    };
+    strictEqual(await replay("sha256:a", false), "still_unusable", "an unusable event was replayed");
+    strictEqual(await stateOf(store, "sha256:a"), "quarantined", "an unusable event was changed");
     strictEqual(await replay("sha256:a"), "moved", "a usable event was not replayed");
     strictEqual(await stateOf(store, "evt_1"), "ready", "a replayed event did not get its real id");
     strictEqual(await replay("sha256:b"), "duplicate", "an event with a stored id was replayed");
@@ -102,7 +109,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     strictEqual(await discard("evt_dead"), "moved", "a dead event was not discarded");
     const entry = await store.get(ENDPOINT, "evt_dead");
     deepStrictEqual([entry?.state, entry?.rawBody], ["done", null], "a discarded event kept its state or payload");
-    const replayed = await store.replay([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0);
+    const replayed = await store.replay([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0, () => null);
     deepStrictEqual(replayed, ["payload_gone"], "an event without payload was replayed");
     const again = await commit(store, { accepts: [newEvent("evt_dead")] });
     strictEqual(again.accepts[0]?.status, "duplicate", "the id was deleted with the payload");
@@ -119,7 +126,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
       list: () => store.list({}),
       get: () => store.get(ENDPOINT, "evt_1"),
       stats: () => store.stats(ENDPOINT),
-      replay: () => store.replay(events, T0),
+      replay: () => store.replay(events, T0, () => null),
       discard: () => store.discard(events, T0),
       prune: () => store.prune({ endpoint: ENDPOINT, payloadsBefore: T0, keysBefore: T0, limit: 1 }),
     };

@@ -52,17 +52,26 @@ test("what waits or is in hand cannot be replayed, and what is unknown is not fo
   expect(rig.calls.length).toBe(1);
 });
 
-test("many are moved in one transaction for each 500 of them, in order", async () => {
+test("many are moved in small transactions, in order, and the event loop turns in between", async () => {
   const inner = await opened(memoryStore());
   const accepts = Array.from({ length: 1100 }, () => newEvent({ state: "done" }));
   await inner.commit({ settlements: [], accepts, claim: null });
   const moved: number[] = [];
-  const replay: typeof inner.replay = (moves, now) => (moved.push(moves.length), inner.replay(moves, now));
+  let turn = 0;
+  const portionsPerTurn = new Map<number, number>();
+  const replay: typeof inner.replay = (...args) => {
+    moved.push(args[0].length);
+    portionsPerTurn.set(turn, (portionsPerTurn.get(turn) ?? 0) + 1);
+    return inner.replay(...args);
+  };
   const rig = await startRig({ store: { ...inner, replay } });
+  const countTurns = (): unknown => setImmediate(() => turn++ < 100 && countTurns());
+  countTurns();
   const ids = accepts.map(({ eventId }) => eventId);
   const outcomes = await rig.receiver.inbox.replay(["evt_unknown", ...ids]);
   expect(outcomes).toEqual(["not_found", ...ids.map(() => "moved")]);
-  expect(moved).toEqual([500, 500, 101]);
+  expect(moved).toEqual([...Array.from({ length: 22 }, () => 50), 1]);
+  expect([...portionsPerTurn.values()].every((portions) => portions === 1)).toBe(true);
 });
 
 test("a discarded event is done without its payload, its id stays known, and it cannot be replayed", async () => {

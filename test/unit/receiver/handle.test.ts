@@ -82,6 +82,14 @@ test("a caller may use its buffer again at once: what was verified is stored", a
   expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(Buffer.from(body));
 });
 
+test("a body can be any view of bytes, of which only those in its bounds are read", async () => {
+  const { receiver, sound } = await rigWith();
+  const { body, ...request } = sound();
+  const { buffer } = new Uint8Array([...Buffer.from("before"), ...body, ...Buffer.from("after")]);
+  const view: unknown = new DataView(buffer, 6, body.byteLength);
+  expect((await receiver.handle({ ...request, body: view as Uint8Array })).status).toBe(200);
+});
+
 test.each([
   ["text", (body: Uint8Array) => Buffer.from(body).toString()],
   ["parsed JSON", (body: Uint8Array) => JSON.parse(Buffer.from(body).toString()) as unknown],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { SecretsOption, SecretSource } from "../../../src/index.js";
+import { createReceiver, type SecretsOption, type SecretSource } from "../../../src/index.js";
 import { createSecrets } from "../../../src/receiver/secrets.js";
+import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -35,6 +36,16 @@ test("a source of the user's own is asked, announces secrets, and is closed with
   await rig.receiver.close({ graceMs: 0 });
   expect(isClosed).toBe(true);
   expect(createSecrets(source).missing().message).toContain("the vault");
+});
+
+test("a source is closed with the receiver also when the store cannot be closed", async () => {
+  const store = { ...memoryStore(), close: () => Promise.reject(new Error("the disk is gone")) };
+  let isClosed = false;
+  const secrets = { lookUp: () => "one", close: () => void (isClosed = true) };
+  const receiver = createReceiver({ secrets, store, onSignal: () => undefined, logger: false });
+  await receiver.start();
+  await expect(receiver.close()).rejects.toThrow("the disk is gone");
+  expect([isClosed, receiver.health().state]).toEqual([true, "closed"]);
 });
 
 test("a function that answers at once is not waited for", () => {

@@ -81,6 +81,11 @@ test("when its time is over it says where the event is, or that none came", asyn
   for (const fact of ["ready", "1 attempt", due, "Error: the queue is down"]) expect(message).toContain(fact);
 });
 
+test.each([Number.NaN, -1, Infinity])("a time of %s ms is refused", async (timeoutMs) => {
+  const { receiver } = await startRig();
+  expect((await rejectionOf(waitForEvent(receiver, "sig_0_0", { timeoutMs }))).code).toBe("option_invalid");
+});
+
 test("a receiver that is not started is refused", async () => {
   const receiver = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined, logger: false });
   expect((await rejectionOf(waitForEvent(receiver, "sig_0_0"))).code).toBe("store_failed");

@@ -1,6 +1,5 @@
 import { Option, type Command } from "commander";
-import type { ReplayOutcome } from "../../../inbox/replay.js";
-import type { EventState } from "../../../inbox/store.js";
+import type { EventState, ReplayOutcome } from "../../../inbox/store.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";

@@ -32,7 +32,7 @@ test("other writes wait in the same way", async () => {
   const other = writer(path);
   const prune = { endpoint: "default", payloadsBefore: T0, keysBefore: T0, limit: 1 };
   const writes = [
-    store.replay([{ endpoint: "default", eventId: "x" }], T0),
+    store.replay([{ endpoint: "default", eventId: "x" }], T0, () => null),
     store.discard([{ endpoint: "default", eventId: "x" }], T0),
     store.prune(prune),
     store.takeOver({ endpoint: "default", now: T0, held: new Set(), crashed: false }),

@@ -186,7 +186,8 @@ test("a -wal that is cut just before a transaction writes to it: what stands beh
   write();
   const end = files.assertUnchanged();
   write();
-  files.assertWritten(end);
+  // SQLite gives -1 when it cannot read the length.
+  for (const length of [end, 0, -1]) files.assertWritten(length);
   const endBefore = files.assertUnchanged();
   truncateSync(`${path}-wal`);
   write();

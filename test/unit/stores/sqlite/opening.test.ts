@@ -60,11 +60,11 @@ test.each([
   "the file is in WAL mode and synced around checkpoints; SQLite waits for others as a %s %d ms",
   (role, waits) => {
     const path = inboxPath();
-    openDatabase(path, "owner").release();
+    openDatabase(path, "owner").release({ keepWal: false });
     const { db, release } = openDatabase(path, role);
     const pragma = (name: string): unknown => db.pragma(name, { simple: true });
     expect([pragma("journal_mode"), pragma("synchronous"), pragma("busy_timeout")]).toEqual(["wal", 1, waits]);
-    release();
+    release({ keepWal: false });
   },
 );
 

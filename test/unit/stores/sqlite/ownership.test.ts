@@ -1,5 +1,7 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
+import { sqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { newEvent, T0 } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -54,6 +56,23 @@ test("one store object serves several endpoints, each once, and closes with the 
   await store.close("second");
   expect((await rejectionOf(store.list({}))).code).toBe("store_failed");
   await openStore(path);
+});
+
+test("a close that cannot look at its files leaves no lock behind, and the store object opens again", async () => {
+  const path = inboxPath();
+  const folder = dirname(path);
+  const store = sqliteStore(path);
+  await store.open({ endpoint: "default" });
+  const event = newEvent();
+  await accept(store, event);
+  renameSync(folder, `${folder}-moved`);
+  writeFileSync(folder, "");
+  await expect(store.close("default")).rejects.toThrow("ENOTDIR");
+  rmSync(folder);
+  renameSync(`${folder}-moved`, folder);
+  await store.open({ endpoint: "default" });
+  expect(await store.get("default", event.eventId)).toMatchObject({ state: "ready" });
+  await store.close("default");
 });
 
 test("a refused opening leaves no lock behind", async () => {

@@ -12,7 +12,7 @@ import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
 /** How SQLite means to run every statement that is prepared. */
 function plansOf(prepareAll: (db: Database.Database) => unknown): { sql: string; plan: string[] }[] {
   const { db, release } = openDatabase(inboxPath(), "owner");
-  onTestFinished(() => release());
+  onTestFinished(() => release({ keepWal: false }));
   const statements: string[] = [];
   const recording = new Proxy(db, {
     get(target, property) {
