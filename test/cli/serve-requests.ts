@@ -1,42 +1,25 @@
 import {
-  createServer,
   request as open,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type RequestListener,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
-import { createReceiver, type Receiver, type ReceiverOptions } from "../../src/index.js";
+import type { Receiver, ReceiverOptions } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { listen as listenOnPort, startReceiver } from "../http/serve.js";
 import { SECRET } from "./run-cli.js";
 
 /** @returns the address; the server ends with the test */
 export async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/signals`;
+  return `http://127.0.0.1:${await listenOnPort(listener)}/webhooks/signals`;
 }
 
 /** A receiver at work behind a port, closed with the test. */
 export async function serveReceiver(
   options: Partial<ReceiverOptions> = {},
 ): Promise<{ receiver: Receiver; url: string }> {
-  const receiver = createReceiver({
-    secrets: SECRET,
-    store: memoryStore(),
-    onSignal: () => undefined,
-    logger: false,
-    ...options,
-  });
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const receiver = await startReceiver({ secrets: SECRET, ...options });
   return { receiver, url: await listen(nodeHandler(receiver)) };
 }
 

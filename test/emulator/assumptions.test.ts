@@ -1,8 +1,8 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { AssumptionOptions } from "../../src/emulator/instance/assumption-options.js";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
 import { ASSUMPTION_ROWS, type World } from "./assumption-rows.js";
@@ -23,7 +23,6 @@ beforeAll(async () => {
   const { emulator } = await openEmulator({ db: made, accounts });
   await emulator.close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function worldWith(assumptions: AssumptionOptions): Promise<World> {
   const db = join(folder, `${++copies}.db`);

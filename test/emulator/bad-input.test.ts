@@ -57,50 +57,14 @@ const NO_BODIES: readonly (string | Uint8Array)[] = [
   '{"slug":"acme"}\u0000',
 ];
 
-/** `test/unit/api/requests.test.ts` has what the schemas refuse; here is one case of each kind. */
-const BAD_STARTS: readonly unknown[] = [
-  {},
-  ...[null, "A", "a/b", "x".repeat(201), "acme\u0000"].map((slug) => ({ ...right, slug })),
-  { ...right, locale: "zh" },
-  { ...right, idempotency_key: UUID.slice(1) },
-  { ...right, confirm_usage: "true" },
-  ...["view", "Slug", "constructor", "toString", "hasOwnProperty", ""].map((name) => ({ ...right, [name]: 1 })),
-];
+const QUERIES = ["limit=", "limit=1e1", "page=1&page=2", "__proto__=1", "constructor=1", "a[b]=1", "limit=1;page=1"];
 
-const BAD_HOOKS: readonly unknown[] = [
-  {},
-  ...[null, "x", "//example.com", `https://example.com/${"x".repeat(2048)}`].map((url) => ({ ...hook, url })),
-  ...[[], "new_model", ["x"], [null]].map((signal_types) => ({ ...hook, signal_types })),
-  { ...hook, locale: "de" },
-  { ...hook, secret: "x" },
-];
-
-const QUERIES = [
-  "view=1",
-  "limit=",
-  "limit=0",
-  "limit=51",
-  "limit=1.5",
-  "limit=1e1",
-  "page=0",
-  "page=1001",
-  "page=1&page=2",
-  "sort=best",
-  "locale=xxxxxxxxxxxxxxxxxxxxx",
-  "min_traffic=-1",
-  "min_traffic=x",
-  "__proto__=1",
-  "constructor=1",
-  "a[b]=1",
-  `q=${"x".repeat(200)}`,
-  "limit=1;page=1",
-  "%6cimit=99",
-];
-
+// What the schemas refuse is in test/unit/api and, at random, in test/properties. Here are bytes, types and queries that no
+// schema sees.
 const CASES: readonly (readonly [path: string, how: Asked])[] = [
   ...NO_BODIES.flatMap((body) => [START, WEBHOOKS].map((path) => [path, { body }] as const)),
-  ...BAD_STARTS.map((body) => [START, { body }] as const),
-  ...BAD_HOOKS.map((body) => [WEBHOOKS, { body }] as const),
+  ...["view", "constructor", "toString", ""].map((name) => [START, { body: { ...right, [name]: 1 } }] as const),
+  [WEBHOOKS, { body: { ...hook, secret: "x" } }],
   ...QUERIES.flatMap((query) =>
     ["/research/rankings", "/research/search-demand"].map((path) => [`${path}?${query}`, {}] as const),
   ),
@@ -116,8 +80,7 @@ const CASES: readonly (readonly [path: string, how: Asked])[] = [
   ["/research/promotion-investigations/task_00000000-0000-4000-8000-000000000000?x=1", {}],
 ];
 
-test("bad input by the hundred gets 400 with the envelope, and changes nothing [error-statuses/400] [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys]", async () => {
-  expect(CASES.length).toBeGreaterThan(100);
+test("input that is not well-formed gets 400 with the envelope, and changes nothing [error-statuses/400] [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys]", async () => {
   const before = await state();
   const odd: unknown[] = [];
   for (const [path, how] of CASES) {

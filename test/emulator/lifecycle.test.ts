@@ -1,20 +1,14 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
 import { openDatabase } from "../../src/emulator/database/open-database.js";
 import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
+import { tempFolder } from "../unit/temp-folder.js";
 import { askAt, startEmulator } from "./start-emulator.js";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 test("start and close are idempotent, and nothing works before and after", async () => {
   const emulator = createEmulator({ port: 0 });
@@ -38,7 +32,7 @@ test("a port that is taken is told, and the next one works", async () => {
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  const emulator = createEmulator({ port, db: join(folder(), "emulator.db") });
+  const emulator = createEmulator({ port, db: join(tempFolder(), "emulator.db") });
   await expect(emulator.start()).rejects.toMatchObject({
     code: "port_in_use",
     message: expect.stringContaining(String(port)),
@@ -73,7 +67,7 @@ test.each(wrongOptions)("an option that makes no sense is refused by name: %j", 
 });
 
 test("a file that is none of ours is left as it is", async () => {
-  const place = folder();
+  const place = tempFolder();
   writeFileSync(join(place, "text.db"), "this is a text, and long enough to be one of some kind");
   const other = new BetterSqlite3(join(place, "other.db"));
   other.exec("CREATE TABLE mine (x)");
@@ -87,7 +81,7 @@ test("a file that is none of ours is left as it is", async () => {
 });
 
 test("a file of another version, one in use, and one of another seed are refused", async () => {
-  const db = join(folder(), "deep", "emulator.db");
+  const db = join(tempFolder(), "deep", "emulator.db");
   const first = createEmulator({ port: 0, db, seed: 7 });
   await first.start();
   const second = createEmulator({ port: 0, db });
@@ -109,7 +103,7 @@ test("a file of another version, one in use, and one of another seed are refused
 });
 
 test("a file whose process ended right after it had made the tables is begun anew", async () => {
-  const db = join(folder(), "emulator.db");
+  const db = join(tempFolder(), "emulator.db");
   openDatabase(db).close();
   const key = "a-key-of-one-account";
   const { ask, emulator } = await startEmulator({ db, accounts: [{ name: "Mine", tier: "pro", key }] });
@@ -123,7 +117,7 @@ test("a file whose process ended right after it had made the tables is begun ane
 });
 
 test("a file whose tables have other comments and white space is used", async () => {
-  const db = join(folder(), "emulator.db");
+  const db = join(tempFolder(), "emulator.db");
   openDatabase(db).close();
   const file = new BetterSqlite3(db);
   const sql = `CREATE TABLE setting (  name TEXT PRIMARY KEY, -- an older comment\n value TEXT NOT NULL )
@@ -135,14 +129,14 @@ STRICT, WITHOUT ROWID`;
 });
 
 test("a folder that cannot be made is told", async () => {
-  const file = join(folder(), "file");
+  const file = join(tempFolder(), "file");
   writeFileSync(file, "");
   const emulator = createEmulator({ port: 0, db: join(file, "emulator.db") });
   await expect(emulator.start()).rejects.toMatchObject({ code: "store_failed" });
 });
 
 test("after a restart with a file everything is there and goes on", async () => {
-  const db = join(folder(), "emulator.db");
+  const db = join(tempFolder(), "emulator.db");
   const options: EmulatorOptions = { db, seed: 7 };
   const before = await startEmulator(options);
   const { key, accountId } = await before.account("developer");

@@ -1,20 +1,16 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemRandom } from "../../src/emulator/instance/random-source.js";
 import { createManualClock, type ManualClock } from "../../src/testing/manual-clock.js";
+import { tempFolder } from "../unit/temp-folder.js";
 import { BEGINNING, startEmulator, usualDatabase, type RunningEmulator } from "./start-emulator.js";
 
 const HOUR_MS = 3_600_000;
 const iso = (atMs: number): string => new Date(atMs).toISOString();
 
-function databasePath(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-emulator-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, "emulator.db");
-}
+const databasePath = (): string => join(tempFolder(), "emulator.db");
 
 /** A file that an emulator made and closed. */
 async function usedDatabase(): Promise<string> {

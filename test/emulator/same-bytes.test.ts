@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openDatabase } from "../../src/emulator/database/open-database.js";
 import { SIGNAL_TYPES } from "../../src/events/signal-types.js";
 import { createManualClock } from "../../src/testing/index.js";
+import { tempFolder } from "../unit/temp-folder.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 import { openEmulator } from "./start-emulator.js";
 
 /** Every signal of a month, as it was sent, on a machine that takes so long to look at its clock. */
 async function monthOfSignals(url: string, lookMs: number): Promise<Map<string, string>> {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-bytes-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const db = join(folder, "emulator.db");
+  const db = join(tempFolder(), "emulator.db");
   const clock = createManualClock();
   const busy = { ...clock, now: () => (clock.setNow(clock.now() + lookMs), clock.now()) };
   const options = { db, clock: busy, seed: 7, startAt: "2026-11-01T00:00:00Z" };

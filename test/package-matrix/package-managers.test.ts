@@ -157,22 +157,8 @@ const node20 = found.find((node) => node.ok && majorOf(node) === 20);
 const pnpm10 = MANAGERS.find(({ name }) => name === "pnpm-10");
 const tool10 = tools.get("pnpm-10");
 
-// What the README's lines are for: each of them is missed.
+// What the README's lines are for.
 if (node20?.ok === true && pnpm10 !== undefined && tool10?.ok === true) {
-  test(
-    "better-sqlite3 13 on Node 20 ends in an error that says what to do, not in a crash",
-    async () => {
-      const { folder, env } = await installWith(pnpm10, tool10, node20, {});
-      const started = run(folder, "node", ["app.js"], { ...env, SIGNALS_SECRET: "whsec_test" });
-      await expect(started).rejects.toThrow(/better-sqlite3 13\..* crashes Node 20\..*better-sqlite3@12/);
-      const { cause } = (await started.catch((error: unknown) => error)) as {
-        cause: { code: unknown; signal: unknown };
-      };
-      expect([cause.code, cause.signal]).toEqual([1, null]);
-    },
-    10 * MINUTES,
-  );
-
   test(
     "without leave to run its install script better-sqlite3 12 ends in an error that says what to do",
     async () => {

@@ -111,29 +111,6 @@ test.each([
   expect(found.status).toBe(200);
 });
 
-const LOADED = `Object.keys(require("node:module")._cache)
-  .flatMap((path) => path.match(/node_modules\\/(better-sqlite3|express|pino)\\//)?.[1] ?? [])`;
-
-async function loadedBy(folder: string, code: string): Promise<Set<unknown>> {
-  const listing = `const require = (await import("node:module")).createRequire(import.meta.url);
-    console.log(JSON.stringify(${LOADED}))`;
-  return new Set((await run(folder, "module", `${code}; ${listing}`)) as unknown[]);
-}
-
-test("importing signalbox loads neither better-sqlite3 nor express", async () => {
-  const folder = install({ express: "express" });
-  const pino = new Set(["pino"]);
-  expect(await loadedBy(folder, `await import("signalbox"); await import("signalbox/express")`)).toEqual(pino);
-  // What the list looks like when they are.
-  const both = `await import("express");
-    const { sqliteStore } = await import("signalbox/stores/sqlite");
-    const store = sqliteStore("signals.db");
-    await store.open({ endpoint: "default" });
-    await store.close("default")`;
-  expect(await loadedBy(folder, both)).toEqual(new Set(["better-sqlite3", "express"]));
-  expect(await loadedBy(folder, `await import("signalbox/client")`)).toEqual(new Set());
-});
-
 test("of the dependencies the client needs only zod and ipaddr.js", async () => {
   const folder = install();
   for (const name of Object.keys(manifestOf(join(folder, "node_modules/signalbox")).dependencies)) {

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { inject, onTestFinished } from "vitest";
+import { inject } from "vitest";
+import { tempFolder } from "../unit/temp-folder.js";
 import type { Packed } from "./pack.js";
 
 export const REPOSITORY = new URL("../..", import.meta.url).pathname;
@@ -18,8 +18,7 @@ export const pack = (): Packed => inject("packed");
  * needs the registry. So this does not show that npm finds versions for the ranges, nor that the driver compiles.
  */
 export function install(others: Readonly<Record<string, string>> = {}, without: readonly string[] = []): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder();
   const own = join(folder, "node_modules", "signalbox");
   mkdirSync(own, { recursive: true });
   execFileSync("tar", ["-xzf", pack().tarball, "-C", own, "--strip-components=1"]);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -17,13 +17,12 @@ declare module "vitest" {
   }
 }
 
-const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
-
 /**
  * Packs the package once for all tests that install it. Without scripts: `prepack` would delete `dist` while other tests use
- * it, and the command that runs the tests has built it.
+ * it, and the command that runs the tests has built it. The folder of the run, which is removed at its end, has the tarball.
  */
 export function setup(project: TestProject): void {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
   const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
   const output = execFileSync("npm", ["pack", ...options], {
     cwd: new URL("../..", import.meta.url).pathname,
@@ -32,8 +31,4 @@ export function setup(project: TestProject): void {
   const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
   if (report === undefined) throw new Error("npm pack made nothing");
   project.provide("packed", { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) });
-}
-
-export function teardown(): void {
-  rmSync(folder, { recursive: true });
 }

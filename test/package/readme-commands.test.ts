@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,6 +10,7 @@ import { createReceiver, PermanentFailure, type Receiver, type ReceiverOptions }
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { serveService } from "../cli/serve-service.js";
 import { readMarkdown } from "../repo/markdown.js";
 import { until } from "../unit/until.js";
 import { install, REPOSITORY } from "./installed.js";
@@ -110,27 +110,10 @@ test("an unusable event is found in the quarantine as the README says", async ()
 
 test("both registrations are made as it is typed, and their secrets are in the file that the receiver reads", async () => {
   const folder = install();
-  const asked: { url: string; signal_types: string[] }[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const registering = JSON.parse(Buffer.concat(chunks).toString()) as (typeof asked)[number];
-      asked.push(registering);
-      const times = { created_at: "2026-11-21T10:00:00Z", updated_at: "2026-11-21T10:00:00Z" };
-      const made = { ...registering, ...times, id: `wh_${asked.length}`, status: "pending", failure_count: 0 };
-      response.writeHead(201, { "Content-Type": "application/json" });
-      response.end(JSON.stringify({ ...made, signing_secret: `whsec_${asked.length}` }));
-    });
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { access, asked } = await serveService();
   const lines = commands("Register it at the service", "register");
-  const typed = lines
-    .replace("https://api.example/v1", `http://127.0.0.1:${port}/v1`)
-    .replace("=…", "=key_of_the_test");
+  const typed = lines.replace("https://api.example/v1", access[1] ?? "").replace("=…", "=key_of_the_test");
   expect(await type(folder, typed)).toBe("wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n");
-  expect(asked.map(({ url }) => url)).toEqual(Array(2).fill("https://hooks.example/webhooks/signals"));
-  expect(readFileSync(join(folder, "signals.secret"), "utf8")).toBe("whsec_1\nwhsec_2\n");
+  expect(asked().map(({ url }) => url)).toEqual(Array(2).fill("https://hooks.example/webhooks/signals"));
+  expect(readFileSync(join(folder, "signals.secret"), "utf8")).toBe("whsec_shown_once_1\nwhsec_shown_once_2\n");
 });

@@ -167,14 +167,6 @@ test.each([
   },
 );
 
-test("the retired parameter view is refused [search-demand-notes/view-is-retired]", async () => {
-  const { call, newKey } = await serveEmulator();
-  const key = await newKey("pro");
-  expect((await call("searchDemand", { path: "/research/search-demand", key })).status).toBe(200);
-  const { status, code } = await call("searchDemand", { path: "/research/search-demand?view=keywords", key });
-  expect([status, code]).toEqual([400, "INVALID_PARAMETERS"]);
-});
-
 test("refused parameters take nothing of the quota, and change nothing else", async () => {
   const { call, newKey, stored } = await serveEmulator();
   const key = await newKey("developer");

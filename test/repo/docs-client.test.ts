@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { clientClock } from "../../src/client/client-options.js";
-import { resolveClientOptions } from "../../src/client/client-options.js";
+import { clientClock, resolveClientOptions } from "../../src/client/client-options.js";
 import { createClient } from "../../src/client/index.js";
-import { errorOf } from "../unit/signalbox-error-of.js";
 import { codeIn, readMarkdown } from "./markdown.js";
+import { at, knownOptions, nest } from "./options.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
@@ -17,17 +16,12 @@ const rowsUnder = (heading: string): string[][] => README.tablesUnder(heading)[0
 const OPTIONS = rowsUnder("Options of the client").map(([name, value]) => ({ name: codeIn(name), value: value ?? "" }));
 const sorted = (names: Iterable<string>): string[] => [...names].sort();
 
-/** `{ a: { b: value } }` from `a.b`. */
-const nest = (path: string, value: unknown): object =>
-  path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
-const at = (path: string, value: unknown): unknown =>
-  path.split(".").reduce<unknown>((group, key) => (group as Record<string, unknown> | undefined)?.[key], value);
 const resolve = (over: object): unknown => resolveClientOptions({ baseUrl: BASE_URL, ...over });
 
 test("the README lists the options that createClient knows", () => {
   const known = ["", "retry."].flatMap((group) => {
-    const { help } = errorOf(() => resolve(nest(`${group}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`, 1)));
-    return (/^Known are (.*)\.$/.exec(help)?.[1] ?? "").split(", ").map((name) => `${group}${name}`);
+    const names = knownOptions(() => resolve(nest(`${group}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`, 1)));
+    return names.map((name) => `${group}${name}`);
   });
   expect(sorted(OPTIONS.map(({ name }) => name))).toEqual(sorted(known.filter((name) => name !== "retry")));
 });

@@ -27,14 +27,3 @@ test("every row that a test names, that is open or that is built later is in the
 test("every row has a test that names it, but for those that are open", () => {
   expect(rowsWithoutTest(ALL_NAMED).filter((id) => !OPEN.includes(id))).toEqual([]);
 });
-
-test("names are read from the ends of texts, and from nowhere else", () => {
-  const id = (name: string): string => `[limits/${name}]`;
-  expect(rowsNamedIn(`test("a sentence ${id("page")}", () => {});`)).toEqual(["limits/page"]);
-  expect(rowsNamedIn(`test.each([["one ${id("page")} ${id("limit")}", 1]])("%s", f);`)).toEqual([
-    "limits/page",
-    "limits/limit",
-  ]);
-  expect(rowsNamedIn(`// "${id("page")}"\n * "${id("page")}"\n`)).toEqual([]);
-  expect(rowsNamedIn(`test("${id("page")} begins it", f); const a = map${id("page")};`)).toEqual([]);
-});

@@ -62,15 +62,6 @@ function loadedBy(path: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test("the root export loads no store, no database, no Express and no command line", () => {
-  const loaded = [...loadedBy("src/index.ts")];
-  expect(loaded).toContain("src/receiver/receiver.ts");
-  expect(loaded).toContain("pino");
-  expect(loaded.filter((path) => /^(src\/(stores|testing|cli)\/|better-sqlite3|express|commander)/.test(path))).toEqual(
-    [],
-  );
-});
-
 test("the client loads nothing that only Node has", () => {
   const folders = /^src\/(client|api|addresses|events|options)\//;
   const beside = new Set(["zod", "ipaddr.js", "src/errors.ts"]);

@@ -1,7 +1,8 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { constants, tmpdir } from "node:os";
+import { closeSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { tempFolder } from "../../unit/temp-folder.js";
 import { compile } from "../preload/compile.js";
 
 /** A fault of the disk: which call, on which file, fails how, and when. */
@@ -36,15 +37,11 @@ const EVERY_TIME = -1;
 const HITS_AT = 16;
 
 export function ioFaults(): IoFaults {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-io-"));
   const library = compile(new URL("../preload/fail-io.c", import.meta.url));
-  const path = join(folder, "rules");
+  const path = join(tempFolder(), "rules");
   writeFileSync(path, Buffer.alloc(RULES * RULE_BYTES));
   const rules = openSync(path, "r+");
-  onTestFinished(() => {
-    closeSync(rules);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => closeSync(rules));
 
   let struck = 0;
   const setActive = (rule: number, active: 0 | 1): void => {

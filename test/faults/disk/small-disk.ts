@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { tempFolder } from "../../unit/temp-folder.js";
 
 /** A file system of its own, for a test to fill. */
 export interface SmallDisk {
@@ -24,19 +25,14 @@ function canMountNow(): boolean {
     return true;
   } catch {
     return false;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 export function smallDisk(megabytes: number): SmallDisk {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-disk-"));
+  const folder = tempFolder();
   mount(["-t", "tmpfs", "-o", `size=${megabytes}m,mode=777`, "tmpfs", folder]);
   let files = 0;
-  onTestFinished(() => {
-    unmount(folder);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => unmount(folder));
   return {
     folder,
     fill(bytes = Infinity) {

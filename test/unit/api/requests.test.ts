@@ -177,7 +177,7 @@ test.each<[row: string, kind: Parameter]>([
   expectParameter("rankings", row, kind);
 });
 
-test("the retired parameter view is refused, and every other unknown one [versioning/view-is-retired]", () => {
+test("the retired parameter view is refused, and every other unknown one [versioning/view-is-retired] [search-demand-notes/view-is-retired]", () => {
   expect(readQuery("searchDemand", { view: "keywords" })).toBeNull();
   expect(readQuery("searchDemand", { Page: 1 })).toBeNull();
   expect(readQuery("rankings", { min_visits: 1 })).toBeNull();

@@ -1,22 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { tempFolder } from "../../temp-folder.js";
 
 /** A certificate of a name, made and signed just now. */
 export function selfSigned(name: string): { key: string; cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-tls-"));
+  const folder = tempFolder();
   const key = join(folder, "key.pem");
   const cert = join(folder, "cert.pem");
-  try {
-    const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
-    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
-    const files = ["-keyout", key, "-out", cert];
-    execFileSync("openssl", ["req", "-x509", ...curve, "-nodes", "-days", "2", ...subject, ...files], {
-      stdio: "ignore",
-    });
-    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+  const files = ["-keyout", key, "-out", cert];
+  execFileSync("openssl", ["req", "-x509", ...curve, "-nodes", "-days", "2", ...subject, ...files], {
+    stdio: "ignore",
+  });
+  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
 }
