@@ -39,7 +39,7 @@ const BRAND = Symbol.for("signalbox.client_error");
 /**
  * Why a call failed. Branch on `kind`, which is a closed set. `code` is the service's own text.
  *
- * Not a `SignalboxError`, because those have a closed set of codes.
+ * It is not a `SignalboxError`, because that class has a closed set of codes.
  */
 export class ClientError extends Error {
   readonly kind: ClientErrorKind;

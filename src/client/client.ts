@@ -55,8 +55,8 @@ export interface Client {
   /** Reads an investigation once. Uses no quota. */
   readInvestigation(taskId: string, options?: CallOptions): Promise<InvestigationTask>;
   /**
-   * Polls until the investigation is finished, and not earlier than `poll_after_seconds` after this client's last answer about
-   * it. Also resolves when the investigation `failed` or was `cancelled`, so check `status`.
+   * Polls until the investigation is finished. Each poll is at least `poll_after_seconds` after the last answer that this
+   * client got about the investigation. Also resolves when the investigation `failed` or was `cancelled`, so check `status`.
    */
   waitForInvestigation(taskId: string, options?: WaitForInvestigationOptions): Promise<FinishedInvestigation>;
   /**

@@ -6,7 +6,7 @@ export interface EventEnvelope<Type extends string, Data> {
   /** Unique for each event, and the same in every delivery of it. For signals `sig_<signal_id>_<product_id>`. */
   id: string;
   version: "1";
-  /** TypeScript narrows the event by it: `signal.published`, `webhook.test`, `webhook.verification`. */
+  /** TypeScript narrows the event by this property: `signal.published`, `webhook.test`, `webhook.verification`. */
   type: Type;
   /** ISO 8601 date-time. */
   created_at: string;

@@ -43,7 +43,7 @@ export const SIGNAL_TYPES = [
 /** One of {@link SIGNAL_TYPES}. */
 export type KnownSignalType = (typeof SIGNAL_TYPES)[number];
 
-/** A signal type: the known ones by name, and those that the service adds later. */
+/** A signal type: the known types by name, and any type that the service adds later. */
 export type SignalType = KnownSignalType | (string & {});
 
 const KNOWN: ReadonlySet<string> = new Set(SIGNAL_TYPES);

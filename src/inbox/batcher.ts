@@ -13,7 +13,7 @@ import type {
   Settlement,
 } from "./store.js";
 
-/** A number of new events before their commit: the current number, or the most that are allowed. */
+/** How many new events wait for their commit, or how many are allowed to wait. */
 export interface BatcherLimits {
   events: number;
   /** Bytes of their bodies. */

@@ -32,7 +32,7 @@ export interface Handoff {
   readonly logger: Logger;
 }
 
-/** Resolve once your system has saved the event; reject to get it again. */
+/** Resolve once your system has saved the event; reject to get the event again. */
 export type HandoffCallback<Event> = (event: Event, handoff: Handoff) => unknown;
 
 /** How events are handed to the callbacks. */

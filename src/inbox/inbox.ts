@@ -39,7 +39,7 @@ export interface InboxStats extends StoreStats, InboxVitals {
 
 /** The events of a started receiver's endpoint. */
 export interface Inbox {
-  /** Oldest first. @throws SignalboxError `store_failed` */
+  /** Lists events, the oldest first. @throws SignalboxError `store_failed` */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
   /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
   get(eventId: string): Promise<StoredEvent | undefined>;

@@ -25,9 +25,9 @@ export interface ReceivedDelivery {
 /** An event that is to be stored. */
 export interface NewEvent {
   endpoint: string;
-  /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
+  /** The envelope's id; for bytes without a usable id, `sha256:<hex of the body>`. */
   eventId: string;
-  /** The envelope's type; empty for bytes without one. */
+  /** The envelope's type; empty for bytes without a type. */
   type: string;
   /** `leased`: this process's dispatcher holds it from the start, with token 1. */
   state: "ready" | "leased" | "done" | "quarantined";

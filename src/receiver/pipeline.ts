@@ -90,7 +90,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
       return body({ maxBytes, timeoutMs, keep, startTimeout, holdPiece });
     }
-    // A caller without types may pass text or parsed JSON, whose bytes are not those that were signed.
+    // A caller without types may pass text or parsed JSON, which are not the bytes that were signed.
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
     if (body.byteLength > maxBytes) return { ok: false, reason: "body_too_large" };
     // A copy: the caller may use its buffer again before these bytes are stored.
@@ -216,7 +216,7 @@ type MaybePromise<Value> = Value | Promise<Value>;
 
 type Outcome = DeliveryResponse | Refusal;
 
-/** A refusal. It has a cause when the user can remove it. */
+/** A refusal. `cause` is set when the user can remove the reason for it. */
 interface Refusal {
   code: RejectionCode;
   cause?: unknown;

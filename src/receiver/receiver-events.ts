@@ -2,9 +2,9 @@ import type { RejectionCode } from "./rejection.js";
 
 /** Names the delivered event that an event of `receiver.on` is about. */
 export interface EventReference {
-  /** The envelope's id; for bytes without a usable one, `sha256:<hex of the body>`. */
+  /** The envelope's id; for bytes without a usable id, `sha256:<hex of the body>`. */
   eventId: string;
-  /** The envelope's type; empty for bytes without one. */
+  /** The envelope's type; empty for bytes without a type. */
   type: string;
   /** `<endpoint>/<event id>` */
   deliveryKey: string;

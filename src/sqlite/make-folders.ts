@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 /**
  * Makes a folder and its missing parents. `mkdirSync` with `recursive` is not used: in a folder of `/proc`, which refuses with
- * ENOENT, Node 20 retries for ever.
+ * ENOENT, Node 20 retries without end.
  *
  * @param onMade called with each new folder, the topmost first
  */

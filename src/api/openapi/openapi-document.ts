@@ -26,8 +26,8 @@ export interface OpenApiDocument {
 }
 
 /**
- * Describes the service's REST operations and deliveries as an OpenAPI 3.1 document. It comes from the schemas that the emulator
- * and the client use. Requests with unknown fields are refused; answers can have unknown fields.
+ * Describes the service's REST operations and deliveries as an OpenAPI 3.1 document. It is made from the schemas that the
+ * emulator and the client use. Requests with unknown fields are refused; answers can have unknown fields.
  *
  * @example
  * JSON.stringify(openApiDocument({ serverUrl: "http://127.0.0.1:4310/v1" }));

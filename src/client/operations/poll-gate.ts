@@ -24,7 +24,7 @@ export function createPollGate(clock: Clock) {
   }
 
   return {
-    /** In elapsed milliseconds of the clock; in the past for an unknown task. */
+    /** When the gate opens, in elapsed milliseconds of the clock. For an unknown task this time is in the past. */
     opensAt: (taskId: string) => pollOf(taskId).opensAt,
     /**
      * Returns whether the task can be polled now. If so, the gate closes immediately for the interval of the last answer,

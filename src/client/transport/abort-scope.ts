@@ -19,7 +19,7 @@ export interface AbortScopeOptions {
   onTimeout?: () => Error;
 }
 
-// Not AbortSignal.timeout, because a test cannot advance its clock.
+// `AbortSignal.timeout` is not used, because a test cannot advance its clock.
 export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortScopeOptions): AbortScope {
   const controller = new AbortController();
   const follow = (): void => controller.abort(signal?.reason);

@@ -74,7 +74,7 @@ async function readKey(config: ClientConfig, { call }: Attempt): Promise<string 
   try {
     key = await config.readApiKey();
   } catch {
-    // Without the cause, because its text may hold secrets of the place where keys are stored.
+    // The cause is left out, because its text may hold secrets of the place where keys are stored.
     throw refuse("the function apiKey failed", "Call the function yourself to find out why.");
   }
   const problem = apiKeyProblem(key);

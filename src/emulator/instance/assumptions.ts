@@ -72,7 +72,7 @@ export const ASSUMPTIONS = {
     allowed: TRUE_OR_FALSE,
     about:
       "Whether Developer Access gets the quota headers with every answer to its keys, or only with the 429 of the quota.",
-    reason: "A client can then see how many calls are left before none is left.",
+    reason: "A client then knows how many calls are left before the quota is used up.",
   }),
   developerTotals: assume<"reachable" | "all">({
     default: "reachable",

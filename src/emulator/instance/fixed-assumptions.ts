@@ -30,7 +30,8 @@ const UNITS = Object.values(SIGNALS).flatMap(({ unit }) => unit);
 export const FIXED_ASSUMPTIONS = {
   taskSteps: {
     is: "An investigation is queued with the stage queued, then running with the stages investigating and generating_report, then succeeded with the stage complete. One that fails or is cancelled keeps its stage.",
-    reason: "The two stages in the middle are work, and the enums of the document have this order.",
+    reason:
+      "The enums of the document have this order. Work is done only in the two stages in the middle, so only these are running.",
   },
   taskFailure: {
     is: "An investigation fails when its product was observed in fewer than two months, or when the control API makes it fail. Only the control API can cancel one.",
@@ -58,7 +59,7 @@ export const FIXED_ASSUMPTIONS = {
   },
   testTrigger: {
     is: "The control API sends a test event to an active registration, with a message that the caller chooses.",
-    reason: "Dashboards of other services have a button for it.",
+    reason: "Dashboards of other services have a button for this.",
   },
   deliveryHeaders: {
     is: "Besides the signature, a delivery has Content-Type, Content-Length, User-Agent: signalbox-emulator, and the headers that HTTP requires.",
@@ -70,7 +71,7 @@ export const FIXED_ASSUMPTIONS = {
   },
   stalenessStatuses: {
     is: `staleness_status is one of ${listed(STALENESS_STATUSES)}`,
-    reason: "A profile was checked lately or not.",
+    reason: "The values say whether a profile was checked recently.",
   },
   categoryItems: {
     is: "An item of a profile's categories has id, slug, name, is_primary; the primary category is first.",
@@ -94,7 +95,7 @@ export const FIXED_ASSUMPTIONS = {
   },
   trafficDataSource: {
     is: `The provider of the traffic data is named ${TRAFFIC_DATA_SOURCE}.`,
-    reason: "The document does not name the provider. This name says that the figures are made up.",
+    reason: "The document does not name the provider. This name says that the data are made up.",
   },
   brandTypes: {
     is: "type=brand includes keywords of the brand type mixed; type=non_brand includes keywords of the brand type unknown.",
@@ -120,7 +121,7 @@ export const FIXED_ASSUMPTIONS = {
   accessGates: {
     is: `Every protected operation requires api.access. The ranking sorts ${GATED_RANKING_SORTS.join(", ")} each require market.sort.<value>, which accounts have by default.`,
     reason:
-      "The document says that api.access gates access in general. The figures of the other sorts are in every ranking item.",
+      "The document says that api.access gates access in general. The numbers of the other sorts are in every ranking item.",
   },
   sessionScopes: {
     is: "A session token has the scope research:read.",

@@ -79,7 +79,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
       try {
         removeDatabase(newPath);
       } catch {
-        // The first error is the one to report. The next change removes the file.
+        // Dropped, because the first error is reported. The next change removes the file.
       }
       throw error;
     }

@@ -25,11 +25,11 @@ export function createEmulatorClock(base: Pick<Clock, "now">, startMs: number = 
   };
 }
 
-/** Where the clock of a used database continues. */
+/** The time at which the clock of an existing database continues. */
 export type ClockResumption =
-  /** At the present, as if it had run meanwhile, but not before the time at which the database was closed. */
+  /** The present, as if the clock had continued to run, but not earlier than the time at which the database was closed. */
   | "at_present"
-  /** At the time at which the database was closed. */
+  /** The time at which the database was closed. */
   | "frozen";
 
 const AHEAD = "clock_ahead_ms";

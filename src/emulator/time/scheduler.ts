@@ -6,7 +6,7 @@ import type { EmulatorClock } from "./emulator-clock.js";
  * example because the disk is full, it is called again after a minute.
  */
 export interface DueWork {
-  /** Returns when the next work that has not started is due, in milliseconds since 1970; null when there is none. */
+  /** Returns the time at which the next work is due that has not started, in milliseconds since 1970; null when there is none. */
   nextDueAt(): number | null;
   /** Starts all work that is due by `nowMs`. Resolves when it is done. */
   runDue(nowMs: number): Promise<void>;

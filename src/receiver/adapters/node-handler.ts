@@ -15,7 +15,7 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
   return (request, response) => {
     if (isClosing(request)) return;
     const { method = "", headers } = request;
-    // The application's hooks on the response may throw. Then no answer can be sent, and the sender retries.
+    // If the application's hooks on the response throw, no answer can be sent, and the sender retries.
     const giveUp = (): void => void response.destroy();
     receiver
       .handle({ method, headers: new NodeHeaders(headers), body: readRequestBody(request, headers) })

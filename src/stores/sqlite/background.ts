@@ -96,7 +96,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
       try {
         thread ??= start();
       } catch (error) {
-        // The process may have no more threads.
+        // The process may have reached its limit of threads.
         died(error);
         return runHere(name, args);
       }

@@ -147,7 +147,8 @@ function readMounts(): string | null {
 }
 
 function isMountPoint(name: string, stats: Stats | undefined, mounts: string | null): boolean {
-  // Devices are compared only on systems without a list of mounts: layers of a container's file system can have other devices.
+  // Devices are compared only on systems without a list of mounts, because layers of a container's file system can have
+  // different devices.
   if (mounts === null) return stats !== undefined && stats.dev !== lstatOf(dirname(name))?.dev;
   // The fifth field is the mount point, in which a space is written as \040.
   const escaped = name.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`);

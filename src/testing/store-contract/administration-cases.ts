@@ -49,8 +49,16 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
   storeCase("G9", "a prune deletes at most its limit", async ({ store }) => {
     for (let index = 0; index < 5; index++) await acceptAs(store, `evt_${index}`, "done");
     const request = { endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 };
-    deepStrictEqual(await store.prune(request), { payloads: 3, keys: 0 }, "the limit was not used");
-    deepStrictEqual(await store.prune(request), { payloads: 2, keys: 0 }, "the rest was not pruned");
+    deepStrictEqual(
+      await store.prune(request),
+      { payloads: 3, keys: 0 },
+      "the number of pruned payloads was not the limit",
+    );
+    deepStrictEqual(
+      await store.prune(request),
+      { payloads: 2, keys: 0 },
+      "the second prune did not delete the remaining payloads",
+    );
   }),
   storeCase("G9", "prune deletes nothing of another endpoint", async ({ store }) => {
     const seq = await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });

@@ -46,7 +46,11 @@ export const LEASE_CASES: readonly StoreCase[] = [
     const { settlements } = await commit(store, {
       settlements: seqs.map((seq) => ({ ...alike, seq, possiblyRepeated: false, lastError: null })),
     });
-    deepStrictEqual(settlements, [true, true, false, true, true], "a settlement was reported by another's token");
+    deepStrictEqual(
+      settlements,
+      [true, true, false, true, true],
+      "a settlement was checked with the token of another settlement",
+    );
     const entries = await store.list({ endpoint: ENDPOINT });
     const found = entries.map(({ state, dueAt }) => `${state} ${dueAt - T0}`);
     deepStrictEqual(found, ["done 5", "done 5", "ready 9000", "done 5", "done 5"], "a wrong event was settled");

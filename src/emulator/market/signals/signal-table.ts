@@ -62,13 +62,13 @@ function observed<Type extends KnownSignalType>(
   return Object.fromEntries(entries) as Record<Type, SignalRow>;
 }
 
-/** A summary that gives a figure in both months. */
+/** A summary that gives the values of both months. */
 const bothMonths = (en: string, zh: string): Text => [
   `${en}: {before} in {lastMonth}, {after} in {month}.`,
   `${zh}：{lastMonth}为{before}，{month}为{after}。`,
 ];
 
-/** A figure of each product that was observed in this month and the month before. */
+/** A value for each product that was observed in this month and the month before. */
 const compared = (table: "product_month" | "product_presence_month", value: (row: string) => string): string =>
   `SELECT l.tool_id, ${value("b")} AS before_value, ${value("l")} AS after_value
    FROM ${table} l JOIN ${table} b ON b.month = @month - 1 AND b.tool_id = l.tool_id WHERE l.month = @month`;
@@ -254,7 +254,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
   }),
   ...observed("searches", null, {
     organic_keyword_breakout: {
-      // Each product's keyword with the largest gain, first among the keywords that grew enough.
+      // For each product, the keyword with the largest gain. Keywords that grew enough come first.
       figures: `SELECT * FROM (
           SELECT t.tool_id, e.traffic AS before_value, t.traffic AS after_value, k.keyword, row_number() OVER (
             PARTITION BY t.tool_id ORDER BY t.traffic >= e.traffic * 1.8 DESC, t.traffic - e.traffic DESC, t.keyword_id) AS place

@@ -9,7 +9,7 @@ export interface Follow {
   followed_at: string;
 }
 
-/** Stores which products each account follows. An account gets signals only about these. */
+/** Stores which products each account follows. An account gets signals only about these products. */
 export function createFollows({ database, clock }: EmulatorCore) {
   const idOf = database.prepare<[string], number>("SELECT tool_id FROM product WHERE slug = ?").pluck();
   const insert = database.prepare<[number, number, number]>(
