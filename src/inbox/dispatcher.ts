@@ -94,8 +94,8 @@ export interface Dispatcher {
 }
 
 /**
- * This many events can be held in addition to those that run. An event that is born leased needs no claim, and so one commit
- * less.
+ * This many events can be held in addition to those that run. An event that is born leased needs no claim, which would be an
+ * extra commit.
  */
 const PREFETCH = 256;
 /** Most events of one claim. */
