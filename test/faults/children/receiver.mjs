@@ -69,7 +69,7 @@ const clock = {
 };
 /** A lost lease is reported in the log only. */
 const silent = () => {};
-const warn = ({ eventId }, line) => line.startsWith("a lease ran out") && say({ say: "leaseLost", id: eventId });
+const warn = ({ eventId }, line) => line.startsWith("a lease expired") && say({ say: "leaseLost", id: eventId });
 const logger = { child: () => logger, trace: silent, debug: silent, info: silent, warn, error: silent, fatal: silent };
 
 const receiver = createReceiver({

@@ -16,7 +16,7 @@ test("an event that comes back while its old callback still runs here is another
   const clock = createManualClock(T0);
   const lost: string[] = [];
   // A lost lease is reported in the log only.
-  const logger = loggerThat((line, { eventId }) => line.includes("lease ran out") && lost.push(eventId));
+  const logger = loggerThat((line, { eventId }) => line.includes("lease expired") && lost.push(eventId));
   const handoff = { concurrency: 2, backoff: () => 2000 };
   const start = () => startRig({ clock, logger, handoff, store: sqliteStore({ path: db, shared: true }) });
   const [first, second] = [await start(), await start()];
