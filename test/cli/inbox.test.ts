@@ -198,6 +198,15 @@ test("prune forgets what is old and done, all of it, and nothing else", async ()
   ]);
 });
 
+test("prune goes on while only payloads are left, and while only ids are", async () => {
+  const db = await fillInbox([
+    ...Array.from({ length: 501 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 })),
+    { eventId: "evt_new" },
+  ]);
+  expect((await inbox(db, "prune", "--key-days", "60")).stdout).toBe("deleted 501 payloads and 0 ids\n");
+  expect((await inbox(db, "prune")).stdout).toBe("deleted 0 payloads and 501 ids\n");
+});
+
 test("stats counts the states and says how long the oldest has waited", async () => {
   const db = await mixedInbox();
   const run = await inbox(db, "stats");

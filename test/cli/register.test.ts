@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   chownSync,
   existsSync,
@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { once } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -381,6 +382,38 @@ test("a secret whose lock was replaced is lost, and the new lock stays", async (
   expect(run.stderr).toMatch(/its secret is lost, .* Delete the registration in the dashboard\n$/);
   expect(beside).toEqual(["signals.secret", "signals.secret.lock"]);
   expect([readFileSync(path, "utf8"), readFileSync(`${path}.lock`, "utf8")]).toEqual(["whsec_old\n", "of another"]);
+});
+
+/** The syncs and renames of `act`. A sync is listed with what the file held then, or as "folder". */
+function recordSyncs(file: string, act: () => void): string[] {
+  const calls: string[] = [];
+  const { fsyncSync, renameSync } = fs;
+  fs.fsyncSync = (descriptor) => {
+    calls.push(fs.fstatSync(descriptor).isDirectory() ? "folder" : readFileSync(file, "utf8"));
+    fsyncSync(descriptor);
+  };
+  fs.renameSync = (from, to) => {
+    calls.push("rename");
+    renameSync(from, to);
+  };
+  syncBuiltinESMExports();
+  try {
+    act();
+  } finally {
+    Object.assign(fs, { fsyncSync, renameSync });
+    syncBuiltinESMExports();
+  }
+  return calls;
+}
+
+test("a secret is synced before its file gets the name, and the name after that", () => {
+  const path = join(tempFiles({ "signals.secret": "whsec_old\n" }), "signals.secret");
+  const writer = openSecretWriter(path);
+  expect(recordSyncs(writer.lock, () => writer.add("whsec_new"))).toEqual([
+    "whsec_old\nwhsec_new\n",
+    "rename",
+    "folder",
+  ]);
 });
 
 testWith(canMount)("on a full disk nothing is registered (needs a disk of its own)", async () => {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
-import { delivery, listen, startReceiver } from "../serve.js";
+import { heldStore } from "../held-store.js";
+import { delivery, listen, nextEvent, startReceiver } from "../serve.js";
 import { exchange } from "../wire.js";
 
 /** What would have ended the host's process. */
@@ -49,4 +50,26 @@ test.for([
   });
   expect((await exchange(port, delivery())).status).toBe(status);
   expect(errors).toEqual([]);
+});
+
+test("an answer that the host has begun, as a time-out does, goes out whole", async () => {
+  const held = heldStore();
+  const receiver = await startReceiver({ store: held.store });
+  const handler = nodeHandler(receiver);
+  let finish: () => void = () => undefined;
+  const port = await listen((request, response) => {
+    handler(request, response);
+    response.writeHead(504, { "Content-Length": 8 });
+    response.write("too ");
+    finish = () => response.end("late");
+  });
+  held.hold();
+  const answer = exchange(port, delivery());
+  await held.waits();
+  const accepted = nextEvent(receiver, "accepted");
+  held.release();
+  await accepted;
+  await new Promise((resume) => setImmediate(resume));
+  finish();
+  expect(await answer).toMatchObject({ status: 504, body: "too late" });
 });

@@ -89,6 +89,14 @@ test("a duplicate is acknowledged and not handed off again, while the first is i
   expect(calls.length).toBe(1);
 });
 
+test("duplicates leave the room for events in hand free", async () => {
+  const rig = await startRig({ handoff: { concurrency: 1 } });
+  const event = signalEvent();
+  for (let times = 0; times < 300; times++) await rig.deliver(event);
+  const [later] = await rig.deliverMany(1);
+  expect((await rig.entry(later.id))?.state).toBe("leased");
+});
+
 test("never more callbacks at once than allowed, and every event comes once", async () => {
   let running = 0;
   let most = 0;
@@ -134,6 +142,13 @@ test("large bodies leave memory: past 16 MiB in hand, events are born ready", as
     "ready",
     "ready",
   ]);
+  for (let index = 0; index < 6; index++) {
+    await until(() => rig.calls.length === index + 1, `call ${index + 1}`);
+    rig.calls[index]!.resolve();
+  }
+  await until(async () => (await rig.receiver.inbox.stats()).done === 6);
+  const [later] = await rig.deliverMany(1);
+  expect((await rig.entry(later.id))?.state).toBe("leased");
 });
 
 test("a test event goes to onTest, and is done at birth without one", async () => {

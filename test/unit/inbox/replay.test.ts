@@ -84,6 +84,14 @@ test("a discarded event is done without its payload, its id stays known, and it 
   expect(await rig.receiver.inbox.discard([id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
 });
 
+test("discarded bytes of the quarantine cannot be replayed, because their payload is gone", async () => {
+  const rig = await startRig();
+  await rig.deliver(Buffer.from("not JSON"));
+  const [entry] = await rig.entries();
+  expect(await rig.receiver.inbox.discard(entry!.eventId)).toBe("moved");
+  expect(await rig.receiver.inbox.replay(entry!.eventId)).toBe("payload_gone");
+});
+
 test("bytes that are unusable are kept in quarantine, once, under a hash of them", async () => {
   const rig = await startRig();
   const body = Buffer.from([0xff, 0x00, 0x7b]);
@@ -204,8 +212,14 @@ test("retention works through a large number of old events 500 at a time", async
   const rig = await startRig({
     store: { ...store, prune: (request) => (limits.push(request.limit), prune(request)) },
   });
-  rig.clock.setNow(T0 + 40 * DAY_MS);
-  await rig.clock.advance(61_000);
-  expect(await rig.receiver.inbox.stats()).toMatchObject({ total: 0 });
+  // First their payloads, then their keys.
+  for (const [day, total] of [
+    [10, 1200],
+    [40, 0],
+  ] as const) {
+    rig.clock.setNow(T0 + day * DAY_MS);
+    await rig.clock.advance(61_000);
+    expect(await rig.receiver.inbox.stats()).toMatchObject({ total });
+  }
   expect(Math.max(...limits)).toBe(500);
 });

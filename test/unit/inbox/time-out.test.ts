@@ -56,6 +56,15 @@ test("a late end of the first attempt does not end the second", async () => {
   expect(await rig.entry(event.id)).toMatchObject({ state: "done", attempts: 2 });
 });
 
+test("a late success does not close the breaker", async () => {
+  const rig = await startRig({ handoff: { timeoutMs: 5000 } });
+  await rig.begin(10);
+  await rig.clock.advance(5000);
+  rig.calls[0]!.resolve();
+  await turns();
+  expect(rig.receiver.health().breaker).toBe("open");
+});
+
 test("a callback that never settles frees its slot, and others flow", async () => {
   const stuck = new Set<string>();
   const done: string[] = [];

@@ -176,7 +176,9 @@ test("an inbox that another program vacuums is not taken for one that was cut", 
   await accept(store, newEvent());
 });
 
-test("a -wal that is cut just before a transaction writes to it: what stands behind the hole is not acknowledged", () => {
+const CUT = "a -wal that is cut to %d bytes just before a transaction: what stands behind the hole is not acknowledged";
+
+test.each([0, 5000])(CUT, (bytes) => {
   const path = inboxPath();
   const { db, release } = openDatabase(path, "owner");
   const wal = createWalSync(path);
@@ -189,7 +191,7 @@ test("a -wal that is cut just before a transaction writes to it: what stands beh
   // SQLite gives -1 when it cannot read the length.
   for (const length of [end, 0, -1]) files.assertWritten(length);
   const endBefore = files.assertUnchanged();
-  truncateSync(`${path}-wal`);
+  truncateSync(`${path}-wal`, bytes);
   write();
   expect(errorOf(() => files.assertWritten(endBefore)).message).toContain("truncated");
   expect([files.isWalCut(), errorOf(() => files.assertUnchanged()).code]).toEqual([true, "store_failed"]);

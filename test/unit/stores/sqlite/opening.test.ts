@@ -71,7 +71,8 @@ test.each([
 test("a file of a newer release is refused, and is as it was", async () => {
   const path = inboxPath();
   await (await openStore(path)).close("default");
-  const version = setUserVersion(path, 99);
+  const version = setUserVersion(path, 0);
+  setUserVersion(path, version + 1);
   const error = await rejectionOf(openStore(path));
   expect(error.code).toBe("store_newer");
   expect(error.help).toContain("Upgrade");
