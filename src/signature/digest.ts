@@ -8,7 +8,7 @@ const DOT = 0x2e;
 
 /** Fits the largest body that the service sends, 256 KiB, with the text in front of it. */
 const SCRATCH_BYTES = 257 * 1024;
-// / All calls can share these buffers, since a call ends before the next begins. They are unpooled, so that no other code gets
+// All calls can share these buffers, since a call ends before the next begins. They are unpooled, so that no other code gets
 // a view of their memory.
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 const outer = Buffer.allocUnsafeSlow(BLOCK_BYTES + DIGEST_BYTES);

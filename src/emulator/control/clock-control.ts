@@ -94,7 +94,7 @@ function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number):
   const from = to === undefined ? now : Date.parse(to);
   const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
   if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
-  // / NaN fails this comparison too.
+  // NaN fails this comparison too.
   if (!(target - now <= MOST_MS)) {
     throw new ServiceError("INVALID_PARAMETERS", "One call can advance the clock by at most ten years.");
   }

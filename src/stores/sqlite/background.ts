@@ -60,7 +60,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("error", (error) => (cause = error));
     const exited = new Promise<void>((resolve) => {
       worker.on("exit", () => {
-        // / If this is not the current thread, `close` ended it.
+        // If this is not the current thread, `close` ended it.
         if (thread?.worker === worker) {
           thread = null;
           died(cause);

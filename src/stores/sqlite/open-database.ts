@@ -43,7 +43,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     refuseUnguardedFiles(path);
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
-    // / Without this error, SQLite would delete the WAL and make an empty inbox.
+    // Without this error, SQLite would delete the WAL and make an empty inbox.
     if (!wasClosedCleanly && sizeOf(path) === 0)
       throw damagedError(path, "it is empty or missing, and its -wal is not");
 

@@ -18,7 +18,7 @@ test.each([
   ["  \n", "empty"],
   [`${API_KEY}\n`, "line break"],
   [`${API_KEY}\r\nX-Other: 1`, "line break"],
-  ["key with blanks", "blank"],
+  ["key with spaces", "space"],
   ["key\u00e9", "header cannot hold"],
   [null, "text"],
   [42, "text"],
