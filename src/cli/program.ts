@@ -7,19 +7,19 @@ import { echoed } from "./console/printable.js";
 
 const EXAMPLES = `
 Start here:
-  $ npx signalbox demo                                                  see a receiver at work, without configuration
+  $ npx signalbox demo                                                  show a receiver at work; needs no configuration
   $ npx signalbox init my-receiver                                      make a new receiver
   $ export SIGNALS_SECRET=…                                             set the secret of your webhook
   $ npx signalbox send test --url http://localhost:3000/webhooks/signals
   $ npx signalbox replay --url http://localhost:3000/webhooks/signals   send all fixtures and hostile deliveries
   $ npx signalbox check http://localhost:3000/webhooks/signals          check any receiver against the service's document
-  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   find problems of a receiver, and their fixes
+  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   find the problems of a receiver, and how to fix them
   $ npx signalbox register --url https://… --all-types                  register a receiver, and store its secrets
   $ npx signalbox inbox ls --db signals.db --state dead
   $ npx signalbox emulator                                              run the service on this machine
 
-Secrets come from --secret, SIGNALS_SECRET or --secret-file.
-Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 environment, 130 interrupted.`;
+Give the secret as SIGNALS_SECRET, --secret or --secret-file.
+Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or service cannot be used, 130 interrupted.`;
 
 /** The commands in the order of the help. Only the typed command is loaded, because loading all takes longer than most runs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
@@ -67,8 +67,8 @@ function explainWrongUsage(command: Command, outcome: Outcome): void {
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
 }
 
-/** Messages that tell what to type. For these an example is not added, because it could show another option. */
-const TELLS_WHAT_TO_TYPE = /Expected |It is blank|Allowed choices|Did you mean/;
+/** Messages that already tell what to type. No example is added to them, because it could show another option. */
+const TELLS_WHAT_TO_TYPE = /Expected |It is empty|Allowed choices|Did you mean/;
 
 function messageOf(error: CommanderError, command: Command): string {
   const path = commandPath(command);

@@ -19,7 +19,7 @@ export async function runProcess(): Promise<void> {
     note: terminal.note,
     exit: () => process.exit(EXIT.interrupted),
   });
-  // Each request in flight adds a listener. That is not a leak.
+  // Each open request adds a listener. Node must not report that as a leak.
   setMaxListeners(0, signal);
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
@@ -46,12 +46,12 @@ export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCod
   }
 }
 
-/** Commander throws after it has printed the help or the version. */
+/** Ignores the error that Commander throws after it has printed the help or the version. */
 function ignoreEndOfHelp(error: unknown): void {
   if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
-// Mistakes in the command line. All other codes are about the store or the emulator.
+// Errors with these codes are mistakes in the command line. All other codes are about the store or the emulator.
 const USAGE_CODES: ReadonlySet<string> = new Set([
   "secret_invalid",
   "timestamp_invalid",
@@ -68,7 +68,7 @@ function explain(error: unknown): { exitCode: ExitCode; message: string } {
   if (error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error) {
     return { exitCode: EXIT.environment, message: printable(error.message) };
   }
-  // A bug of signalbox, so the stack is printed for a bug report.
+  // This is a bug in signalbox, so the stack is printed for a bug report.
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { exitCode: EXIT.environment, message: `unexpected error, please report it:\n${details}` };
 }

@@ -246,7 +246,7 @@ test("with a control token the control API is closed to callers without it, and 
 test("the start says who can read the signing secrets, and where the data are; the commands carry the token", async () => {
   const db = join(tempFiles(), "new", "emulator.db");
   const open = (await (await show("--db", db)).stop()).stdout;
-  expect(open).toMatch(/every user of this machine can call it.*--control-token/);
+  expect(open).toMatch(/every user of this machine can call the control API.*--control-token/);
   expect(open).toContain(`${db} (new)`);
   const closed = (await show("--db", db, "--control-token", TOKEN)).printed();
   expect(closed).not.toMatch(/every user|\(new\)/);
@@ -258,7 +258,7 @@ test("what the user may not have meant is said at the start: a time that receive
   const past = await start("--now", "2026-03-04", "--host", "0.0.0.0");
   const { stderr } = await past.stop();
   expect(stderr).toMatch(/^note: .*\d+ s behind this machine's.*--assume signatureClock=machine/m);
-  expect(stderr).toMatch(/^note: other machines can reach 0\.0\.0\.0/m);
+  expect(stderr).toMatch(/^note: other machines can connect to 0\.0\.0\.0/m);
   const signedNow = await start("--now", "2026-03-04", "--allow-loopback-http");
   expect((await signedNow.stop()).stderr).toBe("");
 });

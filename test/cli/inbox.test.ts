@@ -54,7 +54,7 @@ test("ls filters by state and type, and goes on after a page", async () => {
   expect(idsOf(await inbox(db, "ls", "--json", "--type", "webhook.test"))).toEqual(["evt_done"]);
   const first = await inbox(db, "ls", "--json", "--limit", "3");
   expect(idsOf(first)).toEqual(["evt_done", "evt_ready", "evt_dead"]);
-  expect(first.stderr).toBe("there are more events: --after 3\n");
+  expect(first.stderr).toBe("there are more events; for the next page add --after 3\n");
   const second = await inbox(db, "ls", "--json", "--limit", "3", "--after", "3");
   expect(idsOf(second)).toEqual([HASH]);
   expect(second.stderr).toBe("");
@@ -115,9 +115,9 @@ test("retry prints the outcome of each id, and one that was not moved is exit 1"
   expect(run.lines.map((line) => line.split(/ {2,}/))).toEqual([
     ["evt_dead", "ready again"],
     ["evt_done", "ready again"],
-    ["evt_ready", expect.stringMatching(/^not moved: /)],
+    ["evt_ready", expect.stringMatching(/^not retried: /)],
     ["evt_no", "not found"],
-    [HASH.slice(0, 23), expect.stringMatching(/^not moved: /)],
+    [HASH.slice(0, 23), expect.stringMatching(/^not retried: /)],
   ]);
   expect(await stateOf(db, "evt_dead")).toBe("ready");
 });
@@ -156,7 +156,7 @@ test("discard drops the payload and keeps the id, for named ids or for all with 
   expect(await inbox(db, "show", "evt_dead", "--raw")).toMatchObject({ exitCode: 1, stdout: "" });
   expect(await inbox(db, "retry", "evt_dead")).toMatchObject({
     exitCode: 1,
-    stdout: "evt_dead  not moved: its payload was deleted\n",
+    stdout: "evt_dead  not retried: its payload was deleted\n",
   });
 });
 

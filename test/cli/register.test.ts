@@ -322,7 +322,7 @@ test("the secret of an answer that is otherwise not as documented is kept too", 
   });
   const run = await register(ONE, service);
   expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: `${SECRETS[0]}\n` });
-  expect(run.stderr).toContain(`which is in ${run.path}`);
+  expect(run.stderr).toContain(`stored in ${run.path}`);
 });
 
 test.each(["two\nlines", " \t", "\n"])(
@@ -333,7 +333,7 @@ test.each(["two\nlines", " \t", "\n"])(
     });
     const run = await register(ONE, service, { text: "whsec_old\n", mode: 0o600 });
     expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: "whsec_old\n", beside: ["signals.secret"] });
-    expect(run.stderr).toMatch(/wh_1 is registered: its secret is lost, because it is not a line/);
+    expect(run.stderr).toMatch(/wh_1 is registered, but its secret is lost, because it is not a line/);
     expect(run.stderr).not.toContain("two");
   },
 );
@@ -354,7 +354,7 @@ test("a secret that the file cannot take any more is left in the lock", async ()
   const { run, path, beside } = await registerWhile((file) => mkdirSync(file));
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toMatch(
-    /wh_1 is registered: .* it is not a regular file\. Its secret is in .*signals\.secret\.lock: add/,
+    /wh_1 is registered, but .* it is not a regular file\. Its secret is in .*signals\.secret\.lock: add/,
   );
   expect(beside).toEqual(["signals.secret", "signals.secret.lock"]);
   expect(readFileSync(`${path}.lock`, "utf8")).toBe(`${SECRETS[0]}\n`);
@@ -491,7 +491,7 @@ test("a second Ctrl-C ends at once, and says what to look for", async () => {
   const run = await outcome.finally(() => clearInterval(again));
   expect(run.exitCode).toBe(130);
   expect(run.stderr).toContain(`${URL_OF_RECEIVER} may be registered with a secret that is lost`);
-  expect(run.stderr).toContain(`Then delete ${lock}\n`);
+  expect(run.stderr).toContain(`After that, delete ${lock}\n`);
   expect(beside()).toEqual(["signals.secret.lock"]);
 });
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { selectByName } from "../options/match-name.js";
-import { collect, httpUrl, notBlank, wholeNumber } from "../options/parse-option.js";
+import { collect, httpUrl, notEmpty, wholeNumber } from "../options/parse-option.js";
 import { echoed } from "../console/printable.js";
 import { readDotenv } from "../options/read-input.js";
 import type { ResultReport } from "../deliveries/report-results.js";
@@ -37,16 +37,16 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     )
     .option(
       "--url <url>",
-      "the address of the receiver (default with --dotenv: this machine, at the PORT in the file)",
+      "the address of the receiver; with --dotenv the default is this machine, at the PORT in the file",
       httpUrl,
     )
     .option(
       "--dotenv <file>",
       "a file with SIGNALS_SECRET, and with PORT for --url; environment variables take precedence",
-      notBlank,
+      notEmpty,
     );
   addSecretOptions(command)
-    .option("--only <pattern>", "send only cases whose name contains this text, or matches it if it has a *", notBlank)
+    .option("--only <pattern>", "send only cases whose name contains this text, or matches it if it has a *", notEmpty)
     .option("--skip <pattern>", "do not send cases whose name contains or matches this text (repeatable)", collect)
     .option("--as-is", "keep the ids and times of the events; the answer to a known id can then be a duplicate")
     .option("--concurrency <n>", "the number of cases that are sent at the same time", wholeNumber(1, 256), 1)
@@ -69,7 +69,7 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
   const url = options.url ?? addressFrom(dotenv === undefined ? null : env);
   const [secret] = readSecrets(options, { env });
-  // Imported here: other commands and --help start faster.
+  // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
   const { reportResults } = await import("../deliveries/report-results.js");
   const { events, deliveries: all } = readFixtureFolder(folder);
@@ -100,5 +100,6 @@ function addressFrom(env: NodeJS.ProcessEnv | null): URL {
 /** Notes how many made-up events the receiver has now. */
 function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
   if (signals > 0) terminal.note(`made-up signals for the receiver's onSignal: ${signals}`);
-  if (quarantined > 0) terminal.note(`events in the receiver's quarantine: ${quarantined}; to clean up: ${CLEAN_UP}`);
+  if (quarantined > 0)
+    terminal.note(`events added to the receiver's quarantine: ${quarantined}; to clean up: ${CLEAN_UP}`);
 }

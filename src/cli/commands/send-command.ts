@@ -80,7 +80,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
   const bodyOf = createBodies(bytes, source, options, assignments);
 
-  // Imported here: other commands and --help start faster.
+  // Imported here, so that other commands and --help start faster.
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
@@ -113,7 +113,7 @@ function createBodies(
   const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
   const next = (): Buffer => {
     const stamped = setPaths(restamp(event, Date.now()), assignments);
-    // The id contains the ids of signal and product, so it is made from them, unless --set has set it.
+    // The id contains the ids of the signal and the product, so it is made again after --set, unless --set has set the id.
     return Buffer.from(JSON.stringify(sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)));
   };
   if (!duplicate) return next;

@@ -27,7 +27,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   addSecretOptions(command)
     .option(
       "--now <seconds>",
-      "the Unix time that the signature's age is computed for (default: now)",
+      "the Unix time at which the signature's age is computed (default: now)",
       wholeNumber(0, 999_999_999_999),
     )
     .option("--tolerance <seconds>", "the maximum accepted age", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)

@@ -6,16 +6,16 @@ export interface Cli {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
   terminal: Terminal;
-  /** For questions to a user. Print through `terminal`. */
+  /** Only for questions to a user. Everything else is printed through `terminal`. */
   stderr: NodeJS.WriteStream;
   signal: AbortSignal;
-  /** Sets work that Ctrl-C must not cut short; null when that work is done. */
+  /** Sets work that must end before Ctrl-C ends the process; null when the work is done. */
   setUnfinished(work: UnfinishedWork | null): void;
 }
 
 export interface Outcome {
   exitCode: ExitCode;
-  /** Starts an error line: `signalbox send`. */
+  /** The start of an error line, such as `signalbox send`. */
   commandName: string;
   /** For a server: the exit code after an interruption. @default 130 */
   whenInterrupted?: ExitCode;

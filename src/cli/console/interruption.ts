@@ -1,10 +1,10 @@
 import type { Clock } from "../../time/clock.js";
 
 export interface UnfinishedWork {
-  /** How long it may take after Ctrl-C. */
+  /** The maximum time that the work can take after Ctrl-C. */
   atMostMs: number;
-  /** Printed if it takes longer, or if the user presses Ctrl-C again. */
-  ifCutShort: string;
+  /** Printed if the work takes longer, or if the user presses Ctrl-C again. */
+  ifInterrupted: string;
 }
 
 /** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. The second ends the process. */
@@ -14,7 +14,7 @@ export interface Interruption {
   interrupt(name: NodeJS.Signals): void;
 }
 
-/** Whether SIGTERM aborted it. A supervisor stops a server with SIGTERM, which is not a failure. */
+/** Whether SIGTERM aborted the signal. A supervisor stops a server with SIGTERM, which is not a failure. */
 export function isTermination({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.message === "SIGTERM";
 }
@@ -27,7 +27,9 @@ interface InterruptionParts {
 
 const CLEAN_UP_MS = 5000;
 
-/** npm and npx repeat a Ctrl-C that the terminal has already sent to the command. The repetition within this time does not count. */
+/**
+ * npm and npx repeat a Ctrl-C that the terminal has already sent to the command. A second signal within this time is ignored.
+ */
 const SAME_MS = 300;
 
 export function createInterruption({ clock, note, exit }: InterruptionParts): Interruption {
@@ -35,8 +37,8 @@ export function createInterruption({ clock, note, exit }: InterruptionParts): In
   let firstAt = 0;
   let unfinished: UnfinishedWork | null = null;
 
-  function cutShort(): void {
-    if (unfinished !== null) note(unfinished.ifCutShort);
+  function exitNow(): void {
+    if (unfinished !== null) note(unfinished.ifInterrupted);
     exit();
   }
 
@@ -47,13 +49,13 @@ export function createInterruption({ clock, note, exit }: InterruptionParts): In
     },
     interrupt(name) {
       if (controller.signal.aborted) {
-        if (clock.elapsed() - firstAt > SAME_MS) cutShort();
+        if (clock.elapsed() - firstAt > SAME_MS) exitNow();
         return;
       }
       firstAt = clock.elapsed();
       // Calls that are aborted reject with this reason, so it is an AbortError like the default reason.
       controller.abort(new DOMException(name, "AbortError"));
-      clock.setTimeout(cutShort, CLEAN_UP_MS + (unfinished?.atMostMs ?? 0));
+      clock.setTimeout(exitNow, CLEAN_UP_MS + (unfinished?.atMostMs ?? 0));
     },
   };
 }

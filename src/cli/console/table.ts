@@ -3,7 +3,7 @@ export interface Cell {
   paint?: (text: string) => string;
 }
 
-/** Lines with aligned columns, two blanks between them. The last column is not padded. */
+/** Lines with aligned columns and two spaces between them. The last column is not padded. */
 export function formatTable(rows: readonly (readonly Cell[])[], leastWidths: readonly number[] = []): string[] {
   const widths = [...leastWidths];
   for (const row of rows) {

@@ -11,15 +11,15 @@ export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string
 export interface Terminal {
   print(line: string): void;
   printJson(value: unknown): void;
-  /** Resolves when stdout can take more. */
+  /** Resolves when stdout accepts more data. */
   write(data: string | Uint8Array): Promise<void>;
   note(line: string): void;
-  /** Shows the progress of long work on stderr, if that is a terminal and stdout is not. `null` removes the line. */
+  /** Shows the progress of long work on stderr, if stderr is a terminal and stdout is not. `null` removes the line. */
   progress(text: string | null): void;
   /**
    * Resolves when all data are written, or when the reader of stdout has ended.
    *
-   * @throws CliError when data could not be written: a full disk must not look like success
+   * @throws CliError when data could not be written, because a full disk must not look like success
    */
   flush(): Promise<void>;
   /** The reader of stdout has ended (`| head`), or stdout failed. Further output is dropped. */

@@ -8,7 +8,7 @@ export interface Answered {
   kind: "answer";
   status: number;
   headers: IncomingHttpHeaders;
-  /** For judging. Do not print it. */
+  /** The complete body, for checks only. Print `shown` instead. */
   body: string;
   /** For printing: the body without the secrets and signatures that a bad receiver may quote. */
   shown: string;
@@ -18,14 +18,14 @@ export interface Answered {
 export type Answer =
   | Answered
   | { kind: "unreachable"; code: string }
-  /** There was a connection, but not a whole answer. */
+  /** The connection was made, but no complete answer was received. */
   | { kind: "broken"; code: string; ms: number };
 
 export function isSuccess(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
 }
 
-/** A 5xx or a missing answer is not a refusal, because the service tries again. */
+/** A 5xx or no answer is not a refusal, because after those the service sends the delivery again. */
 export function isRefusal(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
 }
@@ -55,7 +55,7 @@ export function errorCodeIn(answer: Answer): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** `401 signature_missing`, `200 duplicate`; `inFull` quotes the body instead. */
+/** Such as `401 signature_missing` or `200 duplicate`. With `inFull` the text quotes the body instead. */
 export function describeAnswer(answer: Answer, inFull: boolean): string {
   if (answer.kind === "unreachable") return `no connection (${answer.code})`;
   if (answer.kind === "broken") return `no answer (${answer.code})`;
@@ -81,7 +81,8 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
 
 /**
  * How an answer is judged.
- * - `exact`: it must have the status, and the code or the body, that the case expects. They are signalbox's own.
+ * - `exact`: it must have the status, and the code or the body, that the case expects. Codes and bodies are specific to
+ *   signalbox.
  * - `exact-or-duplicate`: like `exact`, but the answer may be marked as a duplicate.
  * - `status`: it must have the status that the case expects.
  * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's document requires.
@@ -120,7 +121,7 @@ const DESCRIPTIONS: Partial<Record<Wanted, string>> = {
   challenge: "2xx with the challenge",
 };
 
-/** `2xx`, `401 signature_missing`, `405`. */
+/** Such as `2xx`, `401 signature_missing` or `405`. */
 export function describeWanted(wanted: Wanted, { status, code, body }: Expectation): string {
   const exact = code ?? summaryOf(body) ?? "";
   return DESCRIPTIONS[wanted] ?? (wanted === "status" ? String(status) : `${status} ${exact}`.trim());

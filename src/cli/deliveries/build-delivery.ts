@@ -6,7 +6,7 @@ import type { FixtureFolder } from "./fixture-folder.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
 
-/** What `afterSigning` of a case does to the signed bytes. The signature does not match the result. */
+/** The changes that `afterSigning` of a case can make to the signed bytes. The signature does not match the result. */
 export const AFTER_SIGNING: Readonly<Record<AfterSigning, { description: string; apply: (body: Buffer) => Buffer }>> = {
   "change-byte": { description: "one byte changed after signing", apply: changeByte },
   "append-newline": {
@@ -39,7 +39,7 @@ export interface BuildContext {
 
 export type BuiltDelivery = ReturnType<typeof buildDelivery>;
 
-/** Prepares a case. Its content, with the new ids, is the same in each sending. */
+/** Prepares a case. All its sendings have the same content, with the same new ids. */
 export function buildDelivery(delivery: Delivery, context: BuildContext) {
   const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
   const challenge = challengeIn(content);
@@ -48,7 +48,7 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
     sendings: delivery.repeat ?? 1,
     build(index: number): OutgoingDelivery {
       const isOther = delivery.conflict === true && index > 0;
-      // Blanks at the end make another body with the same id.
+      // Spaces at the end make a different body with the same id.
       const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
       const change = delivery.afterSigning;
       const sent = change === undefined ? body : AFTER_SIGNING[change].apply(body);
@@ -63,7 +63,7 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
         isChunked: delivery.chunked ?? false,
       };
     },
-    /** The expected answer to that sending, with the placeholders filled. */
+    /** The expected answer to the sending with this index, with the placeholders filled. */
     expected(index: number): Expectation {
       const expected = (index > 0 ? delivery.expectRepeat : undefined) ?? delivery.expect;
       if (!isJsonObject(expected.body) || expected.body["challenge"] !== "{challenge}" || challenge === null) {

@@ -40,12 +40,12 @@ export interface Assignment {
   value: unknown;
 }
 
-/** The value is JSON if it parses, otherwise text. `"5"` in quotes is text. */
+/** The value is read as JSON if that is possible, otherwise as text. `"5"` in quotes is text. */
 export function parseAssignment(text: string): Assignment {
   const equals = text.indexOf("=");
   const path = text.slice(0, Math.max(0, equals)).split(".");
   if (equals < 1 || path.includes("")) {
-    throw usageError(`--set takes path=value, such as data.product.slug=acme, and not "${echoed(text)}"`);
+    throw usageError(`--set needs path=value, such as data.product.slug=acme, not "${echoed(text)}"`);
   }
   if (path.includes("__proto__")) throw usageError("--set cannot set __proto__");
   const raw = text.slice(equals + 1);

@@ -30,7 +30,9 @@ export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFo
   const cases = files.includes("deliveries.json") ? readDeliveries(folder) : [];
   for (const { name, event } of cases) {
     if (event !== undefined && !events.has(event)) {
-      throw environmentError(`${join(folder, "deliveries.json")}: ${name} names a missing event: ${event}`);
+      throw environmentError(
+        `${join(folder, "deliveries.json")}: ${name} names the event ${event}, which does not exist`,
+      );
     }
   }
   const deliveries = [...[...events].map(([name, event]) => deliveryOf(name, event)), ...cases];
@@ -70,7 +72,7 @@ function readDeliveries(folder: string): Delivery[] {
   throw environmentError(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
 }
 
-/** An event file as a case. The right answer follows from the event. */
+/** Makes a case from an event file. The expected answer follows from the event. */
 function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
   return { name, event: name, expect: { status: 200, body: answerTo(event) } };
 }

@@ -34,11 +34,11 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
     get failed(): number {
       return failed;
     },
-    /** Prints on stderr. */
+    /** Prints the totals on stderr. */
     summarise(): void {
       if (quarantined > 0) {
         const which = "npx signalbox inbox ls --state quarantined --db FILE";
-        const text = `${quarantined} quarantined: the receiver keeps an event that it cannot use (${which})`;
+        const text = `${quarantined} quarantined: the receiver cannot use such an event, but keeps it. To list them: ${which}`;
         terminal.note(terminal.notePaint.yellow(text));
       }
       if (count === 1 || byOutcome.size === 0) return;
@@ -50,7 +50,7 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
         `${(sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
       const rate = Math.round(total / seconds);
       terminal.note(
-        `${total} sent in ${seconds.toFixed(2)} s (${rate}/s): ${outcomes}; half within ${quantile(0.5)}, 99% within ${quantile(0.99)}`,
+        `${total} sent in ${seconds.toFixed(2)} s (${rate}/s): ${outcomes}; half answered within ${quantile(0.5)}, 99% within ${quantile(0.99)}`,
       );
     },
   };

@@ -6,7 +6,7 @@ import { describeAnswer, describeWanted, isQuarantined, type Answer } from "./an
 import type { Delivery } from "./delivery-schema.js";
 import type { CaseResult } from "./send-cases.js";
 
-/** From this number of failures on, they probably have one cause. */
+/** This number of failures, or more, probably has one cause. */
 const MANY = 6;
 
 export type ResultReport = ReturnType<typeof reportResults>;
@@ -50,7 +50,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
     },
     failed,
     accepted,
-    /** Prints one line on stderr. */
+    /** Prints the totals on stderr. */
     summarise(): void {
       const { green, red } = terminal.notePaint;
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);

@@ -25,7 +25,7 @@ export interface Exchange {
   answer: Answer;
   sentAt: number;
   answeredAt: number;
-  /** Its last byte was sent late on purpose, so its duration is not the receiver's. */
+  /** The last byte was sent late on purpose, so the duration does not measure the receiver. */
   isHeld: boolean;
 }
 
@@ -51,7 +51,7 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
       const sentAt = Date.now();
       const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
       const answer = await sendDelivery(url, outgoing, how);
-      // A running server may refuse some of many simultaneous connections.
+      // With `hold` many connections are made at the same time, and a running server may refuse some of them.
       if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
       const { name } = delivery;
       return {

@@ -13,12 +13,12 @@ export interface OutgoingDelivery {
 }
 
 export interface SendOptions {
-  /** Covers the whole exchange. */
+  /** The time limit for the whole exchange. */
   timeoutMs: number;
   signal: AbortSignal;
-  /** Removed from the answer's `shown`. */
+  /** Secrets to remove from the answer's `shown`. */
   secrets: readonly string[];
-  /** Reuses connections. Without an agent each delivery has its own connection, so that it cannot disturb the next. */
+  /** Reuses connections. Without an agent each delivery has its own connection, so that no delivery affects the next. */
   agent?: http.Agent;
   /** Delays the last byte of the body, so that many deliveries can be completed at the same moment. */
   hold?: Hold;
@@ -69,12 +69,12 @@ function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): P
       signal: options.signal,
     });
     request.on("socket", (socket) => {
-      // A reused connection does not emit `connect` again, so listeners would accumulate on it.
+      // A reused connection does not emit `connect` again, so a `once` listener on it would never be removed.
       isConnected = request.reusedSocket || !socket.connecting;
       if (!isConnected)
         socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
     });
-    // Also emitted after the answer, when a server closes the connection before it has read the body. Then it has no effect.
+    // After the answer this has no effect. It is emitted then if a server closes the connection before it has read the body.
     request.on("error", (error) => fail(errorCode(error)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];

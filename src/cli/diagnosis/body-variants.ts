@@ -1,8 +1,8 @@
 export interface BodyVariant {
   body: Buffer;
-  /** Completes "the body arrives …": `as compact JSON`. */
+  /** Completes "the body arrives …", for example `as compact JSON`. */
   name: string;
-  /** Which program makes such bytes. */
+  /** A sentence about the programs that make such bytes. */
   by: string;
 }
 
@@ -10,20 +10,23 @@ const BOM = "\u00ef\u00bb\u00bf";
 const EDITOR = "an editor, `echo` or a shell's $(…) changes such bytes";
 const PARSER = "a program parsed the JSON and wrote it again";
 
-/** The usual changes by editors, shells, parsers and proxies, likely changes first. Variants equal to the body are left out. */
+/**
+ * The body with the usual changes by editors, shells, parsers and proxies, the most likely changes first. Variants equal to the
+ * body are left out.
+ */
 export function bodyVariants(body: Buffer): BodyVariant[] {
   // Latin-1 has a character for each byte, so no byte is lost.
   const text = body.toString("latin1");
   const unix = text.replaceAll("\r\n", "\n");
   const ofText = {
-    "without the line end at its end": text.replace(/\r?\n$/, ""),
-    "with a line end (LF) at its end": `${text}\n`,
-    "with a line end (CRLF) at its end": `${text}\r\n`,
-    "without the blanks around it": text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, ""),
+    "without the line end at the end": text.replace(/\r?\n$/, ""),
+    "with a line end (LF) at the end": `${text}\n`,
+    "with a line end (CRLF) at the end": `${text}\r\n`,
+    "without the white space at both ends": text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, ""),
     "with LF line ends": unix,
     "with CRLF line ends": unix.replaceAll("\n", "\r\n"),
-    "with a byte order mark in front of it": BOM + text,
-    "without the byte order mark in front of it": text.startsWith(BOM) ? text.slice(BOM.length) : text,
+    "with a byte order mark at the start": BOM + text,
+    "without the byte order mark at the start": text.startsWith(BOM) ? text.slice(BOM.length) : text,
   };
   const all = [
     ...Object.entries(ofText).map(([name, each]) => ({ name, by: EDITOR, body: Buffer.from(each, "latin1") })),
@@ -45,10 +48,10 @@ function jsonVariants(text: string): BodyVariant[] {
   // JSON.stringify breaks lines only between values: a line break inside a text is written as \n.
   const python = JSON.stringify(value, null, 1).replaceAll(/,\n */g, ", ").replaceAll(/\n */g, "");
   return [
-    // Token by token, since JSON.parse would turn 1.0 into 1.
+    // Built token by token, because JSON.parse would turn 1.0 into 1.
     { name: "as compact JSON", text: (text.match(TOKEN) ?? []).join("") },
     { name: "as compact JSON", text: compact },
-    { name: "as compact JSON, text beyond ASCII escaped", text: escapeNonAscii(compact) },
+    { name: "as compact JSON, with non-ASCII characters escaped", text: escapeNonAscii(compact) },
     { name: "as JSON indented by 2", text: JSON.stringify(value, null, 2) },
     { name: "as Python's json.dumps writes JSON", text: escapeNonAscii(python) },
   ].map((variant) => ({ name: variant.name, by: PARSER, body: Buffer.from(variant.text) }));

@@ -19,7 +19,7 @@ export type Explanation =
   | {
       valid: false;
       reason: SignatureProblem;
-      /** Mistakes that were found by trying: without them the signature is valid. */
+      /** Mistakes that were found by trying. Without them the signature would be valid. */
       causes: readonly string[];
       possibleCauses: readonly string[];
     };
@@ -55,19 +55,19 @@ const CAUSES: Readonly<Record<SignatureProblem, (input: VerificationInput) => Ca
 function causesOfMismatch(input: VerificationInput): Causes {
   const causes = explainMismatch(input);
   if (causes.length > 0) return { causes, possibleCauses: [] };
-  const consumed = "the body is empty: another program may have read it before it was saved";
+  const consumed = "the body is empty: another program may have read the body before it was saved";
   return { causes, possibleCauses: input.body.byteLength === 0 ? [consumed, ...REMAINING_CAUSES] : REMAINING_CAUSES };
 }
 
 const REMAINING_CAUSES: readonly string[] = [
-  "the secret is of another registration or another environment, or from before a rotation",
+  "the secret belongs to another registration or another environment, or it was replaced by a rotation",
   "the header belongs to another delivery",
   "the body was changed in another way (keys reordered, numbers rewritten, bytes lost): keep the raw bytes",
 ];
 
-const RIGHT = "it must sign the text of t, a dot, and the body";
+const RIGHT = "a signer must sign the text of t, a dot, and the body";
 
-/** What a signer signs: the right format, and the usual mistakes of a custom signer. */
+/** The bytes that a signer signs: the correct format first, then the usual mistakes of custom signers. */
 const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => readonly (string | Buffer)[] }[] = [
   { cause: "", signed: (t, body) => [`${t}.`, body] },
   { cause: `the signer signed only the body: ${RIGHT}`, signed: (_t, body) => [body] },
@@ -77,7 +77,7 @@ const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => re
 
 const KEEP_RAW_BYTES = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
 
-/** Tries the usual mistakes, one or two at a time, until the digest matches. Empty when it never does. */
+/** Tries the usual mistakes, one or two at a time, until the digest matches. Returns an empty list if it never matches. */
 function explainMismatch({ header, body, secrets }: VerificationInput): string[] {
   const parsed = parseSignatureHeader(header);
   if (!parsed.ok) return [];
@@ -115,7 +115,7 @@ function causesOfMalformed(input: VerificationInput): Causes {
   const first = `the header is malformed: ${cause}`;
   if (fixed === null) return { causes: [first], possibleCauses: [] };
   const then = explainVerification({ ...input, header: fixed });
-  if (then.valid) return { causes: [`${first} (with that fixed, the signature is valid)`], possibleCauses: [] };
+  if (then.valid) return { causes: [`${first} (after this is fixed, the signature is valid)`], possibleCauses: [] };
   return { causes: [first, ...then.causes], possibleCauses: then.possibleCauses };
 }
 
@@ -124,5 +124,5 @@ function describeSkew({ header, nowSeconds, toleranceSeconds }: VerificationInpu
   const age = parsed.ok ? nowSeconds - parsed.timestamp : 0;
   const when = age >= 0 ? `${age} s ago` : `${-age} s in the future`;
   const advice = age >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
-  return `it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock; the digest matches${advice}`;
+  return `the digest matches, but it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock${advice}`;
 }

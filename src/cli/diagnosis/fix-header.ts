@@ -1,6 +1,6 @@
 export interface HeaderFault {
   cause: string;
-  /** The header without the fault; null if that would be a guess. */
+  /** The header without the fault; null if a fix would be a guess. */
   fixed: string | null;
 }
 
@@ -14,7 +14,7 @@ const FORM = /^t=[0-9]{1,12},v1=[0-9a-f]{64}$/;
 /** Why a header does not have the form `t=<1 to 12 digits>,v1=<64 lowercase hex>`. */
 export function findHeaderFault(header: string): HeaderFault {
   const dense = header.replaceAll(/\s/g, "");
-  if (dense !== header && FORM.test(dense)) return { cause: "it contains blanks", fixed: dense };
+  if (dense !== header && FORM.test(dense)) return { cause: "it contains spaces", fixed: dense };
   const lowercase = dense.toLowerCase();
   if (FORM.test(lowercase)) return { cause: "its letters must be lowercase", fixed: lowercase };
   const milliseconds = /^t=(\d{10})\d{3},(v1=[0-9a-f]{64})$/.exec(lowercase);
@@ -27,7 +27,7 @@ export function findHeaderFault(header: string): HeaderFault {
 
 function partAtFault(header: string): string {
   if ((header.match(/v1=/g) ?? []).length > 1) return "it has more than one v1: it may have been sent twice";
-  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is only a digest: t=<unix seconds>, is missing";
+  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is only a digest: t=<unix seconds>, and v1= are missing";
   if (!/(?:^|,)t=/.test(header)) return "it has no t=<unix seconds>";
   const digest = /(?:^|,)v1=([^,]*)/.exec(header)?.[1];
   if (digest === undefined) return "it has no v1=<hex>";

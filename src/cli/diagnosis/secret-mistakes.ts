@@ -1,4 +1,4 @@
-/** A key that the other side may use instead of the given secret, and the explanation if it does. */
+/** A key that the other side may use instead of the given secret, and the explanation if the key matches. */
 export interface SecretMistake {
   key: string | Buffer;
   id: string;
@@ -13,7 +13,7 @@ const HERE = "the secret given here";
  * The usual mistakes in copying a secret from the service to a program. The texts do not quote the secret.
  *
  * @param given the secret that was given to this command
- * @param other who may have another key
+ * @param other the side that may have a different key
  */
 export function secretMistakes(given: string, other: "signer" | "receiver"): SecretMistake[] {
   const secret = given.trim();
@@ -32,11 +32,11 @@ function blanks(secret: string, theirs: string): SecretMistake[] {
   const fix = "Remove it there. An editor, `echo` without -n or pasting may have added it.";
   const endsInLine = `${theirs} has a line end after it`;
   return [
-    { key: secret, id, found: `${HERE} has a blank or a line end around it`, fix: "Remove it here." },
+    { key: secret, id, found: `${HERE} has a space or a line end around it`, fix: "Remove it here." },
     { key: `${secret}\n`, id, found: endsInLine, fix },
     { key: `${secret}\r\n`, id, found: endsInLine, fix },
-    { key: `${secret} `, id, found: `${theirs} has a blank after it`, fix },
-    { key: ` ${secret}`, id, found: `${theirs} has a blank in front of it`, fix },
+    { key: `${secret} `, id, found: `${theirs} has a space after it`, fix },
+    { key: ` ${secret}`, id, found: `${theirs} has a space in front of it`, fix },
   ];
 }
 

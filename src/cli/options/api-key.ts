@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Cli } from "../console/cli.js";
 import { usageError } from "./exit.js";
-import { notBlank } from "./parse-option.js";
+import { notEmpty } from "./parse-option.js";
 import { readBytes } from "./read-input.js";
 
 export interface ServiceOptions {
@@ -14,11 +14,11 @@ export function addServiceOptions(command: Command): Command {
   return command
     .option(
       "--base-url <url>",
-      "the service's API, such as https://api.example/v1 (default: SIGNALS_BASE_URL)",
-      notBlank,
+      "the address of the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL",
+      notEmpty,
     )
-    .option("--api-key <key>", "the API key; other users of this machine can see it in the process list", notBlank)
-    .option("--api-key-file <file>", "a file with the API key (default: SIGNALS_API_KEY)", notBlank);
+    .option("--api-key <key>", "the API key; other users of this machine can see it in the process list", notEmpty)
+    .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty);
 }
 
 export function readServiceAccess(options: ServiceOptions, { env }: Pick<Cli, "env">) {
@@ -35,7 +35,7 @@ function readApiKey({ apiKey, apiKeyFile }: ServiceOptions, env: NodeJS.ProcessE
   return key;
 }
 
-/** Trimmed: an editor may have added a line end, and no key contains a blank. */
+/** The key is trimmed, because an editor may have added a line end. No key contains a space. */
 function keyIn(file: string): string {
   const key = readBytes(file).toString().trim();
   if (key === "") throw usageError(`the file ${file} contains no API key`);

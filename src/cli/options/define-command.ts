@@ -22,7 +22,10 @@ export function firstExampleOf(command: Command): string {
   return firstExamples.get(command) ?? "npx signalbox demo";
 }
 
-/** Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe: the package is installed in a project only. */
+/**
+ * Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe, because the package is installed only in a
+ * project.
+ */
 export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
@@ -39,7 +42,7 @@ export function runs<Args extends unknown[]>(
   });
 }
 
-/** `signalbox inbox ls` */
+/** The command with its parents: `signalbox inbox ls`. */
 export function commandPath(command: Command): string {
   const above = command.parent === null ? [] : [commandPath(command.parent)];
   return [...above, command.name()].join(" ");

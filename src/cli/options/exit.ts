@@ -2,10 +2,10 @@ import { OptionError } from "../../options/option-error.js";
 
 export const EXIT = {
   ok: 0,
-  /** A check failed: of a signature, an answer, or the state of an event. */
+  /** A signature is not valid, an answer is not as expected, or an event could not be found or changed. */
   failed: 1,
   usage: 2,
-  /** Unreachable, port busy, no such file, store unavailable. */
+  /** A receiver is unreachable, a port is busy, a file is missing, or a store is unavailable. */
   environment: 3,
   interrupted: 130,
 } as const;
@@ -38,12 +38,12 @@ export function toUsageError(error: unknown, flags: Readonly<Record<string, stri
   return usageError(`${flags[error.option]}: ${error.problem}`);
 }
 
-/** The command line is right, but a file, a port or a service is not. */
+/** The command line is correct, but a file, a port or a service cannot be used. */
 export function environmentError(message: string): CliError {
   return new CliError(EXIT.environment, message);
 }
 
-/** `ENOENT`, `SQLITE_CANTOPEN`. The error's message may quote more than a line on stderr should show. */
+/** A code such as `ENOENT` or `SQLITE_CANTOPEN`. It is printed instead of the error's message, which can be long. */
 export function errorCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "error";

@@ -4,8 +4,8 @@ import { usageError } from "./exit.js";
 /**
  * The items that match `--only` and do not match `--skip`.
  *
- * @param example a pattern that matches
- * @throws CliError for a pattern that matches no name, and when nothing is left
+ * @param example a pattern that matches a name; an error suggests it
+ * @throws CliError for a pattern that matches no name, and when every item is skipped
  */
 export function selectByName<Item>(
   all: readonly Item[],
@@ -22,7 +22,7 @@ export function selectByName<Item>(
   const matchesAny = (item: Item, each: readonly string[]): boolean =>
     each.some((pattern) => matchesName(nameOf(item), pattern));
   const chosen = all.filter((item) => matchesAny(item, only) && !matchesAny(item, skip));
-  if (chosen.length === 0) throw usageError("--skip leaves nothing");
+  if (chosen.length === 0) throw usageError("--skip excludes everything");
   return chosen;
 }
 

@@ -17,9 +17,9 @@ export function numberOf(least: number): (text: string) => number {
   };
 }
 
-/** A parser for an option that may be repeated. It refuses a blank value. */
+/** A parser for an option that can be repeated. It refuses an empty value. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
-  return [...(before ?? []), notBlank(value)];
+  return [...(before ?? []), notEmpty(value)];
 }
 
 export function httpUrl(text: string): URL {
@@ -29,8 +29,8 @@ export function httpUrl(text: string): URL {
   throw new InvalidArgumentError("Expected an address like http://localhost:3000/webhooks/signals.");
 }
 
-/** A parser that refuses a blank value: `--option "$UNSET"` is a mistake. */
-export function notBlank(text: string): string {
+/** A parser that refuses an empty value, because `--option "$UNSET"` is a mistake. */
+export function notEmpty(text: string): string {
   if (text.trim() !== "") return text;
-  throw new InvalidArgumentError("It is blank: give it a value, or leave the option out.");
+  throw new InvalidArgumentError("It is empty: give it a value, or leave the option out.");
 }

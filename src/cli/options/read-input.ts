@@ -22,13 +22,13 @@ export function readBytes(file: string, what = file): Buffer {
   }
 }
 
-/** The variables of an `.env` file below those of the environment. `process.env` is not changed. */
+/** The variables of an `.env` file and of the environment, which takes precedence. `process.env` is not changed. */
 export function readDotenv(file: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...parseEnv(readBytes(file).toString()), ...env };
 }
 
 async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
-  // The command would wait for the user, and the user for the command.
+  // Without this error the command would wait for input, which a user does not expect.
   if (stdin.isTTY) throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
   const stop = (): void => void stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });

@@ -3,7 +3,7 @@ import { secretLines } from "../../receiver/secret-file.js";
 import { isUsableSecret } from "../../signature/secret.js";
 import type { Cli } from "../console/cli.js";
 import { usageError } from "./exit.js";
-import { collect, notBlank } from "./parse-option.js";
+import { collect, notEmpty } from "./parse-option.js";
 import { readBytes } from "./read-input.js";
 
 export interface SecretOptions {
@@ -18,12 +18,12 @@ export function addSecretOptions(command: Command): Command {
       "the signing secret; other users of this machine can see it in the process list",
       collect,
     )
-    .option("--secret-file <file>", "a file with one signing secret per line", notBlank);
+    .option("--secret-file <file>", "a file with one signing secret per line", notEmpty);
 }
 
 /**
- * The signing secrets, at least one. A secret is not trimmed, because a blank may belong to it. `verify` and `doctor` report a
- * blank that does not.
+ * Reads at least one signing secret. A secret is not trimmed, because a space at its end may be part of it. If the space is a
+ * mistake, `verify` and `doctor` report it.
  */
 export function readSecrets(options: SecretOptions, { env }: Pick<Cli, "env">): [string, ...string[]] {
   const { secret, secretFile } = options;

@@ -165,7 +165,7 @@ test.each([
   [
     "an event that is not there",
     { "deliveries.json": '{"version":1,"deliveries":[{"name":"x","event":"y","expect":{"status":200}}]}' },
-    "x names a missing event: y",
+    "x names the event y, which does not exist",
   ],
 ])("a folder with a fault is named: %s", async (_what, files, words) => {
   const folder = files === undefined ? "/no/such/folder" : tempFiles(files);

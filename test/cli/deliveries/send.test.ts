@@ -67,7 +67,9 @@ test("--duplicate sends the same id and body each time, and the receiver takes i
     '{"received":true,"duplicate":true}',
     '{"received":true,"duplicate":true}',
   ]);
-  expect(run.stderr).toMatch(/^3 sent in [\d.]+ s \(\d+\/s\): 3 × 200; half within [\d.]+ ms, 99% within [\d.]+ ms\n$/);
+  expect(run.stderr).toMatch(
+    /^3 sent in [\d.]+ s \(\d+\/s\): 3 × 200; half answered within [\d.]+ ms, 99% within [\d.]+ ms\n$/,
+  );
   expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
 });
 

@@ -83,7 +83,7 @@ test("the secret may come from a flag, the environment or a file without its lin
 test.each([
   ["none", [], {}, 2, "set SIGNALS_SECRET, or give --secret <secret> or --secret-file <file>"],
   ["two flags", ["--secret", "a", "--secret-file", "b"], {}, 2, "not both"],
-  ["an empty one", ["--secret", ""], {}, 2, "It is blank"],
+  ["an empty one", ["--secret", ""], {}, 2, "It is empty"],
   ["a blank one", [], { SIGNALS_SECRET: "  " }, 2, "SIGNALS_SECRET contains no secret"],
   ["an empty file", ["--secret-file", "/dev/null"], {}, 2, "contains no secret"],
   ["a file that is not there", ["--secret-file", "/no/such/file"], {}, 3, "cannot read the secret file"],

@@ -70,10 +70,10 @@ test.each<[what: string, received: Bytes, signed: Bytes, words: string]>([
   ["indented, with numbers that JSON.parse would lose", '{\n  "n": 1.0\n}', '{"n":1.0}', "as compact JSON"],
   ["made compact after signing", EVENT, pretty(2), "as JSON indented by 2"],
   ["Python's blanks when signed", '{"a":[1,2],"b":"c"}', '{"a": [1, 2], "b": "c"}', "as Python's json.dumps"],
-  ["escaped when signed", EVENT, escaped, "as compact JSON, text beyond ASCII escaped"],
+  ["escaped when signed", EVENT, escaped, "as compact JSON, with non-ASCII characters escaped"],
   ["escaped after signing", escaped, EVENT, "as compact JSON"],
   ["a newline added", `${EVENT}\n`, EVENT, "without the line end"],
-  ["blanks added", `not JSON  \n\n`, "not JSON", "without the blanks"],
+  ["blanks added", `not JSON  \n\n`, "not JSON", "without the white space"],
   ["a newline lost", EVENT, `${EVENT}\n`, "with a line end (LF)"],
   ["CRLF became LF", "{\n}\n", "{\r\n}\r\n", "with CRLF line ends"],
   ["a BOM added", `\ufeff${EVENT}`, EVENT, "without the byte order mark"],
@@ -89,8 +89,8 @@ test.each<[what: string, received: Bytes, signed: Bytes, words: string]>([
 const BASE64_SECRET = "d2hhdCBhIHNlY3JldCBpdCBpcw==";
 
 test.each<[what: string, given: string, key: string | Buffer, words: string]>([
-  ["a blank before it", ` ${SECRET}`, SECRET, "the secret given here has a blank or a line end"],
-  ["a line end after it", `${SECRET}\n`, SECRET, "the secret given here has a blank or a line end"],
+  ["a blank before it", ` ${SECRET}`, SECRET, "the secret given here has a space or a line end"],
+  ["a line end after it", `${SECRET}\n`, SECRET, "the secret given here has a space or a line end"],
   ["a line end in the signer's", SECRET, `${SECRET}\n`, "the signer's secret has a line end"],
   ["quotes around it", `"${SECRET}"`, SECRET, "the secret given here has quotes"],
   ["a line of an .env file", `SIGNALS_SECRET=${SECRET}`, SECRET, "a whole line of an .env file"],
@@ -113,7 +113,7 @@ test.each<[what: string, given: string, key: string | Buffer, words: string]>([
 test("two mistakes at once are both named", async () => {
   const run = await verify(`${EVENT}\n`, headerOf(EVENT), { secret: `${SECRET} ` });
   expect(run.exitCode).toBe(1);
-  expect(run.lines.slice(1).join("\n")).toMatch(/without the line end[^]*has a blank or a line end around it/);
+  expect(run.lines.slice(1).join("\n")).toMatch(/without the line end[^]*has a space or a line end around it/);
 });
 
 test.each<[what: string, signed: (body: string) => string, words: string]>([
@@ -140,7 +140,7 @@ const right = digestOf(EVENT);
 test.each<[what: string, header: string, words: string, isFixed: boolean]>([
   ["capitals", `t=${NOW},v1=${right.toUpperCase()}`, "lowercase", true],
   ["milliseconds", `t=${NOW}000,v1=${right}`, "t is in milliseconds", true],
-  ["a blank", `t=${NOW}, v1=${right}`, "blanks", true],
+  ["a blank", `t=${NOW}, v1=${right}`, "spaces", true],
   ["the wrong order", `v1=${right},t=${NOW}`, "it must be t=", false],
   ["twice", `t=${NOW},v1=${right}, t=${NOW},v1=${right}`, "more than one v1", false],
   ["no t", `v1=${right}`, "no t=", false],
@@ -155,7 +155,7 @@ test.each<[what: string, header: string, words: string, isFixed: boolean]>([
   expect(run.exitCode).toBe(1);
   expect(run.lines[0]).toBe("not valid: signature_malformed");
   expect(run.lines[1]).toContain(words);
-  expect(run.stdout.includes("with that fixed, the signature is valid")).toBe(isFixed);
+  expect(run.stdout.includes("after this is fixed, the signature is valid")).toBe(isFixed);
 });
 
 test("an empty header is a missing one", async () => {

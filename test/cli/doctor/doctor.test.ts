@@ -58,13 +58,17 @@ const CHANGES: readonly (readonly [what: string, change: (body: Buffer) => Buffe
   [
     "parses JSON and writes it again",
     rewrite,
-    "indented JSON, escaped text, unusual numbers, CRLF line ends arrives as compact JSON",
+    "arrive as compact JSON: indented JSON, JSON with escaped text, unusual numbers, JSON with CRLF line ends",
   ],
-  ["decodes", (body) => Buffer.from(new TextDecoder().decode(body)), "a body with a byte order mark arrives without"],
+  [
+    "decodes",
+    (body) => Buffer.from(new TextDecoder().decode(body)),
+    "these bodies arrive without the byte order mark at the start: JSON with a byte order mark",
+  ],
   [
     "swaps characters",
     (body) => Buffer.from(body.toString().replace("测试", "试测")),
-    "a body with text beyond ASCII arrives changed in an unknown way",
+    "these bodies arrive changed in an unknown way: non-ASCII text",
   ],
 ];
 
@@ -148,7 +152,7 @@ test("a server that hangs up, and one that never answers", async () => {
 const EMBEDDED = 'a"b';
 
 const SECRETS: readonly (readonly [id: string, given: string, has: string, side: string])[] = [
-  ["secret_unknown", SECRET, "another", "the receiver's"],
+  ["secret_unknown", SECRET, "another", "none of the given secrets"],
   ["secret_has_blanks", SECRET, `${SECRET} `, "the receiver's"],
   ["secret_has_blanks", `${SECRET} `, SECRET, "given here"],
   ["secret_is_list", `${EMBEDDED},${SECRET}`, SECRET, "given here"],

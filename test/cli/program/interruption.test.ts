@@ -22,7 +22,7 @@ test("an interrupted command has five seconds to clean up", async () => {
 
 test("what is under way has its own time, and what has to be known when it takes longer is said", async () => {
   const { interrupt, setUnfinished, clock, printed } = interruption();
-  setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
+  setUnfinished({ atMostMs: 30_000, ifInterrupted: "look in the dashboard" });
   interrupt("SIGINT");
   await clock.advance(34_999);
   expect(printed).toEqual([]);
@@ -32,7 +32,7 @@ test("what is under way has its own time, and what has to be known when it takes
 
 test("a second Ctrl-C ends at once; the same one, handed on by npm, does not", async () => {
   const { interrupt, setUnfinished, clock, printed } = interruption();
-  setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
+  setUnfinished({ atMostMs: 30_000, ifInterrupted: "look in the dashboard" });
   interrupt("SIGINT");
   interrupt("SIGINT");
   await clock.advance(300);
@@ -45,7 +45,7 @@ test("a second Ctrl-C ends at once; the same one, handed on by npm, does not", a
 
 test("nothing is to be known once what was under way is done", async () => {
   const { interrupt, setUnfinished, clock, printed } = interruption();
-  setUnfinished({ atMostMs: 30_000, ifCutShort: "look in the dashboard" });
+  setUnfinished({ atMostMs: 30_000, ifInterrupted: "look in the dashboard" });
   interrupt("SIGINT");
   setUnfinished(null);
   await clock.advance(301);

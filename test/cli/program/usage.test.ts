@@ -39,7 +39,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["send", ...URL_FLAG], /missing required argument 'type\|file'/],
   [["send", "test", "--url", "localhost:3000/x"], /Expected an address like http/],
   [["send", "test", ...URL_FLAG, "--count", "1e3"], /Expected a whole number from 1/],
-  [["send", "test", ...URL_FLAG, "--set", "x"], /--set takes path=value/],
+  [["send", "test", ...URL_FLAG, "--set", "x"], /--set needs path=value/],
   [["send", "test", ...URL_FLAG, "--set", "a=1", "--as-is"], /cannot be used with/],
   [["replay"], /'--url <url>' not specified/],
   [["replay", ...URL_FLAG, "--concurrency", "1000"], /Expected a whole number from 1 to 256/],
@@ -106,7 +106,7 @@ test.each(WANTS_SOMETHING)("a blank value is a slip, as from an unset variable: 
     const run = await callInFolder([...words, blank]);
     expect(run).toMatchObject({ exitCode: 2, stdout: "", left: [] });
     expect(run.stderr).toMatch(
-      /^signalbox [a-z ]+: option '.* <.*>' argument ' ?' is invalid\. (It is blank: give it a value, or|Expected |Allowed choices).*\n$/,
+      /^signalbox [a-z ]+: option '.* <.*>' argument ' ?' is invalid\. (It is empty: give it a value, or|Expected |Allowed choices).*\n$/,
     );
   }
 });

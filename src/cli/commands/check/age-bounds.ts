@@ -13,8 +13,8 @@ const LATEST_MS = 400;
 const TRIES = 10;
 
 /**
- * Sends deliveries whose age is exact to the second: they are signed and answered within one second of the clock. An
- * unexpected answer counts only if that succeeded and the clocks agree.
+ * Sends deliveries whose age is exact to the second: they are signed and answered while the clock shows the same second. An
+ * unexpected answer counts only if that succeeded and the two clocks agree.
  */
 export async function checkBounds(bounds: readonly Bound[], context: CheckContext): Promise<Observation> {
   const probes: Probe[] = [];
@@ -59,8 +59,9 @@ async function untilEarlyInSecond(signal: AbortSignal): Promise<void> {
 const NOTICEABLE_MS = 500;
 
 /**
- * How far the receiver's clock is ahead of this machine's (negative: behind), in milliseconds. It is 0 when the clocks may
- * agree and when the `Date` headers do not show it. Each header has the receiver's time between sending and answer.
+ * How far the receiver's clock is ahead of this machine's clock (negative: behind), in milliseconds. It is 0 when the clocks
+ * may agree, and when the `Date` headers do not show a difference. Each header has the receiver's time at a moment between
+ * sending and answer.
  */
 export function receiverClockOffset(exchanges: readonly Exchange[]): number {
   let least = -Infinity;
@@ -71,7 +72,7 @@ export function receiverClockOffset(exchanges: readonly Exchange[]): number {
     least = Math.max(least, date - answeredAt);
     most = Math.min(most, date + 1000 - sentAt);
   }
-  // The headers contradict each other: several machines answer, or a clock was set.
+  // The headers contradict each other: several machines answer, or a clock was changed during the run.
   if (least > most || !Number.isFinite(least)) return 0;
   if (least > NOTICEABLE_MS) return least;
   return most < -NOTICEABLE_MS ? most : 0;

@@ -3,7 +3,7 @@ import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { probeOf } from "./describe-delivery.js";
 
-/** Sent when the other checks received too few answers, or none that the rule applies to. */
+/** Cases to send when the other checks received too few answers, or no answer that the rule applies to. */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
 type AnsweredExchange = Exchange & { answer: Answered };
@@ -13,8 +13,8 @@ type Rule = (exchange: AnsweredExchange) => Probe | null;
 
 export function checkUnauthorized(context: CheckContext): Promise<Observation> {
   return checkAnswers(context, (exchange) => {
-    const isAsked = exchange.delivery.expect.status === 401 && isRefusal(exchange.answer);
-    return isAsked ? probeOf(exchange, "status") : null;
+    const applies = exchange.delivery.expect.status === 401 && isRefusal(exchange.answer);
+    return applies ? probeOf(exchange, "status") : null;
   });
 }
 
@@ -57,7 +57,7 @@ export interface AnswerTimes {
 
 const LEAST_SAMPLES = 20;
 
-/** How long acknowledgements took; `null` when there was none. */
+/** How long acknowledgements took; `null` without acknowledgements. */
 export function answerTimes(exchanges: readonly Exchange[]): AnswerTimes | null {
   const times = exchanges
     .flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms]))

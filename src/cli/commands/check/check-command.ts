@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, environmentError, errorCode, usageError, type ExitCode } from "../../options/exit.js";
 import { selectByName } from "../../options/match-name.js";
-import { collect, httpUrl, notBlank, numberOf, wholeNumber } from "../../options/parse-option.js";
+import { collect, httpUrl, notEmpty, numberOf, wholeNumber } from "../../options/parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { answerTimes } from "./answers.js";
 import type { Check, CheckResult } from "./check.js";
@@ -37,35 +37,35 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       "Check any receiver, in any language: what the service's document requires, and separately what is advised. " +
         "It sends about 60 made-up signals, which the receiver treats as real.",
     )
-    .argument("<url>", "where the receiver listens", httpUrl);
+    .argument("<url>", "the address of the receiver", httpUrl);
   addSecretOptions(command)
     .option(
       "--only <pattern>",
       "run only checks whose id contains the pattern, or matches it as a whole if it has a * (repeatable)",
       collect,
     )
-    .option("--skip <pattern>", "leave out checks by the same kind of pattern (repeatable)", collect)
-    .option("--strict", "exit 1 also when an advice is not followed or a required check was skipped")
+    .option("--skip <pattern>", "leave out checks whose id contains or matches this pattern (repeatable)", collect)
+    .option("--strict", "exit 1 also when an advised check failed or a required check was skipped")
     .option(
       "--restart-command <command>",
       "a shell command that restarts the receiver and ends, for dedupe.restart",
-      notBlank,
+      notEmpty,
     )
     .option(
       "--restart-timeout <seconds>",
-      `time for --restart-command, and until the receiver answers again (default: ${DEFAULT_RESTART_SECONDS})`,
+      `the maximum time from the start of --restart-command until the receiver answers again (default: ${DEFAULT_RESTART_SECONDS})`,
       wholeNumber(1, 3600),
     )
     .option(
       "--accepted-command <command>",
       "a shell command that prints how many signals were accepted so far, for dedupe.*",
-      notBlank,
+      notEmpty,
     )
     .option("--ack-limit <seconds>", "the longest time that answers.time allows for an acknowledgement", numberOf(0), 3)
     .option("--concurrency <n>", "how many cases of a check to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON: an object for each check, and then a summary")
-    .option("--junit <file>", "also write JUnit XML", notBlank);
+    .option("--junit <file>", "also write JUnit XML", notEmpty);
   const url = "http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox check ${url}`, "Run all checks against a receiver on this machine"],
@@ -78,7 +78,10 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       `signalbox check ${url} --accepted-command 'wc -l < accepted.log'`,
       "Count accepted signals, for a receiver whose answers do not mark duplicates",
     ],
-    [`signalbox check ${url} --strict --junit check.xml`, "On a build server, advice included"],
+    [
+      `signalbox check ${url} --strict --junit check.xml`,
+      "Run all checks on a build server, and fail also when an advised check fails",
+    ],
   ]);
   command.addHelpText("after", `\n${listOfChecks()}`);
   runs(command, context, (address: URL, options: CheckOptions) => check(address, options, context));
@@ -100,7 +103,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
   if (junit !== undefined) assertWritable(junit);
-  // Loaded late, so that other commands and --help start faster.
+  // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const context = createCheckContext({
     url,
@@ -141,7 +144,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
 }
 
-/** Called before the checks, because they take minutes. */
+/** Called before the checks, because the user should not wait minutes for this error. */
 function assertWritable(file: string): void {
   try {
     closeSync(openSync(file, "a"));

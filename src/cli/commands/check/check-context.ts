@@ -36,8 +36,8 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 }
 
 /**
- * Replaces a signal type that this receiver refused by a type that it accepted. Refused types fail `events.signals`; they must
- * not fail the checks of ages, repeats and sizes too.
+ * If the receiver refused this signal type, sends a type that it accepted instead. A refused type fails `events.signals`, but
+ * must not also fail the checks of ages, repeats and sizes.
  */
 function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;

@@ -9,11 +9,11 @@ export interface Check {
   /** Stable: a group, a dot, and a name. */
   id: string;
   kind: CheckKind;
-  /** What a right receiver does, as one sentence. */
+  /** What a correct receiver does, as one sentence. */
   title: string;
   /** How to fix a receiver that fails the check. */
   hint: string;
-  /** Ids of checks. When one of them failed, this check is skipped: it would fail for the same reason. */
+  /** Ids of checks. When one of them failed, this check is skipped, because it would fail for the same reason. */
   dependsOn?: readonly string[];
   cases?: readonly CaseName[];
   run?: (context: CheckContext) => Promise<Observation>;

@@ -12,7 +12,7 @@ const DAY_SECONDS = 24 * 60 * 60;
 const testEvent = (data: string): string =>
   `{"id":"evt_{unique}","version":"1","type":"webhook.test","created_at":"2026-11-20T12:00:00.000Z","data":${data}}`;
 
-/** What the service's document requires: "Signature and receiving rules", and the handshake. */
+/** The rules that the service's document requires: "Signature and receiving rules", and the handshake. */
 const REQUIRED: readonly Omit<Check, "kind">[] = [
   {
     id: "events.signals",
@@ -32,8 +32,8 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     id: "events.unknown-type",
     title: "An event of an unknown type is acknowledged.",
     hint:
-      "Keep an event of an unknown type and answer 2xx, because a retry would not help. Look handlers up in a Map: an " +
-      "object has a property `constructor`.",
+      "Keep an event of an unknown type and answer 2xx, because a retry would not help. Look handlers up in a Map: " +
+      "every object has a property `constructor`.",
     cases: ["unknown-event-type", "event-type-constructor", "event-type-proto"],
   },
   {
@@ -192,7 +192,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   },
 ];
 
-/** What the service's document does not define, and signalbox's own receiver does. */
+/** Behaviour that the service's document does not define, but that signalbox's receiver has. */
 const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "events.json-forms",
@@ -202,7 +202,7 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "signature.form",
-    title: "A header that does not have the documented form is refused, even if its digest is right.",
+    title: "A header that does not have the documented form is refused, even if its digest is correct.",
     hint: "Match the header as a whole, and refuse two headers: with a lenient parser the check can be bypassed.",
     cases: [
       "two-v1",
@@ -235,13 +235,13 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "dedupe.conflict",
     title: "Another body under a known id is acknowledged as a duplicate.",
-    hint: "Keep the first body, log the conflict and answer 2xx: after an error the service would only send it again.",
+    hint: "Keep the first body, log the conflict and answer 2xx: after an error the service would only send the event again.",
     cases: ["same-id-other-body"],
   },
   {
     id: "dedupe.told",
     title: "The answer says whether the event was already known.",
-    hint: 'Add "duplicate": true to the answer for a known id: it shows what the receiver does.',
+    hint: 'Add "duplicate": true to the answer for a known id. It shows that the receiver recognizes duplicates.',
     run: checkDuplicatesMarked,
   },
   {
@@ -276,7 +276,7 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "bodies.chunked",
     title: "A body in chunks, without a Content-Length, is acknowledged.",
-    hint: "Read chunked bodies: the document does not say how the service sends, and a proxy can change it.",
+    hint: "Read chunked bodies: the document does not define how the service sends bodies, and a proxy can change that.",
     cases: ["new-signal-chunked", "exactly-the-limit-chunked"],
   },
   {

@@ -36,7 +36,7 @@ function describeText(body: string): string {
 
 function describeSignature({ header, headerTwice, secret, skewSeconds = 0 }: Delivery): string {
   if (header === null) return "no signature";
-  // Shown with its placeholders: `{t}` is the timestamp, `{v1}` the right digest.
+  // Shown with its placeholders: `{t}` is the timestamp, `{v1}` is the correct digest.
   if (header !== undefined) return `the header ${shortened(header, 50)}`;
   const age = skewSeconds === 0 ? "" : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "in the future"}`;
   const signed = `signed ${secret === "other" ? "with another secret" : "correctly"}${age}`;

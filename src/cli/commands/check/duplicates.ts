@@ -13,7 +13,7 @@ const CANNOT_TELL =
   'its answers do not mark a repeated event with {"duplicate":true}, and --accepted-command is not given';
 
 const SIMULTANEOUS = 20;
-/** After this time the requests are completed, although a server that limits its connections has not accepted them all. */
+/** After this time the held requests are completed, even if some have no connection yet: a server may limit its connections. */
 const HOLD_MS = 1500;
 /** Time for the receiver to read what was sent, so that all last bytes arrive together. */
 const CONNECT_MS = 100;
@@ -29,9 +29,9 @@ export async function checkAcceptedOnce(context: CheckContext): Promise<Observat
 export async function checkSimultaneous(context: CheckContext): Promise<Observation> {
   const before = await readAcceptedCount(context);
   const answers = await sendTogether(context);
-  const sent = `one signal ${SIMULTANEOUS} times at once`;
+  const sent = `one signal ${SIMULTANEOUS} times at the same time`;
   const acknowledged = acknowledgedProbe(sent, answers);
-  // The receiver may be down. Then this delivery throws the error that says so.
+  // If the receiver is down, this delivery throws the error that says so.
   if (answers.every(({ kind }) => kind === "unreachable")) await context.send(context.build("new-signal"), 0);
   const accepted = await timesAccepted(answers, before, context);
   if (accepted === null) return { probes: [acknowledged], note: `only the status was checked: ${CANNOT_TELL}` };
@@ -123,8 +123,8 @@ async function readAcceptedCount(context: CheckContext): Promise<number | null> 
 }
 
 /**
- * How often an event that was sent several times was accepted, by the count if there is one, otherwise by the answers. `null`
- * when neither shows it.
+ * How often an event that was sent several times was accepted, by the count of `--accepted-command` if there is one, otherwise
+ * by the answers. `null` when neither shows it.
  */
 async function timesAccepted(
   answers: readonly Answer[],
@@ -142,7 +142,7 @@ async function countSince(before: number, context: CheckContext): Promise<number
   for (;;) {
     const since = ((await readAcceptedCount(context)) ?? before) - before;
     throwIfInterrupted(context.signal);
-    // The same count twice in a row: a second acceptance may be counted a little after the first.
+    // Waits until two counts are equal, because a second acceptance may be counted a little after the first.
     if ((since >= 1 && since === last) || performance.now() > deadline) return since;
     last = since;
     await sleep(POLL_MS);
@@ -163,7 +163,7 @@ async function restartReceiver(command: string, context: CheckContext): Promise<
   const deadline = performance.now() + timeoutMs;
   const lateAdvice = "it must leave the receiver running and end";
   await runShellCommand(command, { option: "--restart-command", timeoutMs, lateAdvice, env, signal });
-  // Without a signature, so that no receiver accepts it.
+  // This delivery has no signature, so that no receiver accepts it.
   const unsigned = { method: "POST", headers: [], body: Buffer.alloc(0), isChunked: false };
   for (;;) {
     const answer = await sendDelivery(url, unsigned, { timeoutMs: TRY_MS, signal, secrets: [] });

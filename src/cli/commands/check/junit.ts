@@ -2,15 +2,16 @@ import { printable } from "../../console/printable.js";
 import type { CheckKind, CheckResult } from "./check.js";
 
 export interface JunitOptions {
-  /** Count an advice that is not followed, and a required check that was skipped, as a failure. */
+  /** Count an advised check that failed, and a required check that was skipped, as a failure. */
   strict: boolean;
-  /** Why the run ended before its last check; `null` when it did not. */
+  /** Why the run ended before its last check; `null` for a complete run. */
   stoppedBy: string | null;
 }
 
 /**
- * The results as JUnit XML: a suite for each kind. The failures are those that make the exit code 1; an advice that is not
- * followed is a skipped case otherwise. A run that was cut short has an error, since all checks so far may have passed.
+ * The results as JUnit XML: a suite for each kind. A failure is a result that makes the exit code 1. Without `strict`, an
+ * advised check that failed is a skipped case. A run that ended early has an error, because all checks before the end may have
+ * passed.
  */
 export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
   const suites = (["required", "advised"] as const).map((kind) => suiteOf(kind, results, strict));

@@ -10,7 +10,7 @@ export interface Run {
   times: AnswerTimes | null;
   /** The clock difference that `receiverClockOffset` found. */
   clockOffsetMs: number;
-  /** Why it ended before its last check; `null` when it did not. */
+  /** Why the run ended before its last check; `null` for a complete run. */
   stoppedBy: string | null;
 }
 
@@ -39,7 +39,7 @@ export function summarise(results: readonly CheckResult[]): Summary {
   return { required: countKind("required"), advised: countKind("advised"), skipped: skipped.map(({ id }) => id) };
 }
 
-/** Nothing required failed; with `strict`, no advice failed either, and nothing required was skipped. */
+/** No required check failed. With `strict`, also no advised check failed, and no required check was skipped. */
 export function isGood({ required, advised, skipped }: Summary, strict: boolean): boolean {
   return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }

@@ -51,8 +51,8 @@ function runCases({ cases = [] }: Check) {
 }
 
 /**
- * What any receiver must answer to a case. The codes and bodies that a case expects are signalbox's own; the service's document
- * requires only a 2xx, a refusal or the challenge.
+ * What any receiver must answer to a case. The codes and bodies that a case expects are specific to signalbox. The service's
+ * document requires only a 2xx, a refusal or the challenge.
  */
 function wantedOf({ status, body }: Expectation): Wanted {
   if (status === 401) return "refused";
@@ -60,13 +60,13 @@ function wantedOf({ status, body }: Expectation): Wanted {
   return isJsonObject(body) && "challenge" in body ? "challenge" : "accepted";
 }
 
-/** Authentic deliveries of different types. The first is harmless to a receiver that accepts it, and then no other is sent. */
+/** Authentic deliveries of different types. The first is harmless. If the receiver accepts it, no other is sent. */
 const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
 
 /**
- * Why this receiver is not checked: it answers every authentic delivery with a status other than 2xx. Usually it has another
- * secret, or a parser reads the body first. It would pass each check that wants a refusal, and the hints of all other checks
- * would mislead. `null` for any other receiver.
+ * Why this receiver is not checked: it answers every authentic delivery with a status other than 2xx. Usually the receiver has
+ * another secret, or a parser reads the body first. Such a receiver would pass each check that expects a refusal, and the hints
+ * of all other checks would mislead. `null` for any other receiver.
  */
 export async function reasonNotToCheck({
   url,
@@ -82,7 +82,7 @@ export async function reasonNotToCheck({
     last = describeAnswer(answer, false);
   }
   return (
-    `it acknowledges no authentic delivery (${last}), so nothing was checked. To find the cause, run ` +
+    `the receiver acknowledges no authentic delivery (${last}), so nothing was checked. To find the cause, run ` +
     "`npx signalbox doctor --url` with the same address, or read the receiver's log"
   );
 }

@@ -18,7 +18,7 @@ export interface ShellOptions {
 
 /**
  * Runs a command line of the user and returns what it printed. The output goes into files, because a receiver that the command
- * leaves running keeps it open: with a pipe, this process would wait until that receiver ends.
+ * starts keeps the output open. With a pipe, this process would wait until that receiver ends.
  *
  * @throws CliError when the command fails, or does not end in time
  */
@@ -64,6 +64,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGTERM");
   } catch {
-    // It has ended already.
+    // The process group has ended already.
   }
 }

@@ -41,7 +41,7 @@ async function demo(options: DemoOptions, cli: Cli): Promise<ExitCode> {
 /** @returns whether all answers and hand-offs were as expected */
 async function replayFixtures(options: DemoOptions, cli: Cli): Promise<boolean> {
   const { terminal, signal } = cli;
-  // Imported here: other commands and --help start faster.
+  // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const { reportResults } = await import("../../deliveries/report-results.js");
   const { startDemoReceiver } = await import("./demo-receiver.js");

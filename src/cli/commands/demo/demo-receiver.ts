@@ -80,7 +80,7 @@ export async function startDemoReceiver({
   };
 }
 
-/** Waits until `isComplete`, and until no event is ready or leased. */
+/** Waits until `isComplete()` is true and no event is ready or leased. */
 async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {

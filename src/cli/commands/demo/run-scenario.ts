@@ -10,7 +10,7 @@ import { openSecretWriter } from "../register/secret-writer.js";
 import { readSignalTypes } from "../register/signal-type-list.js";
 import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
 
-/** The number of products that the account follows: those with the most traffic. */
+/** The number of products that the account follows. They are the products with the most traffic. */
 const FOLLOWED = 25;
 const SECRETS = "signals.secret";
 /** The service publishes the data of a month some days after its end. */
@@ -61,7 +61,7 @@ export async function runScenario({ json, verbose }: { json?: boolean; verbose?:
     const scenario = { emulator, client, accountId, receiver, report, signal: cli.signal };
     if (!json) terminal.print("");
     report("service", true, `listens on ${emulator.url}; a receiver without a secret on ${receiver.url.href}`);
-    for (const step of [follow, register, beVerified, letAMonthPass, sendOneAgain, tamperWithOne]) {
+    for (const step of [follow, register, awaitVerification, letAMonthPass, sendOneAgain, tamperWithOne]) {
       throwIfInterrupted(cli.signal);
       await step(scenario);
     }
@@ -96,7 +96,7 @@ async function register({ client, receiver, report }: Scenario): Promise<void> {
   report("register", true, `${SIGNAL_TYPES.length} signal types, ${lists.length} registrations`);
 }
 
-async function beVerified({ emulator, receiver, report }: Scenario): Promise<void> {
+async function awaitVerification({ emulator, receiver, report }: Scenario): Promise<void> {
   await emulator.control.settle();
   const { items } = await emulator.control.listRegistrations();
   const active = items.filter(({ status }) => status === "active").length;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
-import { httpUrl, notBlank, wholeNumber } from "../../options/parse-option.js";
+import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./examinations.js";
@@ -25,11 +25,11 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     )
     .option(
       "--url <url>",
-      "where the receiver listens, as registered at the service; can be left out with --db",
+      "the address of the receiver, as registered at the service; can be left out with --db",
       httpUrl,
     );
   addSecretOptions(command)
-    .option("--db <file>", "also examine the inbox's SQLite file", notBlank)
+    .option("--db <file>", "also examine the inbox's SQLite file", notEmpty)
     .option("--test-event", "also send one webhook.test event, which is stored and handed to onTest")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
@@ -66,7 +66,7 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
     sendsTestEvent: testEvent,
     signal: cli.signal,
   };
-  // Loaded late, so that other commands and --help start faster.
+  // Imported here, so that other commands and --help start faster.
   const { runExaminations } = await import("./examinations.js");
   const outcomes = await runExaminations(input, (outcome) => {
     report.add(outcome);
@@ -76,7 +76,7 @@ async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<
   return exitCodeOf(outcomes);
 }
 
-/** 3 when the only problem is that the receiver cannot be reached. */
+/** The exit code is 3 if the only problem is that the receiver cannot be reached. */
 function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const areUnreachable = outcomes.flatMap((outcome) => {
     const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];

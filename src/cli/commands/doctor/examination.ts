@@ -33,21 +33,25 @@ export interface Facts {
 export interface Examination {
   name: string;
   group: string;
-  /** It is skipped when one of these was skipped or found a blocker. */
+  /** Names of examinations. If one of them was skipped or found a blocker, this examination is skipped. */
   needs: readonly string[];
-  /** @returns why to skip it; null otherwise */
+  /** @returns why this examination is skipped; null to run it */
   unless?: (subject: Subject) => string | null;
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
 export interface Probe {
   body: Buffer;
-  /** As text or, to try a decoded secret, as bytes. @default the key that was found, or the first secret */
+  /** The signing key: text or, to try a decoded secret, bytes. @default the key that was found, or the first secret */
   key?: string | Buffer;
+  /** The bytes to sign. @default the body */
   signed?: Buffer;
   /** The difference between the signature's timestamp and now; negative for the past. @default 0 */
   skewSeconds?: number;
-  /** Whether the receiver may store it. Otherwise a probe that it could store is signed with a time that it must refuse. */
+  /**
+   * Whether the receiver is allowed to store the probe. If it is not, the signature of a probe that the receiver could store
+   * has a timestamp that the receiver must refuse.
+   */
   mayBeStored?: true;
 }
 

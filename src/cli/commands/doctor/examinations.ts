@@ -44,7 +44,7 @@ export const EXAMINATIONS: readonly Examination[] = [
 ];
 
 const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX]);
-/** Unused: without a URL only the local groups are examined. */
+/** Never called, because without a URL only the local groups are examined. */
 const NO_URL = new URL("http://localhost");
 
 export type Outcome =
@@ -52,9 +52,10 @@ export type Outcome =
   | { examination: Examination; /** Why it was skipped. */ skipped: string };
 
 /**
- * Does the examinations in order, and skips those whose needs are blocked. `onOutcome` gets each outcome at once.
+ * Runs the examinations in order. An examination is skipped if one that it needs was skipped or found a blocker. `onOutcome`
+ * gets each outcome immediately.
  *
- * @throws CliError when it was interrupted
+ * @throws CliError when the command was interrupted
  */
 export async function runExaminations(
   input: DoctorInput,

@@ -28,7 +28,7 @@ function* urlFaults(url: URL): Generator<Finding> {
     );
   }
   if (url.hash !== "") {
-    yield warning("url_has_fragment", "the part of the URL after # is never sent", "Leave it out.");
+    yield warning("url_has_fragment", "the part of the URL after # is never sent", "Leave that part out.");
   }
 }
 
@@ -41,7 +41,8 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
   try {
     addresses = await surroundings.resolve(host);
   } catch (error) {
-    const fix = "Check the spelling of the name, and its A and AAAA records (`dig`). A new record takes a while.";
+    const fix =
+      "Check the spelling of the name, and its A and AAAA records (`dig`). A new record becomes visible only after some time.";
     return [blocker("name_not_found", `${host} has no address (${errorCode(error)})`, fix)];
   }
   const kinds = new Map<AddressKind, string>(addresses.map((address) => [addressKind(address), address]));
@@ -51,7 +52,7 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
     return [problem("address_private", `${host} has an address that the service cannot reach: ${list}`, FIX_PRIVATE)];
   }
   if (kinds.has("loopback")) {
-    const found = `${host} is this machine: enough for a trial, but the service cannot reach it`;
+    const found = `${host} is this machine: enough for a trial, but the service cannot reach this machine`;
     return [warning("address_local", found, FIX_PRIVATE)];
   }
   return [ok("address_public", `${host} is ${addresses.join(", ")}`)];

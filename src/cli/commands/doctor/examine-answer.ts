@@ -4,7 +4,7 @@ import type { Reply, Subject } from "./examination.js";
 import { blocker, firstFault, ok, type Fault, type Finding } from "./findings.js";
 import { verdictOf } from "./probe.js";
 
-/** Checks that a receiver answers, and that the request reaches its check of the signature. */
+/** Checks that a receiver answers, and that the request reaches the code that verifies its signature. */
 export function examineAnswer({ facts }: Subject): Finding[] {
   const reply = facts.contact as Reply;
   const { answer, headers, code } = reply;
@@ -26,19 +26,19 @@ const FAULTS_BY_CODE: readonly Fault[] = [
     pattern: /^store_unavailable$/,
     id: "store_unavailable",
     found: "the receiver was not started, or its store does not work",
-    fix: "Await receiver.start() and read the log: it names the cause (disk full, no permission, file in use).",
+    fix: "Await receiver.start() and read the log, which names the cause (disk full, no permission, file in use).",
   },
   {
     pattern: /^secret_unavailable$/,
     id: "secret_unavailable",
-    found: "the receiver has no secret: there is none at its source, or the source fails",
+    found: "the receiver has no secret: the source of its secrets is empty or fails",
     fix: "Read the receiver's log, which names the cause. `npx signalbox register` writes the secret to a file.",
   },
   {
     pattern: /^(overloaded|ack_timeout|closing)$/,
     id: "receiver_busy",
     found: "the receiver is overloaded or closing",
-    fix: "Try again later. If this stays, check the receiver's log and its disk (README, Answer codes).",
+    fix: "Try again later. If this continues, check the receiver's log and its disk (README, Answer codes).",
   },
   {
     pattern: /^encoding_unsupported$/,
@@ -90,7 +90,7 @@ const FAULTS_BY_STATUS: readonly Fault[] = [
     pattern: /^(401|403|407|429)$/,
     id: "login_required",
     found: "a program in front of the receiver refuses the request (a login, a firewall, a rate limit)",
-    fix: "Exempt this path from it: the receiver refuses forgeries by their signature.",
+    fix: "Exempt this path from that program: the receiver itself refuses forgeries by their signature.",
   },
   {
     pattern: /^2/,
@@ -102,12 +102,12 @@ const FAULTS_BY_STATUS: readonly Fault[] = [
     pattern: /^(502|503|504|52[0-4])$/,
     id: "gateway_failed",
     found: "a proxy answers, but the receiver behind it does not",
-    fix: "Start the receiver, and compare its address with the one that is configured in the proxy.",
+    fix: "Start the receiver, and compare its address with the address that is configured in the proxy.",
   },
   {
     pattern: /^/,
     id: "answer_unexpected",
-    found: "no signalbox receiver answers like that",
+    found: "a signalbox receiver does not answer like that",
     fix: "Find out which program answers on this path, and read its log. It may be a body parser or a firewall.",
   },
 ];

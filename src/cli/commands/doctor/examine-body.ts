@@ -5,7 +5,7 @@ import { faultOfCode } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
-/** Finds out which bodies do not arrive byte for byte, and how they arrive. */
+/** Finds out which bodies do not arrive byte for byte, and how they were changed. */
 export async function examineBody(subject: Subject): Promise<Finding[]> {
   const spellings = bodySpellings(subject.facts.isSignalbox === true);
   const changes = new Map<string, string[]>();
@@ -14,8 +14,9 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
     const body = Buffer.from(text);
     const reply = await subject.send({ body });
     if (verdictOf(reply) === "unclear") {
-      const fix = "Find out which parser or firewall answers that: the receiver answers every authentic body with 2xx.";
-      const found = `a body with ${name} is answered ${describeAnswer(reply.answer, false)}`;
+      const fix =
+        "Find out which parser or firewall gives this answer. A receiver must answer every authentic body with 2xx.";
+      const found = `a body (${name}) is answered ${describeAnswer(reply.answer, false)}`;
       others.push(warning("body_refused", found, fix));
     }
     if (verdictOf(reply) !== "mismatched") continue;
@@ -23,10 +24,10 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
     changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
   }
   if (changes.size > 0) {
-    const each = [...changes].map(([arrival, names]) => `a body with ${names.join(", ")} arrives ${arrival}`);
+    const each = [...changes].map(([arrival, names]) => `these bodies arrive ${arrival}: ${names.join(", ")}`);
     const fix =
-      "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy or function in front of it: " +
-      "it needs the bytes as they were sent.";
+      "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy or function in front of it. " +
+      "The receiver needs the bytes as they were sent.";
     others.unshift(blocker("body_changed", `the body is changed in transit: ${each.join("; ")}`, fix));
   }
   return others.length > 0
@@ -35,9 +36,9 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
 }
 
 /**
- * The same harmless event in many spellings. Those that are changed show which program changes them.
+ * The same harmless event in many spellings. The spellings that are changed in transit show which program changes bodies.
  *
- * @param isSignalbox the receiver accepts a byte order mark, which strictly is not JSON
+ * @param isSignalbox adds a byte order mark, which strictly is not JSON, so other receivers are allowed to refuse it
  */
 function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
   const plain = JSON.stringify(verificationEvent());
@@ -45,16 +46,16 @@ function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: str
   const indented = JSON.stringify(verificationEvent(), null, 2);
   return [
     ["plain JSON", plain],
-    ["keys in the service's order", JSON.stringify({ id, version, type, created_at, data })],
+    ["JSON with keys in the service's order", JSON.stringify({ id, version, type, created_at, data })],
     ["indented JSON", indented],
-    ["escaped text", withLiteral(String.raw`"\u00e9\u0041\/"`)],
-    ["text beyond ASCII", withLiteral('"é 测试 🚂"')],
-    ["markup and slashes", withLiteral('"<a href=x/y>&</a>"')],
+    ["JSON with escaped text", withLiteral(String.raw`"\u00e9\u0041\/"`)],
+    ["non-ASCII text", withLiteral('"é 测试 🚂"')],
+    ["text with markup and slashes", withLiteral('"<a href=x/y>&</a>"')],
     ["unusual numbers", withLiteral("[1.0,1e2,0.10,9007199254740993]")],
-    ["a line end after it", `${plain}\n`],
-    ["blanks around it", ` ${plain}  `],
-    ["CRLF line ends", indented.replaceAll("\n", "\r\n")],
-    ...(isSignalbox ? [["a byte order mark", `\ufeff${plain}`] as const] : []),
+    ["JSON with a line end after it", `${plain}\n`],
+    ["JSON with spaces around it", ` ${plain}  `],
+    ["JSON with CRLF line ends", indented.replaceAll("\n", "\r\n")],
+    ...(isSignalbox ? [["JSON with a byte order mark", `\ufeff${plain}`] as const] : []),
   ];
 }
 
@@ -62,7 +63,7 @@ function withLiteral(literal: string): string {
   return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
 }
 
-/** Signs each variant of the body. The variant whose signature is accepted is the body that arrived. */
+/** Sends the body with a signature of each variant. The variant whose signature is accepted is the body that arrived. */
 async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
   for (const { body: signed, name } of bodyVariants(body)) {
     const reply = await send({ body, signed });
@@ -76,18 +77,18 @@ const LARGE_BYTES = 200 * 1024;
 export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_BYTES) }) });
   if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is accepted")];
-  const answered = `it is answered ${describeAnswer(reply.answer, false)}`;
-  // Small bodies arrive unchanged, so this body was cut.
+  const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
+  // Small bodies arrive unchanged, so this body was truncated.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
-    const fix = "Raise the limit of the proxy or parser that cuts or delays bodies.";
+    const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
     return [problem("body_cut", `a body of 200 KiB does not arrive completely: ${answered}`, fix)];
   }
   const fix =
-    'Raise the limit of the parser or proxy that refuses it (express.json({ limit: "256kb" }), client_max_body_size).';
+    'Raise the limit of the parser or proxy that refuses the body (express.json({ limit: "256kb" }), client_max_body_size).';
   return [warning("large_body_refused", `a body of 200 KiB is not accepted: ${answered}`, fix)];
 }
 
-/** Sends the only probe that is stored. It shows whether the store can write an event. */
+/** Sends the only probe that a receiver stores. The answer shows whether the store can write an event. */
 export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const data = { message: "A test event of signalbox doctor." };
   const event = { ...verificationEvent(), type: "webhook.test", data };
@@ -95,6 +96,6 @@ export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const { answer, code } = await send({ body, mayBeStored: true });
   const answered = describeAnswer(answer, false);
   if (isSuccess(answer)) return [ok("event_stored", `a test event is acknowledged: ${answered}`)];
-  const fix = faultOfCode(code)?.fix ?? "Read the receiver's log: it names the cause.";
+  const fix = faultOfCode(code)?.fix ?? "Read the receiver's log, which names the cause.";
   return [problem("event_not_stored", `a test event is answered ${answered}`, fix)];
 }

@@ -4,26 +4,26 @@ import type { Reply, Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody } from "./probe.js";
 
-/** A smaller difference is ignored. */
+/** A smaller difference between the clocks is ignored. */
 const WORTH_A_WARNING_SECONDS = 30;
-/** A receiver whose clock is less wrong than that accepts signatures of this age, in both directions. */
+/** A receiver whose clock differs by less than that accepts a signature of this age, and one that is as far in the future. */
 const NEARLY_TOO_OLD_SECONDS = DEFAULT_TOLERANCE_SECONDS - WORTH_A_WARNING_SECONDS;
 
-const AGREE = "the clocks of the receiver and this machine agree; a signature may be 300 s off";
+const AGREE = "the clocks of the receiver and this machine agree";
 const FIX =
-  "Set both clocks by NTP (compare them with `timedatectl` or `date -u`): the receiver refuses a signature that differs from its " +
-  "own clock by more than 300 s. If it has the option `clock`, check that too.";
+  "Set both clocks by NTP (compare them with `timedatectl` or `date -u`), because the receiver refuses a signature whose " +
+  "timestamp differs from its own clock by more than 300 s. If it uses the option `clock`, check that clock too.";
 
 /**
- * Compares the clocks by the answer's Date header. A proxy may have set that header, and the receiver may use a custom clock, so
- * this also sends signatures that are nearly too old or too early.
+ * Compares the clocks by the answer's Date header. A proxy may have set that header, and the receiver may use a custom clock,
+ * so this function also sends signatures that are nearly too old or too early.
  */
 export async function examineClock(subject: Subject): Promise<Finding[]> {
   const reply = subject.facts.contact as Reply;
   const ahead = secondsAhead(reply);
   const isOff = ahead !== null && Math.abs(ahead) > WORTH_A_WARNING_SECONDS;
   const difference = isOff
-    ? `by its Date header the receiver is ${formatAge(ahead * 1000)} ${ahead < 0 ? "behind" : "ahead of"} this machine`
+    ? `according to its Date header, the receiver is ${formatAge(ahead * 1000)} ${ahead < 0 ? "behind" : "ahead of"} this machine`
     : "its Date header does not show a difference";
   if (reply.code === "timestamp_out_of_tolerance") {
     return [blocker("clock_skewed", `the receiver refuses a signature that was made now; ${difference}`, FIX)];
@@ -51,7 +51,7 @@ async function tryEdges({ send }: Subject): Promise<Finding> {
   return warning("clock_skewed", found, FIX);
 }
 
-/** Null without a valid Date header, which has whole seconds, rounded down. */
+/** Returns null without a valid Date header. The header has whole seconds, rounded down, so half a second is added. */
 function secondsAhead({ headers, at }: Reply): number | null {
   const date = Date.parse(headers.date ?? "");
   return Number.isNaN(date) ? null : Math.round((date + 500 - at) / 1000);

@@ -29,13 +29,13 @@ const FAULTS: readonly Fault[] = [
     pattern: /SELF_SIGNED|^(UNABLE_TO_|CERT_|ERR_TLS_CERT)/,
     id: "tls_failed",
     found: "the server's certificate is not accepted",
-    fix: "Install a valid certificate for this name, from an authority that browsers accept, with its intermediates.",
+    fix: "Install a valid certificate for this name, from an authority that browsers accept, with its intermediate certificates.",
   },
   {
     pattern: /^(EPROTO|ERR_SSL_|ERR_TLS_)/,
     id: "tls_failed",
-    found: "the server does not use TLS on this port, or an old version",
-    fix: "Check whether the port is the one for https. A receiver serves only http, so it needs a proxy for TLS.",
+    found: "the server uses no TLS on this port, or it uses an old version of TLS",
+    fix: "Check whether this is the port for https. A receiver serves only http, so it needs a proxy for TLS.",
   },
   {
     pattern: /^/,
@@ -52,13 +52,14 @@ export function noConnection(code: string): Finding {
 
 function noAnswer(code: string, timeoutMs: number): Finding {
   if (code === "timeout") {
-    const fix = "Check that the handler answers every request. If it is only slow, raise --timeout.";
+    const fix = "Check that the handler answers every request. If the handler is only slow, raise --timeout.";
     return blocker(
       "no_answer",
       `the server accepted the connection, but did not answer within ${timeoutMs / 1000} s`,
       fix,
     );
   }
-  const fix = "Read the server's log: it closed the connection or crashed. An http URL on an https port does this too.";
+  const fix =
+    "Read the server's log: the server closed the connection or crashed. An http URL on an https port has the same effect.";
   return blocker("connection_broken", `the server ended the connection without an answer (${code})`, fix);
 }

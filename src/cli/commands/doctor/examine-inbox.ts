@@ -18,21 +18,22 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
   try {
     stats = statSync(db, { throwIfNoEntry: false });
     if (stats === undefined) {
-      const fix = "Pass the path that the receiver uses. If it is the same path, the receiver was never started.";
+      const fix =
+        "Pass the path that the receiver uses. If this is the receiver's path, the receiver was never started.";
       return [blocker("inbox_missing", `there is no file ${db}`, fix)];
     }
     if (!stats.isFile()) return [notOurs(`${db} is not a file`)];
     if (!isSqliteFile(db)) return [notOurs(`${db} is not an SQLite file`)];
   } catch (error) {
-    const fix = "Run this as the receiver's user. If this is that user, give it the right to read the file.";
+    const fix = "Run this command as the receiver's user. If you did, give that user the right to read the file.";
     return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
   }
   const path = realpathSync(db);
   const readOnly = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
   if (readOnly.length > 0) {
     const fix =
-      "Run this as the receiver's user. If this is that user, give it the right to write to the file and its folder, where SQLite " +
-      "creates -wal, -shm and -owner, and mount the disk read-write.";
+      "Run this command as the receiver's user. If you did, give that user the right to write to the file and its folder, where " +
+      "SQLite creates -wal, -shm and -owner, and mount the disk read-write.";
     return [blocker("inbox_not_writable", `this user cannot write to ${readOnly.join(" and ")}`, fix)];
   }
   return [ok("inbox_file", `${path}, ${formatBytes(stats.size)}`)];
@@ -64,11 +65,11 @@ function* diskFaults(path: string, type: number | undefined, freeBytes: number):
     yield refusedWith("inbox_on_network", error);
   }
   if (type === TMPFS || type === RAMFS) {
-    const fix = "Put the inbox on a disk: at the next reboot, acknowledged events are lost before they are handed off.";
+    const fix = "Put the inbox on a disk. Otherwise a reboot loses acknowledged events that were not handed off yet.";
     yield warning("inbox_in_memory", `${folder} is a file system in memory`, fix);
   }
   if (type === OVERLAYFS) {
-    const fix = "Put the inbox on a volume: a new container starts with an empty inbox.";
+    const fix = "Put the inbox on a volume. Otherwise a new container starts with an empty inbox.";
     yield warning("inbox_in_container", `${folder} is in the writable layer of a container`, fix);
   }
   const free = `${formatBytes(freeBytes)} free on the disk of ${folder}`;
@@ -77,12 +78,12 @@ function* diskFaults(path: string, type: number | undefined, freeBytes: number):
       "Free disk space: below 64 MiB the inbox does not grow, and deliveries are answered 503 (store_unavailable).";
     yield problem("disk_full", free, fix);
   } else if (freeBytes < LOW_DISK_BYTES) {
-    yield warning("disk_low", free, "Free disk space. An event needs the size of its body and about 1 KiB.");
+    yield warning("disk_low", free, "Free disk space. An event needs about 1 KiB more than the size of its body.");
   }
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (walBytes > MOST_WAL_BYTES) {
     const fix =
-      "Find a program that reads the inbox for a long time (a backup, an open sqlite3 shell). Without one, restart the receiver.";
+      "Find a program that reads the inbox for a long time (a backup, an open sqlite3 shell). If there is none, restart the receiver.";
     yield warning("wal_large", `the write-ahead log has ${formatBytes(walBytes)}; about 8 MiB is usual`, fix);
   }
 }
@@ -93,11 +94,11 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   try {
     if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
-    const fix = "Run this as the receiver's user, and find out what that file is.";
+    const fix = "Run this command as the receiver's user, and find out what that file is.";
     return [warning("inbox_not_checked", `${lockFile} could not be opened (${errorCode(error)})`, fix)];
   }
   const fix =
-    "Start the receiver. If it runs, it uses another file: compare the path of its sqliteStore(…), in its working folder, with --db.";
+    "Start the receiver. If it runs, it uses another file: compare --db with the path in its sqliteStore(…), which is relative to its working folder.";
   return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
 }
 
@@ -122,11 +123,11 @@ function isLocked(lockFile: string): boolean {
   }
 }
 
-/** The check reads about 150 MB of the file per second. Until it ends, the write-ahead log of the receiver grows. */
+/** The check reads about 150 MB of the file per second. Until the check ends, the write-ahead log of the receiver grows. */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 const BUSY_MS = 2000;
 
-/** Opened read-only: the receiver recovers the write-ahead log after a crash when it starts. */
+/** Opens the file read-only, because only the receiver should recover the write-ahead log after a crash. */
 export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] {
   const path = realpathSync(givenPath);
   const driver = loadDriver();
@@ -138,12 +139,12 @@ export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] 
   } catch (error) {
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
-      const fix = "Try again. If it stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
+      const fix = "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return [damaged(path, code)];
-    const fix = "Check the disk, and the rights of the file, its -wal and its -shm. Then try again.";
+    const fix = "Check the disk, and the rights of the file, its -wal and its -shm, and try again.";
     return [warning("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
   } finally {
     db?.close();
@@ -155,7 +156,7 @@ function durabilityOf(db: Database.Database): Finding {
     const found = "the write-ahead log is synced before an acknowledgement (wal-fdatasync)";
     return ok("inbox_durability", found);
   }
-  const fix = "Restart the receiver, which turns it on. Other programs must not change journal_mode.";
+  const fix = "Restart the receiver, which turns the log on. Other programs must not change journal_mode.";
   return problem("inbox_not_wal", "the file has no write-ahead log", fix);
 }
 
@@ -163,7 +164,7 @@ function soundnessOf(db: Database.Database, path: string): Finding {
   const { size } = statSync(path);
   if (size > MOST_CHECKED_BYTES) {
     const fix = `Stop the receiver and run: sqlite3 ${shellQuote(path)} "PRAGMA quick_check" (about a second for each 150 MB).`;
-    return warning("inbox_not_checked", `${formatBytes(size)} are too much to check while a receiver runs`, fix);
+    return warning("inbox_not_checked", `${formatBytes(size)} is too much to check while a receiver runs`, fix);
   }
   const found = db.pragma("quick_check(1)", { simple: true }) as string;
   return found === "ok" ? ok("inbox_sound", "SQLite's quick_check finds no damage") : damaged(path, found);

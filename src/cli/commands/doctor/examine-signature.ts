@@ -18,7 +18,7 @@ export async function examineForgery({ send, facts }: Subject): Promise<Finding[
 export async function examineStaleness({ send, facts }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody(), skewSeconds: -600 });
   const { answer } = reply;
-  // The body was changed in transit, which a later examination reports. The age was not checked.
+  // The receiver did not check the age, because the body was changed in transit. A later examination reports the change.
   if (facts.isSignalbox === true && verdictOf(reply) === "mismatched") return [];
   if (isRefusal(answer)) return [ok("stale_refused", "a signature that is 10 minutes old is refused")];
   if (!isSuccess(answer)) return [unexpected("a signature that is 10 minutes old", answer)];
@@ -27,48 +27,49 @@ export async function examineStaleness({ send, facts }: Subject): Promise<Findin
 }
 
 function unexpected(what: string, answer: Answer): Finding {
-  const found = `${what} is not refused with 4xx, but answered ${describeAnswer(answer, false)}`;
-  return warning("answer_unexpected", found, "Find out which program answers that, and read its log.");
+  const found = `${what} is answered ${describeAnswer(answer, false)}, but must be refused with 4xx`;
+  return warning("answer_unexpected", found, "Find out which program gives this answer, and read its log.");
 }
 
 /**
  * Finds out whether the receiver has the secret. Its answers only show whether a signature matches the receiver's key and the
- * bytes that arrived. So if the secret is wrong, this signs with the key that each usual mistake would result in.
+ * bytes that arrived. If no given secret matches, this function tries the wrong keys that common mistakes produce. The key that
+ * matches shows which mistake was made.
  */
 export async function examineSecret(subject: Subject): Promise<Finding[]> {
   const { secrets, facts } = subject;
   const known: string[] = [];
-  for (const key of secrets) if (await isKeyOf(subject, key)) known.push(key);
+  for (const key of secrets) if (await matchesKey(subject, key)) known.push(key);
   const [first] = known;
   if (first === undefined) return [await explainMismatch(subject)];
   facts.key = first;
   if (known.length === secrets.length) return [ok("secret", "the receiver knows every secret that was given")];
   const unknown = secrets.flatMap((key, index) => (known.includes(key) ? [] : [index + 1]));
-  const found = `the receiver does not know number ${unknown.join(", ")} of the ${secrets.length} secrets`;
-  const fix = "Add it to the receiver's secrets. If it is an old secret, leave it out here.";
+  const found = `of the ${secrets.length} given secrets, the receiver does not know number ${unknown.join(", ")}`;
+  const fix = "Add it to the receiver's secrets. If it is an old secret, do not give it to this command.";
   return [warning("secret_partly_known", found, fix)];
 }
 
 async function explainMismatch(subject: Subject): Promise<Finding> {
   const { secrets, facts } = subject;
   for (const secret of secrets) {
-    if (await isKeyForEmptyBody(subject, secret)) return knowsSecret(subject, secret);
+    if (await matchesEmptyBody(subject, secret)) return knowsSecret(subject, secret);
   }
   for (const { key, id, found, fix } of secrets.flatMap((secret) => secretMistakes(secret, "receiver"))) {
-    if (!(await isKeyForEmptyBody(subject, key)) && !(await isKeyOf(subject, key))) continue;
+    if (!(await matchesEmptyBody(subject, key)) && !(await matchesKey(subject, key))) continue;
     facts.key = key;
     return problem(id, found, fix);
   }
   for (const secret of secrets) {
-    if (await isKeyOfChangedBody(subject, secret)) return knowsSecret(subject, secret);
+    if (await matchesChangedBody(subject, secret)) return knowsSecret(subject, secret);
   }
   const fix =
-    "Compare both with the secret that the service showed (run `printenv SIGNALS_SECRET | sha256sum` on both sides): it may " +
-    "be from another registration or environment, or from before a rotation.";
+    "Compare the given secrets and the receiver's with the secret that the service showed (run `printenv SIGNALS_SECRET | " +
+    "sha256sum` on both sides). One may be from another registration or environment, or from before a rotation.";
   // A signalbox receiver answers with a code. A bare 401 can be from any program.
   const other =
     facts.isSignalbox === true ? "" : " Or a gateway in front of the receiver refuses every request with 401.";
-  return blocker("secret_unknown", "no secret that was given is the receiver's", fix + other);
+  return blocker("secret_unknown", "the receiver uses none of the given secrets", fix + other);
 }
 
 function knowsSecret({ facts }: Subject, secret: string): Finding {
@@ -76,17 +77,20 @@ function knowsSecret({ facts }: Subject, secret: string): Finding {
   return ok("secret", "the receiver knows the secret, but the signed bytes do not arrive unchanged");
 }
 
-async function isKeyOf({ send }: Subject, key: string | Buffer): Promise<boolean> {
+async function matchesKey({ send }: Subject, key: string | Buffer): Promise<boolean> {
   return verdictOf(await send({ body: verificationBody(), key })) === "matched";
 }
 
-/** An empty body cannot be changed in transit. Only signalbox is known to accept one without an error. */
-async function isKeyForEmptyBody({ send, facts }: Subject, key: string | Buffer): Promise<boolean> {
+/**
+ * An empty body cannot be changed in transit. Other receivers may answer an empty body with an error, so only signalbox gets
+ * one.
+ */
+async function matchesEmptyBody({ send, facts }: Subject, key: string | Buffer): Promise<boolean> {
   if (facts.isSignalbox !== true) return false;
   return verdictOf(await send({ body: Buffer.alloc(0), key })) === "matched";
 }
 
-async function isKeyOfChangedBody({ send }: Subject, key: string): Promise<boolean> {
+async function matchesChangedBody({ send }: Subject, key: string): Promise<boolean> {
   const body = verificationBody();
   for (const { body: signed } of bodyVariants(body)) {
     if (verdictOf(await send({ body, signed, key })) === "matched") return true;

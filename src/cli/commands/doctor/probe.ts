@@ -10,8 +10,8 @@ import type { Surroundings } from "./surroundings.js";
 const CHALLENGE = `doctor-${randomBytes(18).toString("base64url")}`;
 
 /**
- * A `webhook.verification`, which a receiver answers but does not hand off. The keys are sorted and no character needs an escape,
- * so most programs that rewrite JSON do not change it.
+ * A `webhook.verification`, which a receiver answers, but does not store or hand off. The keys are sorted and no character
+ * needs an escape, so most programs that rewrite JSON do not change it.
  */
 export function verificationEvent(extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
@@ -28,8 +28,8 @@ export function verificationBody(extra?: Readonly<Record<string, unknown>>): Buf
 }
 
 /**
- * A receiver stores an authentic event that is not a verification. It refuses one that was signed so long ago, and the code of
- * the refusal still shows whether the signature matches.
+ * Probes that must not be stored get a timestamp this long ago. The receiver refuses them, and its error code still shows
+ * whether the signature matches.
  */
 const LONG_AGO_SECONDS = -1_000_000_000;
 
@@ -62,8 +62,9 @@ function isVerification(signed: Buffer): boolean {
 }
 
 /**
- * Whether the answer shows that the signature matches. A receiver checks the digest before the age, so a signature that is
- * refused for its age matches.
+ * Whether the answer shows that the signature matches. A receiver checks the digest before the age, so if the receiver refuses
+ * a signature only because of its age, the signature matched. A 401 without a code counts as `mismatched`, unless it asks for a
+ * login. Any other answer is `unclear`.
  */
 export function verdictOf({ answer, code, headers, isVerified }: Reply): "matched" | "mismatched" | "unclear" {
   if (isVerified || code === "timestamp_out_of_tolerance") return "matched";

@@ -45,7 +45,7 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
       if (asJson) for (const row of rowsOf(outcome)) terminal.printJson(row);
       else addText(outcome);
     },
-    /** Prints pending skipped examinations, and the counts on stderr. */
+    /** Prints the skipped examinations that are not printed yet, and the counts on stderr. */
     summarise(): void {
       flushSkipped();
       const { green, red, yellow } = terminal.notePaint;

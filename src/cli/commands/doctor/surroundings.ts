@@ -16,7 +16,7 @@ export const SURROUNDINGS = {
       return null;
     }
   },
-  /** @throws what loading the driver throws */
+  /** @throws Error when the driver cannot be loaded */
   sqliteVersion(): string {
     const driver = loadDriver();
     const db = new driver(":memory:");
@@ -26,7 +26,7 @@ export const SURROUNDINGS = {
       db.close();
     }
   },
-  /** @throws when the host has no address */
+  /** @throws Error when the host has no address */
   async resolve(host: string): Promise<string[]> {
     if (isIP(host) !== 0) return [host];
     const found = await lookup(host, { all: true });

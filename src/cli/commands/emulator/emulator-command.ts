@@ -7,7 +7,7 @@ import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { environmentError, EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
 import { isTermination } from "../../console/interruption.js";
-import { collect, notBlank, wholeNumber } from "../../options/parse-option.js";
+import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { reportEvent } from "./report-event.js";
 
 interface EmulatorCommandOptions {
@@ -29,19 +29,27 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     .description(
       "Run the service on this machine: its REST API, its signals, and a control API that advances its clock.",
     )
-    .option("--port <n>", "the port to listen on; 0 takes a free port", wholeNumber(0, 65_535), 4010)
-    .option("--host <address>", "the address to listen on", notBlank, "127.0.0.1")
+    .option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4010)
+    .option("--host <address>", "the address to listen on", notEmpty, "127.0.0.1")
     .option(
       "--control-token <token>",
-      "the control API answers only callers that send this token, and answers them from any machine. Without a token every " +
-        "user of this machine can read all signing secrets. Other users can see the token in the list of processes, so " +
-        "prefer the variable (default: SIGNALS_CONTROL_TOKEN)",
-      notBlank,
+      "the control API accepts only calls with this token, but then also from other machines. Without a token every user of " +
+        "this machine can read all signing secrets. Other users can see the token in the process list, so prefer to set " +
+        "SIGNALS_CONTROL_TOKEN",
+      notEmpty,
     )
-    .option("--db <file>", "keep the state in this file; the next start continues from it", notBlank)
+    .option("--db <file>", "keep the state in this file; the next start continues from it", notEmpty)
     .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
-    .option("--now <time>", "the start of the service's clock, such as 2026-11-01 or 2026-11-01T09:00:00Z", notBlank)
-    .option("--assume <name=value>", "set a behavior that the service's document does not define (repeatable)", collect)
+    .option(
+      "--now <time>",
+      "the time at which the service's clock starts, such as 2026-11-01 or 2026-11-01T09:00:00Z",
+      notEmpty,
+    )
+    .option(
+      "--assume <name=value>",
+      "set a behaviour that the service's document does not define (repeatable)",
+      collect,
+    )
     .option(
       "--allow-loopback-http",
       "allow http:// webhooks to this machine; signatures then use this machine's clock, not the service's",
@@ -56,7 +64,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     ],
     [
       "signalbox emulator --port 0 --json > emulator.ndjson &",
-      "Start it from a script: the first line holds the addresses, the keys and the process id",
+      "Start the service from a script: the first line holds the addresses, the keys and the process id",
     ],
     ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
   ]);
@@ -65,7 +73,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
-  // Imported here, because this takes long and other commands do not need it.
+  // Imported here, because these imports take long and other commands do not need them.
   if (options.openapi) {
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
@@ -76,7 +84,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const startAt = options.now === undefined ? undefined : startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
   const { demoAccounts, reportStart } = await import("./report-start.js");
-  // An existing file has its accounts. Their keys were shown when the file was created.
+  // An existing file already has accounts. Their keys were shown when the file was created.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
   const controlToken = options.controlToken ?? (cli.env["SIGNALS_CONTROL_TOKEN"] || undefined);
@@ -111,17 +119,17 @@ export async function readAssumptions(
   });
   // parseAssumption has checked each value.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
-  // A receiver on this machine compares signatures with this machine's clock, so it would refuse those of another clock.
+  // A receiver on this machine uses this machine's clock, so it would refuse signatures with timestamps of another clock.
   if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
   return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
 }
 
-/** Completes a day to a date-time. `createEmulator` checks it. */
+/** Adds midnight to a day. `createEmulator` checks the result. */
 function startTime(typed: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
 }
 
-/** @throws CliError when Express is missing, or when an option is wrong */
+/** @throws CliError when Express is missing or one of these flags is wrong; other errors are not changed */
 async function open(options: EmulatorOptions): Promise<Emulator> {
   try {
     const { createEmulator } = await import("../../../emulator/instance/create-emulator.js");

@@ -5,7 +5,10 @@ import type { Terminal } from "../../console/terminal.js";
 
 export interface Reporting {
   isJson: boolean;
-  /** The address of the control API. `null` before the emulator listens; deliveries can be sent earlier. */
+  /**
+   * The address of the control API. `null` until the emulator listens. Events can happen earlier, because deliveries can be
+   * sent earlier.
+   */
   controlUrl: () => string | null;
   needsToken: boolean;
 }
@@ -78,6 +81,6 @@ export function clockHelp(aheadSeconds: number): string {
   const side = aheadSeconds > 0 ? "ahead of" : "behind";
   return (
     `The service's clock is ${Math.abs(aheadSeconds)} s ${side} this machine's clock. A receiver refuses signatures that differ ` +
-    "by more than 300 s from its own clock, so start with --assume signatureClock=machine, or set the receiver's clock to the service's"
+    "by more than 300 s from its own clock, so start with --assume signatureClock=machine, or set the receiver's clock to the service's clock"
   );
 }

@@ -18,7 +18,7 @@ interface DemoAccount {
   key: string;
 }
 
-/** A Pro account without limits, and an account with the limits of Developer Access. Each call makes new keys. */
+/** A Pro account without a monthly quota, and an account with the limits of Developer Access. Each call makes new keys. */
 export function demoAccounts(): DemoAccount[] {
   return [
     { name: "Pro", tier: "pro", key: newKey() },
@@ -82,10 +82,10 @@ async function printStart(emulator: Emulator, now: string, start: Start, termina
 
 const WIDTH = 18;
 const OPEN_CONTROL =
-  "every user of this machine can call it and read all signing secrets; --control-token prevents that";
+  "every user of this machine can call the control API and read all signing secrets; --control-token prevents that";
 
 function textOfData({ db, isNew }: Start): string {
-  if (db === undefined) return "in memory; lost at the end (--db FILE keeps it)";
+  if (db === undefined) return "in memory; lost when the service stops (--db FILE keeps it)";
   return isNew ? `${resolve(db)} (new)` : resolve(db);
 }
 
@@ -124,9 +124,9 @@ function timeNote(now: string, { assumptions }: Start): string | null {
 function networkNote({ host, controlToken }: Start): string | null {
   if (isLoopbackHost(host)) return null;
   return (
-    `note: other machines can reach ${host}. The REST API needs a key, except the product profile. The control API ` +
+    `note: other machines can connect to ${host}. The REST API needs a key, except for the product profile. The control API ` +
     (controlToken === undefined
-      ? "answers only this machine, which includes a proxy or tunnel on this machine"
+      ? "answers only connections from this machine. A proxy or tunnel on this machine counts as this machine, so its users can call the control API too"
       : "needs the control token")
   );
 }

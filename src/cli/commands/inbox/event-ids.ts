@@ -2,12 +2,12 @@ import { CliError, EXIT } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { listPages, type OpenInbox } from "./open-inbox.js";
 
-/** An event without a usable id has the hash of its bytes as its id. Tables show this number of its digits. */
+/** An event without a usable id has the hash of its bytes as its id. Tables show this number of digits of the hash. */
 const SHOWN_DIGITS = 16;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
 
-/** The form of an id in tables. */
+/** The id as tables show it. */
 export function shortId(eventId: string): string {
   return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
 }

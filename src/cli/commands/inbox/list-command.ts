@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import { EVENT_STATES, type EventState } from "../../../inbox/store.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
-import { notBlank, wholeNumber } from "../../options/parse-option.js";
+import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
 import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
@@ -18,9 +18,9 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
   const command = inbox.command("ls").description("List events, oldest first.");
   addInboxOptions(command)
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
-    .option("--type <type>", "only events of this type, such as signal.published", notBlank)
+    .option("--type <type>", "only events of this type, such as signal.published", notEmpty)
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
-    .option("--after <seq>", "only events with a higher sequence number; gives the next page", wholeNumber(0));
+    .option("--after <seq>", "only events with a higher sequence number, which are the next page", wholeNumber(0));
   withExamples(command, [
     ["signalbox inbox ls --db signals.db", "List the 50 oldest events"],
     ["signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId", "Print the ids of the dead events"],
@@ -37,10 +37,11 @@ async function list(options: ListOptions, { cli: { terminal } }: CommandContext)
     const page = found.slice(0, limit);
     if (json) for (const entry of page) terminal.printJson(entry);
     else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);
-    if (found.length > limit) terminal.note(`there are more events: --after ${page.at(-1)?.seq ?? 0}`);
+    if (found.length > limit)
+      terminal.note(`there are more events; for the next page add --after ${page.at(-1)?.seq ?? 0}`);
     if (page.length > 0 || after !== undefined) return;
-    const inState = state === undefined ? "" : ` is ${state}`;
-    if (state ?? type) terminal.note(`no event${inState}${type === undefined ? "" : ` of type ${echoed(type)}`}`);
+    const ofType = type === undefined ? "" : ` of type ${echoed(type)}`;
+    if (state ?? type) terminal.note(`no event${ofType} is ${state ?? "in the inbox"}`);
     await noteOtherEndpoint(inbox, terminal);
   });
   return EXIT.ok;

@@ -27,35 +27,36 @@ interface Move {
   /** Move all events in this state. `null`: move the events in `ids`. */
   state: EventState | null;
   options: MoveOptions;
-  /** The text for each outcome. */
-  texts: Readonly<Record<ReplayOutcome, string>>;
+  /** Names a moved event in the totals. */
+  moved: "retried" | "discarded";
+  /** The text for each outcome that `act` can return. */
+  texts: Readonly<Partial<Record<ReplayOutcome, string>>>;
   act: (inbox: OpenInbox, eventIds: readonly string[]) => Promise<ReplayOutcome[]>;
 }
 
-const RETRY: Pick<Move, "texts" | "act"> = {
+const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
+  moved: "retried",
   texts: {
     moved: "ready again",
-    duplicate: "done: the same event was accepted before under its real id",
+    duplicate: "done: this quarantined event was also accepted earlier, under the id inside its payload",
     not_found: "not found",
-    wrong_state: "not moved: it is ready or leased already",
-    payload_gone: "not moved: its payload was deleted",
-    still_unusable: "not moved: this release cannot use it",
+    wrong_state: "not retried: it is ready or leased already",
+    payload_gone: "not retried: its payload was deleted",
+    still_unusable: "not retried: this version of signalbox cannot use it",
   },
   async act({ store, endpoint }, eventIds) {
-    // Imported here: the other commands start faster.
+    // Imported here, so that the other commands start faster.
     const { replayEvents } = await import("../../../inbox/replay.js");
     return replayEvents(store, endpoint, eventIds, Date.now());
   },
 };
 
-const DISCARD: Pick<Move, "texts" | "act"> = {
+const DISCARD: Pick<Move, "moved" | "texts" | "act"> = {
+  moved: "discarded",
   texts: {
     moved: "discarded",
-    duplicate: "done: the same event was accepted before",
     not_found: "not found",
     wrong_state: "not discarded: it is neither dead nor quarantined",
-    payload_gone: "not discarded: its payload was deleted before",
-    still_unusable: "not discarded",
   },
   act: ({ store, endpoint }, eventIds) =>
     store.discard(
@@ -69,7 +70,9 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   const retry = addSelectOptions(
     inbox
       .command("retry")
-      .description("Hand events off again: dead or done events, and quarantined events that this release can use."),
+      .description(
+        "Hand events off again: dead or done events, and quarantined events that this version of signalbox can use.",
+      ),
   );
   withExamples(retry, [
     ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
@@ -93,7 +96,7 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   ]);
   runs(discard, context, (ids: string[], options: MoveOptions) => {
     const state = selectedState(ids, options);
-    // An option, because a script could not answer a question.
+    // This is an option, because a script could not answer a question.
     if (state !== null && !options.yes) throw usageError(`this deletes the payload of all ${state} events: add --yes`);
     return moveEvents({ ids, state, options, ...DISCARD }, context);
   });
@@ -117,24 +120,25 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   const { terminal, signal } = cli;
   let moved = 0;
   let stayed = 0;
+  const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
   await withInbox(move.options, async (inbox) => {
     for await (const ids of selectIds(inbox, move.ids, move.state)) {
       throwIfInterrupted(signal);
       const outcomes = await move.act(inbox, ids);
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {
-        // A duplicate counts as moved: its event is done now.
+        // A duplicate counts as moved, because it is done now.
         if (outcome === "moved" || outcome === "duplicate") moved += 1;
         else stayed += 1;
       }
       if (move.options.json) for (const { id, outcome } of rows) terminal.printJson({ eventId: id, outcome });
       else for (const line of tableOf(rows, move.texts, terminal.paint)) terminal.print(line);
-      terminal.progress(`${moved} moved, ${stayed} not moved`);
+      terminal.progress(totals());
     }
     if (moved + stayed === 0) {
       terminal.note(`no event is ${move.state ?? "selected"}`);
       await noteOtherEndpoint(inbox, terminal);
-    } else if (moved + stayed > 1) terminal.note(`${moved} moved, ${stayed} not moved`);
+    } else if (moved + stayed > 1) terminal.note(totals());
   });
   return stayed === 0 ? EXIT.ok : EXIT.failed;
 }
@@ -147,7 +151,10 @@ function tableOf(
   return formatTable(
     rows.map(({ id, outcome }) => [
       { text: outcome === "not_found" ? echoed(id) : shortId(id) },
-      { text: texts[outcome], paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red },
+      {
+        text: texts[outcome] ?? outcome,
+        paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red,
+      },
     ]),
   );
 }

@@ -4,7 +4,7 @@ import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../options/exit.js";
-import { notBlank } from "../../options/parse-option.js";
+import { notEmpty } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 
@@ -23,15 +23,15 @@ export interface OpenInbox {
 
 export function addInboxOptions(command: Command): Command {
   return command
-    .requiredOption("--db <file>", "the inbox's SQLite file", notBlank)
-    .option("--endpoint <name>", "the receiver's endpoint", notBlank, "default")
+    .requiredOption("--db <file>", "the inbox's SQLite file", notEmpty)
+    .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
     .option("--json", "print NDJSON");
 }
 
 /**
  * Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time.
  *
- * @throws CliError when the file is not an SQLite file; SignalboxError `store_…`
+ * @throws CliError when the file is not an SQLite file; SignalboxError `store_…` when the store cannot use it
  */
 export async function withInbox<Result>(
   { db, endpoint }: InboxOptions,
@@ -39,7 +39,7 @@ export async function withInbox<Result>(
 ): Promise<Result> {
   const found = statSync(db, { throwIfNoEntry: false });
   if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
-  // The store would report a damaged file, and would create an inbox in an empty file.
+  // The store would report another kind of file as damaged, and would create an inbox in an empty file.
   if (!found.isFile() || !isSqliteFile(db)) {
     throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
   }
@@ -53,7 +53,7 @@ export async function withInbox<Result>(
   }
 }
 
-/** The number of entries that are read at once, because an inbox can be larger than memory. */
+/** The number of entries that are read at a time, because an inbox can be larger than memory. */
 const PAGE = 500;
 
 /** All entries of the endpoint, page by page. */

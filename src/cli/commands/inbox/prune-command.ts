@@ -10,7 +10,7 @@ interface PruneOptions extends InboxOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Small, so that a running receiver can write between two batches. */
+/** A small number, so that a running receiver can write between two batches. */
 const ROWS_AT_ONCE = 500;
 
 export function addPruneCommand(inbox: Command, context: CommandContext): void {

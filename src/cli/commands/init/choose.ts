@@ -24,7 +24,7 @@ export interface Choices {
 
 const SUGGESTION = "my-receiver";
 
-/** Reads the options. On a terminal the user is asked for missing values. */
+/** Reads the options. On a terminal it asks the user for missing values. */
 export async function choose(given: Given, cli: Cli): Promise<Choices> {
   const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
   const asker = hasUser ? await createAsker(cli) : null;
@@ -46,7 +46,7 @@ async function isReplacing(
   asker: Asker | null,
 ): Promise<boolean> {
   const hasContent = isTaken(directory);
-  // The folder of an add-on has to hold an app.
+  // An add-on is written into the folder of an app, which is not empty.
   if (force || kind === "add-on" || !hasContent) return force;
   const shown = echoed(directory);
   if (asker !== null && (await asker.confirm(`${shown} is not empty. Replace files of the same name?`))) return true;
@@ -57,9 +57,9 @@ type Asker = Awaited<ReturnType<typeof createAsker>>;
 
 /** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
 async function createAsker({ stdin, stderr, signal }: Cli) {
-  // Imported here: runs without a question start faster.
+  // Imported here, so that runs without a question start faster.
   const { confirm, isCancel, select, text } = await import("@clack/prompts");
-  // Some terminals report 0 columns. The questions would have one character in each line.
+  // Some terminals report 0 columns. With 0 columns, each line of a question would have one character.
   if (stderr.columns === 0) stderr.columns = 80;
   if (stderr.rows === 0) stderr.rows = 24;
   const common = { input: stdin, output: stderr, signal };

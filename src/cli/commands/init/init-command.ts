@@ -3,7 +3,7 @@ import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Cli } from "../../console/cli.js";
 import { shellQuote } from "../../console/shell-quote.js";
-import { notBlank } from "../../options/parse-option.js";
+import { notEmpty } from "../../options/parse-option.js";
 import { formatTable } from "../../console/table.js";
 import { choose, type Choices } from "./choose.js";
 import { makeProject, type ProjectOptions } from "./make-project.js";
@@ -34,20 +34,20 @@ export function addInitCommand(program: Command, context: CommandContext): void 
     .option(
       "--into <folder>",
       "with --template add-on: the folder for the new files, inside the app (default: signals)",
-      notBlank,
+      notEmpty,
     )
     .option("--no-install", "do not install the dependencies")
     .option("--no-git", "do not make a git repository")
     .addOption(
       new Option(
         "--package-manager <name>",
-        "the package manager (default: the one that runs this command, or npm)",
+        "the package manager (default: the package manager that runs this command, otherwise npm)",
       ).choices(PACKAGE_MANAGERS),
     )
     .option(
       "--signalbox <spec>",
       "the signalbox to depend on: a version, a tarball or a folder (default: the signalbox that runs this command)",
-      notBlank,
+      notEmpty,
     )
     .option("--json", "print one JSON document that lists the written files, and ask no questions");
   const list = formatTable(TEMPLATES.map(({ name, description }) => [{ text: `  ${name}` }, { text: description }]));
@@ -81,16 +81,16 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   return makeProject({ ...choices, template }, options, cli);
 }
 
-/** Writes the files of the add-on, and prints the steps that the user does by hand. */
+/** Writes the files of the add-on, and prints the steps that the user has to do by hand. */
 async function addToApp(
   { template, directory, replace }: Choices,
   { into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
-  // Imported here: other commands start faster without it.
+  // Imported here, so that other commands start faster.
   const { planAddOn } = await import("./add-on/plan-add-on.js");
   const spec = signalboxSpec(signalbox, directory);
-  // The name is enough for a version of the registry that the user did not choose.
+  // Without --signalbox, and if the version is in the registry, the name alone is enough.
   const isDefault = signalbox === undefined && !spec.startsWith("file:");
   const install = isDefault ? "signalbox" : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
   const plan = planAddOn(directory, { into, force: replace, packageManager, signalbox: install });

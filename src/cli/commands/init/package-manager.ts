@@ -38,7 +38,7 @@ const IN_DOCKER: Readonly<Record<PackageManager, readonly (readonly [npm: string
   ],
 };
 
-/** Replaces the commands of npm in a text by the commands of another package manager. */
+/** Replaces the commands of npm in a text with the commands of another package manager. */
 export function withCommandsOf(packageManager: PackageManager, text: string): string {
   if (packageManager === "npm") return text;
   const inDocker = IN_DOCKER[packageManager].reduce((result, [npm, own]) => result.replaceAll(npm, own), text);
@@ -86,13 +86,13 @@ export function approveBuilds(
   const pins = nodeMajor < MIN_NODE_FOR_13 ? FOR_OLDER_NODE : null;
   if (packageManager === "pnpm") {
     const settings = {
-      // pnpm 10 reads these two, later versions `allowBuilds`.
+      // pnpm 10 reads the first two settings. Later versions read `allowBuilds`.
       onlyBuiltDependencies: allowed,
       ignoredBuiltDependencies: names.filter((name) => !allowScripts[name]),
       allowBuilds: allowScripts,
       ...(pins && { overrides: pins }),
     };
-    // JSON is YAML.
+    // Each JSON value is also valid YAML.
     const lines = Object.entries(settings).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
     return [{ path: "pnpm-workspace.yaml", content: lines.join("") }];
   }

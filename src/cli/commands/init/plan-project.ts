@@ -42,7 +42,8 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
     for (const path of filesOf(join(FOLDER, layer))) {
       const content = readFileSync(join(FOLDER, layer, path), "utf8");
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
-      // Under their real names, .gitignore would affect how npm packs signalbox, and .oxlintrc.json its lint.
+      // These names begin with _ here. Otherwise .gitignore would affect how npm packs signalbox, and .oxlintrc.json how
+      // signalbox is linted.
       else contents.set(path.replace(/^_/, "."), content);
     }
   }

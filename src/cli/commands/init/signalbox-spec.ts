@@ -8,9 +8,9 @@ import { echoed } from "../../console/printable.js";
 const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/[\\/]$/, "");
 
 /**
- * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` that is the version of the
- * running signalbox. If the running signalbox was installed from a tarball or a folder, a registry might not have that
- * version, so it is the same tarball or folder.
+ * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` the project depends on the
+ * version of the running signalbox. If the running signalbox was installed from a tarball or a folder, a registry might not
+ * have that version, so the project depends on the same tarball or folder.
  *
  * @param given the value of `--signalbox`: a path or a version
  * @throws CliError when the given tarball or folder does not exist

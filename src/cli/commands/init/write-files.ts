@@ -39,7 +39,7 @@ export function writeFiles(
       assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
-      // Added before the write, because a failed write may leave a part of the file.
+      // The undo step is added before the write, because a failed write may leave a part of the file.
       if (before !== null) undo.push({ path: target, act: () => writeFileSync(target, before) });
       else {
         // The flag makes this fail if another process has created the file.

@@ -3,11 +3,11 @@ import type { ServiceLocale } from "../../../api/locale.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { addServiceOptions } from "../../options/api-key.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { collect, httpUrl, notBlank, wholeNumber } from "../../options/parse-option.js";
+import { collect, httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import type { RegisterOptions } from "./register-webhooks.js";
 import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 
-// Not imported from the contract, which loads the schemas of all answers.
+// Not imported from the contract, because that import loads the schemas of all answers.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =
@@ -34,7 +34,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     .option(
       "--secret-file <file>",
       "the file that the secrets are added to, one per line",
-      notBlank,
+      notEmpty,
       DEFAULT_SECRET_FILE,
     );
   addServiceOptions(command)
@@ -46,7 +46,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Store the secrets in another file"],
   ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
   runs(command, context, async (options: RegisterOptions) => {
-    // Imported here: other commands start faster without the client.
+    // Imported here, so that other commands start faster.
     const { registerWebhooks } = await import("./register-webhooks.js");
     return registerWebhooks(options, context);
   });

@@ -91,10 +91,10 @@ async function registerOne(
 ): Promise<NewRegistration> {
   const writer = openSecretWriter(secretFile);
   try {
-    const ifCutShort =
-      `${printable(url)} may be registered with a secret that is lost. If the dashboard shows it, delete it there. ` +
-      `Then delete ${printable(writer.lock)}`;
-    setUnfinished({ atMostMs: timeout * 1000, ifCutShort });
+    const ifInterrupted =
+      `${printable(url)} may be registered with a secret that is lost. If the dashboard shows this registration, delete it there. ` +
+      `After that, delete ${printable(writer.lock)}`;
+    setUnfinished({ atMostMs: timeout * 1000, ifInterrupted });
     const registration = await client.registerWebhook({ url, locale, signal_types: types });
     keep(writer, registration.signing_secret, registration.id);
     if (writer.takesRights) {
@@ -105,7 +105,7 @@ async function registerOne(
     const made = registeredAnyway(error);
     if (made === null) throw error;
     keep(writer, made.secret, made.id);
-    terminal.note(`the answer holds a secret, which is in ${printable(secretFile)} now`);
+    terminal.note(`the answer contained a secret, which was stored in ${printable(secretFile)}`);
     throw error;
   } finally {
     writer.close();
@@ -117,11 +117,11 @@ function keep(writer: SecretWriter, secret: string, id: string): void {
     writer.add(secret);
   } catch (error) {
     const why = error instanceof CliError ? error.message : String(error);
-    throw environmentError(`${echoed(id)} is registered: ${why}`);
+    throw environmentError(`${echoed(id)} is registered, but ${why}`);
   }
 }
 
-/** Finds the secret in an answer that the client refused, because it does not fit the service's document. */
+/** Finds the secret in an answer that the client refused because the answer does not fit the service's document. */
 function registeredAnyway(error: unknown): { id: string; secret: string } | null {
   const answer = isClientError(error) ? error.answer : null;
   if (typeof answer !== "object" || answer === null || !("signing_secret" in answer)) return null;

@@ -21,15 +21,15 @@ import { CliError, environmentError } from "../../options/exit.js";
 
 /** Adds a secret to a file. While the writer is open, receivers that read the file wait for the new secret. */
 export interface SecretWriter {
-  /** The absolute path of the new content, which is renamed to the file. */
+  /** The absolute path of the lock. It is a file with the new content, which is renamed to the secret file. */
   readonly lock: string;
-  /** Whether `add` will take the access of other users of this machine away. */
+  /** Whether `add` removes the access of other users of this machine to the file. */
   readonly takesRights: boolean;
   /**
-   * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others made to the file in the
-   * meantime.
+   * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others made to the file after the
+   * writer was opened.
    *
-   * @throws CliError when the file could not be written. It is unchanged then, and the message says where the secret is.
+   * @throws CliError when the file could not be written. The file is then unchanged, and the message says where the secret is.
    */
   add(secret: string): void;
   /** Removes the lock if no secret was added. Idempotent. Never throws, because that would hide an error of `add`. */
@@ -154,12 +154,12 @@ const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
  * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content,
- * because it has another purpose.
+ * because that file has another purpose.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
   const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
   if (stat === undefined) return { text: "", stat: null };
-  if (stat.isSymbolicLink()) throw environmentError(`${path} is a link: name its target`);
+  if (stat.isSymbolicLink()) throw environmentError(`${path} is a link: give the path of its target`);
   if (!stat.isFile()) throw environmentError(`cannot store secrets in ${path}: it is not a regular file`);
   if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
   const text = attempt(path, () => readFileSync(file, "utf8"));
@@ -172,8 +172,9 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
 }
 
 /**
- * Gives the lock the owner, group and mode of the file, but without access for other users. A new file has the group of the
- * user or folder. If that cannot be changed to the group of the file, a file that its group can access is refused.
+ * Gives the lock the owner, group and mode of the file, but without access for other users. The lock is created with the group
+ * of the user or of the folder. If that group cannot be changed to the group of the file, and the mode of the file gives access
+ * to its group, the file is refused.
  *
  * @returns whether other users had access to the file
  */

@@ -11,7 +11,10 @@ export interface AppFolder {
   manifest: Manifest;
   /** The app's sources, without tests and builds. Sources in the top folder come first. */
   sources: readonly Source[];
-  /** The package manager with the nearest lock file, in this folder or above it: in a workspace the root has it. */
+  /**
+   * The package manager with the nearest lock file, in this folder or in one above it. In a workspace only the root has a lock
+   * file.
+   */
   packageManager: PackageManager;
 }
 
@@ -89,7 +92,7 @@ function packageManagerOf(directory: string): PackageManager {
   for (const name of PACKAGE_MANAGERS) {
     if (LOCK_FILES[name].some((file) => existsSync(join(directory, file)))) return name;
   }
-  // A workspace is not larger than its repository.
+  // The search ends at the top of the repository, because a workspace does not extend beyond it.
   const isTop = dirname(directory) === directory || existsSync(join(directory, ".git"));
   return isTop ? "npm" : packageManagerOf(dirname(directory));
 }

@@ -35,19 +35,19 @@ export function notesFor(app: App, { dependencies }: Manifest, testPath: string)
   const notes: string[] = ["Keep the inbox out of git: add the line signals.db* to .gitignore."];
   if (app.isLazy) {
     notes.push(
-      "In this app Jest cannot load ES modules such as signalbox. So these lines load signalbox only when it is used, and " +
+      "In this app Jest cannot load ES modules such as signalbox. So the lines to add load signalbox only when it is used, and " +
         `${testPath} runs under node:test.`,
     );
   }
   if (app.language === "typescript" && app.modules === "commonjs") {
     notes.push(
-      'If tsconfig.json has "module": "node16" or "node18", set "nodenext": with the others TypeScript refuses to import an ' +
-        "ES module such as signalbox into CommonJS. Node 20.19 and later can.",
+      'If tsconfig.json has "module": "node16" or "node18", set "nodenext": with the first two TypeScript refuses to import ' +
+        "an ES module such as signalbox into CommonJS, although Node 20.19 and later can do that.",
     );
   }
   if ("dotenv" in dependencies) {
     notes.push(
-      "The router reads SIGNALS_DB when it is imported: load .env before that import, or set it outside .env.",
+      "The router reads SIGNALS_DB when it is imported: load .env before that import, or set SIGNALS_DB outside .env.",
     );
   }
   if (app.packageManager === "pnpm") {

@@ -20,7 +20,7 @@ const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
   import: "Import it",
   mount: "Mount it in front of all body parsers, because the signature covers the exact bytes that were sent",
   start: "Start it where your app starts to listen",
-  close: "Close it where your app handles SIGTERM, and SIGINT if it does",
+  close: "Close it where your app handles SIGTERM, and where it handles SIGINT",
 };
 
 /** The next steps of the user, as lines to print. */
@@ -31,7 +31,7 @@ export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
     ...(install.length === 0 ? [] : [["Install what the new files import:", ...code(install)]]),
     ...plan.edits.map((edit) => [`${PURPOSES[edit.purpose]}; ${whereOf(edit)}:`, ...code(edit.lines)]),
     [
-      "Set in the app's environment:",
+      "Set these variables in the app's environment:",
       ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
     ],
     ["Run its test:", ...code([test])],
@@ -45,7 +45,7 @@ export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
 }
 
 function code(lines: readonly string[]): string[] {
-  // `printable` would escape tabs, so the indentation is left out of it.
+  // `printable` would escape tabs, so the indentation is not passed to it.
   return lines.map((line) => `     ${/^\s*/.exec(line)?.[0] ?? ""}${printable(line.trimStart())}`);
 }
 

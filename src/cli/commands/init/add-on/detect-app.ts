@@ -99,7 +99,7 @@ function inSameFileFirst<Found extends Place>(
 
 const RUNNERS = ["vitest", "jest", "mocha"] as const;
 
-/** The runner in the script `test`, else the runner among the dependencies, else Node's. */
+/** The runner in the script `test`. Without one, a runner among the dependencies, otherwise Node's. */
 function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
   const script = scripts["test"] ?? "";
   const named = RUNNERS.find((runner) => new RegExp(`\\b${runner}\\b`).test(script));
@@ -108,7 +108,7 @@ function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
 
 const OWN_IMPORT = /(?:\bfrom\s*|\bimport\s*\(?)["'](?:\.{1,2}\/)+[^"'\n.]*(\.[cm]?[jt]s)?["']/g;
 
-/** In TypeScript the extension that its sources use, else the extension that its module system needs. */
+/** For TypeScript, the extension that the imports of the app use, otherwise the extension that its module system needs. */
 function importExtensionOf(sources: readonly Source[], extension: string, isEsm: boolean): string {
   if (extension !== ".ts") return extension.replace("ts", "js");
   const [first] = sources.flatMap(({ code }) => [...code.matchAll(OWN_IMPORT)]);

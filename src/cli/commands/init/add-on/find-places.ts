@@ -3,7 +3,7 @@ export interface Source {
   /** From the app's folder, with `/`. */
   file: string;
   text: string;
-  /** The text with its comments replaced by blanks. Indexes and line numbers are the same in both. */
+  /** The text with spaces in place of its comments. Indexes and line numbers are the same as in `text`. */
   code: string;
 }
 
@@ -33,7 +33,7 @@ export interface AppCreation extends Place {
   variable: string;
 }
 
-/** Does not match `express().use(…)`: a line inserted after it would split the statement. */
+/** Does not match `express().use(…)`, because a line inserted after it would split the statement. */
 const CREATION =
   /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(?!\s*\.)/;
 
@@ -79,7 +79,7 @@ export function findShutdown(source: Source): Shutdown | null {
   const place =
     (handler === undefined ? null : definitionOf(handler, source)) ??
     placeOf(source, listener) ??
-    // In a loop over several signal names, or in a call of a library.
+    // The name may be in a list of signals, or in a call of a library.
     placeOf(source, /["'`]SIGTERM["'`]/);
   if (place === null) return null;
   const isOpen = /(?:=>|\bfunction\b.*)\s*\{\s*(?:\/\/.*)?$/.test(place.text);

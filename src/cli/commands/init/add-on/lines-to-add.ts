@@ -92,7 +92,7 @@ function mountLines({ creation, isLazy }: App, module: string): string[] {
   return [`${use}(req, res, next) => {`, line, "});"];
 }
 
-/** The app does not wait for the start. Earlier deliveries get 503, and the service sends them again. */
+/** The app does not wait for the start. Deliveries before the end of the start get 503, and the service sends them again. */
 function startLines(starting: string): string[] {
   return [`${starting}.catch((error) => {`, "  console.error(error);", "  process.exit(1);", "});"];
 }
@@ -119,7 +119,7 @@ function closeLines({ isOpen, isAsync }: Shutdown, closing: string): string[] {
   // `await` would be a syntax error in this function.
   return [
     `${closing}.catch(console.error).then(() => {`,
-    "  // If your app calls process.exit(), move that call here: it ends the process at once.",
+    "  // If your app calls process.exit(), move that call here: it ends the process immediately.",
     "});",
   ];
 }

@@ -97,7 +97,7 @@ function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "
   return {
     router: file("router", "router"),
     onSignal: file("on-signal", "on-signal"),
-    // Jest would run a file named *.test. Vitest can only be imported, also from a test in a CommonJS app.
+    // Jest would run a file named *.test. Vitest can only be imported, even from a test in a CommonJS app.
     test: file("router.test", isLazy ? "router.check" : "router.test", isRequiring && !isVitest),
   };
 }
