@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { manifestOf, pack, REPOSITORY } from "../package/installed.js";
@@ -103,24 +103,4 @@ if (newest?.ok === true) {
     writeFileSync(join(plain, "program.cts"), PROGRAM);
     expect(await compile(plain, newest, RESOLUTIONS.nodenext, ["program.cts"])).toBe("");
   });
-
-  test(
-    "a types path that leads nowhere, a foreign type in a declaration and missing types of Node are seen",
-    async () => {
-      const own = join(plain, "node_modules/signalbox/dist");
-      const declaration = join(own, "stores/sqlite/sqlite-store.d.ts");
-      const right = readFileSync(declaration, "utf8");
-      try {
-        writeFileSync(declaration, `import type Database from "better-sqlite3";\nexport type D = Database;\n${right}`);
-        expect(await compile(plain, newest, RESOLUTIONS.nodenext)).toMatch(/sqlite-store\.d\.ts.*TS7016/);
-        await run(plain, "rm", [declaration]);
-        expect(await compile(plain, newest, RESOLUTIONS.nodenext)).toMatch(/program\.ts.*TS7016.*stores\/sqlite/);
-      } finally {
-        writeFileSync(declaration, right);
-      }
-      await run(plain, "rm", ["-r", "node_modules/@types"]);
-      expect(await compile(plain, newest, { ...RESOLUTIONS.nodenext, types: [] })).toMatch(/@types\/node/);
-    },
-    5 * MINUTES,
-  );
 }
