@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PermanentFailure } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
+import { tempFolder } from "../temp-folder.js";
 import { turns, until } from "../until.js";
 import { newEvent, opened, T0 } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
@@ -84,8 +87,11 @@ test("a discarded event is done without its payload, its id stays known, and it 
   expect(await rig.receiver.inbox.discard([id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
 });
 
-test("discarded bytes of the quarantine cannot be replayed, because their payload is gone", async () => {
-  const rig = await startRig();
+test.each([
+  ["memory", memoryStore],
+  ["sqlite", () => sqliteStore(join(tempFolder(), "inbox.db"))],
+])("%s: discarded bytes of the quarantine cannot be replayed, because their payload is gone", async (_name, make) => {
+  const rig = await startRig({ store: make() });
   await rig.deliver(Buffer.from("not JSON"));
   const [entry] = await rig.entries();
   expect(await rig.receiver.inbox.discard(entry!.eventId)).toBe("moved");
