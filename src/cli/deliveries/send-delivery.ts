@@ -74,7 +74,7 @@ function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): P
       if (!isConnected)
         socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
     });
-    // After the answer this has no effect. It is emitted then if a server closes the connection before it has read the body.
+    // An error after the answer has no effect. It is emitted if a server closes the connection before it has read the body.
     request.on("error", (error) => fail(errorCode(error)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];

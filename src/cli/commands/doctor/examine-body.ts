@@ -38,7 +38,8 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
 /**
  * The same harmless event in many spellings. The spellings that are changed in transit show which program changes bodies.
  *
- * @param isSignalbox adds a byte order mark, which strictly is not JSON, so other receivers are allowed to refuse it
+ * @param isSignalbox if true, a byte order mark is also tried. It is strictly not JSON, so other receivers are allowed to
+ * refuse it.
  */
 function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
   const plain = JSON.stringify(verificationEvent());

@@ -124,7 +124,7 @@ export async function readAssumptions(
   return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
 }
 
-/** Adds midnight to a day. `createEmulator` checks the result. */
+/** Adds the time 00:00 to a date without a time. `createEmulator` checks the result. */
 function startTime(typed: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
 }

@@ -79,7 +79,7 @@ export function findShutdown(source: Source): Shutdown | null {
   const place =
     (handler === undefined ? null : definitionOf(handler, source)) ??
     placeOf(source, listener) ??
-    // The name may be in a list of signals, or in a call of a library.
+    // SIGTERM may be in a list of signal names, or in a call of a library.
     placeOf(source, /["'`]SIGTERM["'`]/);
   if (place === null) return null;
   const isOpen = /(?:=>|\bfunction\b.*)\s*\{\s*(?:\/\/.*)?$/.test(place.text);
