@@ -312,10 +312,11 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (!end(entry)) return;
     const { event, attempt } = entry;
     const { maxAttempts, backoff } = config;
-    const judgement = judgeFailure({ event, attempt, error, timedOut, now: clock.now(), maxAttempts, backoff });
+    const now = clock.now();
+    const judgement = judgeFailure({ event, attempt, error, timedOut, now, maxAttempts, backoff });
     const { kind, settlement, deadReason } = judgement;
     const nextAttemptAt = deadReason === null ? settlement.dueAt : null;
-    if (judgement.countsForBreaker) breaker.failed();
+    if (kind === "rejected" || kind === "timeout") breaker.failed();
     observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
     settle(event, settlement, deadReason === null ? undefined : () => observe.dead(event, attempt, deadReason));
     if (nextAttemptAt !== null && state === "started") pollAt(nextAttemptAt);

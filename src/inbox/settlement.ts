@@ -19,12 +19,11 @@ export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean, now
 
 /** The consequences of a failed hand-off. */
 export interface Judgement {
+  /** `permanent` and `later` were asked for by the callback. They do not mean that the user's system is down. */
   kind: "rejected" | "timeout" | "permanent" | "later";
   settlement: Settlement;
   /** Why the event is dead; null when it will be handed off again. */
   deadReason: "permanent_failure" | "attempts_exhausted" | null;
-  /** Whether the user's system may be down. */
-  countsForBreaker: boolean;
 }
 
 export function judgeFailure(input: {
@@ -36,32 +35,30 @@ export function judgeFailure(input: {
   maxAttempts: number;
   backoff: Backoff;
 }): Judgement {
-  const { event, attempt, error, timedOut, now, maxAttempts } = input;
-  const lastError = describeError(error);
-  const code = isSignalboxError(error) ? error.code : null;
-  const isLater = code === "retry_later";
-  const isPermanent = code === "permanent_failure";
+  const { event, attempt, error, timedOut, now, maxAttempts, backoff } = input;
+  const kind = timedOut ? "timeout" : kindOf(error);
+  const isLater = kind === "later";
   const isLast = !isLater && attempt >= maxAttempts;
-  const deadReason = isPermanent ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
+  const deadReason = kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
   const delayMs = (): number | undefined =>
-    isLater ? (error as Partial<RetryLater>).delayMs : delayBy(input.backoff, attempt);
-  return {
-    kind: isLater ? "later" : isPermanent ? "permanent" : timedOut ? "timeout" : "rejected",
-    settlement: {
-      seq: event.seq,
-      token: event.token,
-      state: deadReason === null ? "ready" : "dead",
-      dueAt: deadReason === null ? now + wholeDelay(delayMs()) : now,
-      settledAt: now,
-      attempts: isLater ? event.attempts : attempt,
-      // A callback that timed out may still succeed.
-      possiblyRepeated: event.possiblyRepeated || timedOut,
-      lastError,
-    },
-    deadReason,
-    // These two errors do not mean that the user's system is down.
-    countsForBreaker: !isLater && !isPermanent,
+    isLater ? (error as Partial<RetryLater>).delayMs : delayBy(backoff, attempt);
+  const settlement: Settlement = {
+    seq: event.seq,
+    token: event.token,
+    state: deadReason === null ? "ready" : "dead",
+    dueAt: deadReason === null ? now + wholeDelay(delayMs()) : now,
+    settledAt: now,
+    attempts: isLater ? event.attempts : attempt,
+    // A callback that timed out may still succeed.
+    possiblyRepeated: event.possiblyRepeated || timedOut,
+    lastError: describeError(error),
   };
+  return { kind, settlement, deadReason };
+}
+
+function kindOf(error: unknown): "rejected" | "permanent" | "later" {
+  const code = isSignalboxError(error) ? error.code : null;
+  return code === "retry_later" ? "later" : code === "permanent_failure" ? "permanent" : "rejected";
 }
 
 const LONGEST_DELAY_MS = 365 * 24 * 60 * 60 * 1000;

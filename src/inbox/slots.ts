@@ -3,23 +3,8 @@ import type { ClaimedEvent } from "./store.js";
 /** Above this number of held bytes, new events are born `ready`, and their bodies are not kept in memory. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** Which events a dispatcher holds, and how many more it can hold. */
-export interface Slots {
-  /** Reserves slots for events that will be held. @returns false, with no slot reserved, when not enough are free */
-  reserve(count: number): boolean;
-  unreserve(count: number): void;
-  hold(event: ClaimedEvent): void;
-  release(event: ClaimedEvent): void;
-  /** Tokens by seq of the events that wait, run, or have a settlement that is not durable yet. */
-  held(): ReadonlyMap<number, number>;
-  free(): number;
-  /** True when no event is held and no slot is reserved. */
-  isEmpty(): boolean;
-  /** Resolves when no event is held. */
-  whenEmpty(): Promise<void>;
-}
-
-export function createSlots(capacity: number): Slots {
+/** Counts the events that a dispatcher holds, and how many more it can hold. */
+export function createSlots(capacity: number) {
   const held = new Map<number, number>();
   let heldBytes = 0;
   let reserved = 0;
@@ -28,27 +13,31 @@ export function createSlots(capacity: number): Slots {
   const free = (): number => (heldBytes >= MAX_HELD_BYTES ? 0 : capacity - held.size - reserved);
 
   return {
-    reserve(count) {
+    /** Reserves slots for events that will be held. @returns false, with no slot reserved, when not enough are free */
+    reserve(count: number): boolean {
       if (free() < count) return false;
       reserved += count;
       return true;
     },
-    unreserve(count) {
+    unreserve(count: number): void {
       reserved -= count;
     },
-    hold({ seq, token, body }) {
+    hold({ seq, token, body }: ClaimedEvent): void {
       held.set(seq, token);
       heldBytes += body.byteLength;
     },
-    release({ seq, token, body }) {
+    release({ seq, token, body }: ClaimedEvent): void {
       // The commit that ended this lease may also have claimed the event again. The new lease stays.
       if (held.get(seq) === token) held.delete(seq);
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();
     },
-    held: () => held,
+    /** Tokens by seq of the events that wait, run, or have a settlement that is not durable yet. */
+    held: (): ReadonlyMap<number, number> => held,
     free,
+    /** True when no event is held and no slot is reserved. */
     isEmpty: () => held.size + reserved === 0,
-    whenEmpty: () => (held.size === 0 ? Promise.resolve() : new Promise((resolve) => (onEmpty = resolve))),
+    /** Resolves when no event is held. */
+    whenEmpty: () => new Promise<void>((resolve) => (held.size === 0 ? resolve() : (onEmpty = resolve))),
   };
 }

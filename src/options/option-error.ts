@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { SignalboxError } from "../errors.js";
-import { issueWords } from "./issue-words.js";
+import { describeIssue } from "./describe-issue.js";
 import { nearMiss } from "./near-miss.js";
 
 /**
@@ -14,7 +14,7 @@ export function optionError(of: string, schema: z.ZodType, error: z.ZodError): S
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) return unknownOption(of, schema, unknown);
   const issue = error.issues[0] as z.core.$ZodIssue;
-  return invalidOption(of, issue.path.join("."), issueWords(issue).replace(/^must be /, "expected "));
+  return invalidOption(of, issue.path.join("."), describeIssue(issue).replace(/^must be /, "expected "));
 }
 
 /** The refusal of one option. The command line uses its parts for an error about the matching flag. */

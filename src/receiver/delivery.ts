@@ -50,9 +50,7 @@ export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
 export interface BodyLimits {
   /** Bytes, counted as received. */
   maxBytes: number;
-  /** Milliseconds for the whole body to arrive. */
-  timeoutMs: number;
-  /** Calls back after `timeoutMs`, by the receiver's clock, unless the timer is cancelled. */
+  /** Calls back after `bodyTimeoutMs`, by the receiver's clock, unless the timer is cancelled. */
   startTimeout(onTimeout: () => void): ClockTimer;
   /** False when the delivery will be refused anyway. In that case count the bytes, but do not keep them. */
   keep: boolean;

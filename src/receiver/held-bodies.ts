@@ -1,26 +1,3 @@
-/**
- * The bodies in memory that the inbox does not have yet, because they are still arriving or wait for their secret. They share
- * one limit of bytes with the events that wait for their commit.
- *
- * When the limit is reached, the oldest body is evicted. Most bodies are held for milliseconds, so the oldest one probably
- * has a slow sender. If new bodies were refused instead, a few slow senders could keep all others out.
- *
- * Queued events are never evicted. If they alone leave no room for a body, that body is refused.
- */
-export interface HeldBodies {
-  /**
-   * Adds bytes to those of this delivery, before they are kept. Other bodies may be evicted to make room.
-   *
-   * @param evict called if this delivery is evicted later: its bytes must be dropped immediately
-   * @returns false when there is no room: then the delivery is not held, and `evict` is not called
-   */
-  hold(delivery: object, moreBytes: number, evict: () => void): boolean;
-  /** To be called when the delivery's bytes are dropped or given to the inbox. */
-  release(delivery: object): void;
-  /** Whether the inbox has room for a body of this size. Held bodies are evicted to make room. */
-  makeRoom(bytes: number): boolean;
-}
-
 export interface HeldBodiesConfig {
   /** Whether these bytes fit in memory, with the events that wait for their commit. */
   hasRoom: (bytes: number) => boolean;
@@ -33,11 +10,21 @@ export interface HeldBodiesConfig {
  */
 export const PIECE_OVERHEAD_BYTES = 512;
 
-export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig): HeldBodies {
+/**
+ * The bodies in memory that the inbox does not have yet, because they are still arriving or wait for their secret. They share
+ * one limit of bytes with the events that wait for their commit.
+ *
+ * When the limit is reached, the oldest body is evicted. Most bodies are held for milliseconds, so the oldest one probably
+ * has a slow sender. If new bodies were refused instead, a few slow senders could keep all others out.
+ *
+ * Queued events are never evicted. If they alone leave no room for a body, that body is refused.
+ */
+export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig) {
   /** The oldest is first, because a Map keeps the order of insertion. */
   const held = new Map<object, HeldBody>();
   let heldBytes = 0;
 
+  /** To be called when the delivery's bytes are dropped or given to the inbox. */
   function release(delivery: object): void {
     const body = held.get(delivery);
     if (body === undefined) return;
@@ -54,7 +41,13 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig): Held
   }
 
   return {
-    hold(delivery, moreBytes, evict) {
+    /**
+     * Adds bytes to those of this delivery, before they are kept. Other bodies may be evicted to make room.
+     *
+     * @param evict called if this delivery is evicted later: its bytes must be dropped immediately
+     * @returns false when there is no room: then the delivery is not held, and `evict` is not called
+     */
+    hold(delivery: object, moreBytes: number, evict: () => void): boolean {
       const body = held.get(delivery) ?? { bytes: 0, evict };
       held.set(delivery, body);
       heldBytes += moreBytes;
@@ -67,7 +60,8 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig): Held
       return held.has(delivery);
     },
     release,
-    makeRoom(bytes) {
+    /** Whether the inbox has room for a body of this size. Held bodies are evicted to make room. */
+    makeRoom(bytes: number): boolean {
       if (!hasRoom(bytes)) return false;
       evictOldestUntilFits(bytes);
       return true;

@@ -88,7 +88,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const holdPiece = (pieceBytes: number, evict: () => void): boolean =>
         bodies.hold(request, pieceBytes + PIECE_OVERHEAD_BYTES, evict);
       const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
-      return body({ maxBytes, timeoutMs, keep, startTimeout, holdPiece });
+      return body({ maxBytes, keep, startTimeout, holdPiece });
     }
     // A caller without types may pass text or parsed JSON, which are not the bytes that were signed.
     if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };

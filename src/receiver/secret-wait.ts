@@ -4,33 +4,6 @@ import { isSame, type Secrets } from "./secrets.js";
 
 export type LateVerification = Verification | { ok: false; reason: "secret_unavailable" | "closing" };
 
-/** A delivery that waits for its secret. */
-export interface Wait {
-  /** Rejects with what the source throws. */
-  readonly verification: Promise<LateVerification>;
-  /** Ends the wait now. Idempotent. */
-  giveUp(): void;
-}
-
-/**
- * Lets deliveries wait for a secret that is not known yet: the service posts its verification right after it shows the
- * secret, before the user can store it. All waiting deliveries share one lookup every {@link LOOKUP_EVERY_MS}.
- */
-export interface SecretWait {
-  /**
-   * Whether a delivery should wait when its signature matches none of these secrets: no secret is known, or the source
-   * announces new secrets. With fixed secrets no delivery waits; otherwise forgeries could fill the memory with held bodies.
-   */
-  canHelp(tried: readonly string[]): boolean;
-  /**
-   * @param tried the secrets that did not sign the delivery
-   * @param verify checks the delivery against other secrets
-   */
-  begin(tried: readonly string[], verify: (secrets: readonly string[]) => Verification): Wait;
-  /** Ends all waits. */
-  close(): void;
-}
-
 interface SecretWaitConfig {
   secrets: Secrets;
   /** The longest wait of a delivery; with 0 no delivery waits. */
@@ -50,7 +23,11 @@ interface Found {
   isMoreComing: boolean;
 }
 
-export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitConfig): SecretWait {
+/**
+ * Lets deliveries wait for a secret that is not known yet: the service posts its verification right after it shows the
+ * secret, before the user can store it. All waiting deliveries share one lookup every {@link LOOKUP_EVERY_MS}.
+ */
+export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitConfig) {
   const { lookUp, expectsMore } = source;
   /** The functions that end the current waits. */
   const waits = new Set<() => void>();
@@ -108,8 +85,19 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
   }
 
   return {
-    canHelp: (tried) => tried.length === 0 || expectsMore !== null,
-    begin(tried, verify) {
+    /**
+     * Whether a delivery should wait when its signature matches none of these secrets: no secret is known, or the source
+     * announces new secrets. With fixed secrets no delivery waits; otherwise forgeries could fill the memory with held bodies.
+     */
+    canHelp: (tried: readonly string[]) => tried.length === 0 || expectsMore !== null,
+    /**
+     * Begins the wait of one delivery.
+     *
+     * @param tried the secrets that did not sign the delivery
+     * @param verify checks the delivery against other secrets
+     * @returns `verification` rejects with what the source throws; `giveUp` ends the wait now, and is idempotent
+     */
+    begin(tried: readonly string[], verify: (secrets: readonly string[]) => Verification) {
       let end: () => void = ignore;
       const ended = new Promise<null>((resolve) => {
         const timeout = clock.setTimeout(() => end(), waitMs);
@@ -123,7 +111,8 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
       waits.add(end);
       return { verification: verifyUntil(ended, tried, verify).finally(end), giveUp: end };
     },
-    close() {
+    /** Ends all waits. */
+    close(): void {
       isClosed = true;
       for (const end of waits) end();
     },

@@ -11,22 +11,17 @@ export interface DurationStats {
   maxMs: number;
 }
 
-export interface Durations {
-  add(durationMs: number): void;
-  stats(): DurationStats;
-}
-
 const KEPT = 512;
 
-export function createDurations(): Durations {
+export function createDurations() {
   const kept = new Float64Array(KEPT);
   let count = 0;
   return {
-    add(durationMs) {
+    add(durationMs: number): void {
       kept[count % KEPT] = durationMs;
       count += 1;
     },
-    stats() {
+    stats(): DurationStats {
       const sorted = kept.slice(0, Math.min(count, KEPT)).sort();
       // Rounded to microseconds.
       const at = (share: number): number =>

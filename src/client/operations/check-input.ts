@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { OperationName } from "../../api/operations.js";
-import { issueWords } from "../../options/issue-words.js";
+import { describeIssue } from "../../options/describe-issue.js";
 import { nearMiss } from "../../options/near-miss.js";
 import { ClientError } from "../client-error.js";
 
@@ -33,7 +33,7 @@ function inputError(operation: OperationName, schema: z.ZodObject, issues: reado
     return unknownName(operation, "parameter", issue.keys[0] ?? "", Object.keys(schema.shape));
   }
   const path = issue?.path.join(".") ?? "";
-  const words = issue === undefined ? "must be an object" : issueWords(issue);
+  const words = issue === undefined ? "must be an object" : describeIssue(issue);
   const problem = path === "" ? `Its input ${words}.` : `The parameter "${path}" is invalid: it ${words}.`;
   return invalidRequest(operation, problem, "");
 }

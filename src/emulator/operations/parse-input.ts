@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { issueWords } from "../../options/issue-words.js";
+import { describeIssue } from "../../options/describe-issue.js";
 import { nearMiss } from "../../options/near-miss.js";
 import { ServiceError } from "./service-error.js";
 
@@ -60,7 +60,7 @@ function schemaProblems({ issues }: z.ZodError, input: unknown, known: readonly 
       }
     } else if (!problems.has(path.join("."))) {
       const isMissing = path.length > 0 && valueAt(input, path) === undefined;
-      problems.set(path.join("."), isMissing ? "is required" : issueWords(issue));
+      problems.set(path.join("."), isMissing ? "is required" : describeIssue(issue));
     }
   }
   return [...problems].map(([parameter, problem]) => ({ parameter, problem }));

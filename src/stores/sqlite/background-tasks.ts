@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { StoreStats } from "../../inbox/store.js";
 import { createQueries } from "./queries.js";
+import { writeNothing } from "./schema.js";
 
 /** Tasks that take long or wait for the disk. The event loop must not wait for them. */
 export interface BackgroundTasks {
@@ -20,32 +21,20 @@ export interface BackgroundTasks {
   stats(endpoint: string): StoreStats;
 }
 
-export interface WalState {
-  /** 1 if a reader or a writer blocked the checkpoint. */
-  busy: number;
-  /** Frames in the WAL. */
-  log: number;
-  /** Frames that were copied into the file. */
-  checkpointed: number;
-}
-
 export function createBackgroundTasks(db: Database): BackgroundTasks {
   const { stats } = createQueries(db);
-  const pragma = (text: string): WalState => (db.pragma(text) as [WalState])[0];
 
   function restart(mode: "RESTART" | "TRUNCATE"): boolean {
-    if (pragma(`wal_checkpoint(${mode})`).busy !== 0) return false;
+    // 1 if a reader or a writer blocked the checkpoint.
+    if (db.pragma(`wal_checkpoint(${mode})`, { simple: true }) !== 0) return false;
     // The first write after a full checkpoint writes and syncs a new header for the WAL.
-    db.transaction(() => {
-      const version = db.pragma("user_version", { simple: true }) as number;
-      db.pragma(`user_version = ${version}`);
-    }).immediate();
+    db.transaction(writeNothing).immediate(db);
     return true;
   }
 
   return {
     quickCheck: () => db.pragma("quick_check(1)", { simple: true }) as string,
-    checkpoint: () => void pragma("wal_checkpoint(PASSIVE)"),
+    checkpoint: () => void db.pragma("wal_checkpoint(PASSIVE)"),
     restartWal: () => restart("RESTART"),
     rewrite: () => restart("TRUNCATE"),
     stats,

@@ -2,37 +2,20 @@ import type { CheckpointCounts } from "../../inbox/store-diagnostics.js";
 import type { Background } from "./background.js";
 import { isFailedSync } from "./store-error.js";
 
-/**
- * Keeps the WAL short without making the event loop wait.
- *
- * A thread copies the WAL's pages into the file while commits continue, which takes most of the time. SQLite restarts the WAL
- * only when all pages are copied. So commits then wait, as promises, until the thread has copied the new pages too.
- */
-export interface Checkpointer {
-  /** Resolves when a commit can begin; null when it can begin immediately. */
-  waitForCheckpoint(): Promise<void> | null;
-  /**
-   * To be called after each commit.
-   *
-   * @param frames length of the WAL
-   */
-  committed(frames: number): void;
-  /** To be called with the error of every task that syncs the file. */
-  failed(error: unknown): void;
-  /**
-   * True when this process must not restart the WAL, because it has the only copy of pages that the disk may have lost. The
-   * next start copies the whole WAL into the file again.
-   */
-  isStopped(): boolean;
-  counts(): CheckpointCounts;
-}
+export type Checkpointer = ReturnType<typeof createCheckpointer>;
 
 /** Frames after which a checkpoint begins: 8 MiB at SQLite's page size. */
 const CHECKPOINT_FRAMES = 2000;
 /** Above this, events arrive faster than the disk writes them, and commits wait for the running checkpoint. */
 const MOST_FRAMES = 8 * CHECKPOINT_FRAMES;
 
-export function createCheckpointer(background: Background): Checkpointer {
+/**
+ * Keeps the WAL short without making the event loop wait.
+ *
+ * A thread copies the WAL's pages into the file while commits continue, which takes most of the time. SQLite restarts the WAL
+ * only when all pages are copied. So commits then wait, as promises, until the thread has copied the new pages too.
+ */
+export function createCheckpointer(background: Background) {
   const counts = { done: 0, blocked: 0, failed: 0 };
   let beginsAt = CHECKPOINT_FRAMES;
   let frames = 0;
@@ -58,14 +41,17 @@ export function createCheckpointer(background: Background): Checkpointer {
     beginsAt = restarted ? CHECKPOINT_FRAMES : frames + CHECKPOINT_FRAMES;
   }
 
+  /** To be called with the error of every task that syncs the file. */
   function failed(error: unknown): void {
     // The kernel drops pages that it could not write, and SQLite does not copy a page twice.
     if (isPartial && isFailedSync(error)) isStopped = true;
   }
 
   return {
+    /** Resolves when a commit can begin; null when it can begin immediately. */
     waitForCheckpoint: () => (mustCommitsWait || (running !== null && frames > MOST_FRAMES) ? running : null),
-    committed(length) {
+    /** To be called after each commit. @param length of the WAL, in frames */
+    committed(length: number): void {
       frames = length;
       if (running !== null || isStopped || frames < beginsAt) return;
       running = checkpoint().finally(() => {
@@ -74,7 +60,11 @@ export function createCheckpointer(background: Background): Checkpointer {
       });
     },
     failed,
+    /**
+     * True when this process must not restart the WAL, because it has the only copy of pages that the disk may have lost. The
+     * next start copies the whole WAL into the file again.
+     */
     isStopped: () => isStopped,
-    counts: () => ({ ...counts, stopped: isStopped }),
+    counts: (): CheckpointCounts => ({ ...counts, stopped: isStopped }),
   };
 }

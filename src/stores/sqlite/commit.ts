@@ -17,6 +17,7 @@ import {
   type TakeOverResult,
 } from "../../inbox/store.js";
 import { preparePayloads } from "./payloads.js";
+import { writeNothing } from "./schema.js";
 
 export interface Committer {
   /** Applies a batch in one transaction. If it throws better-sqlite3's error, nothing was applied. */
@@ -210,8 +211,8 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
     if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
     for (const seq of orphans) free.run(now, now, seq);
-    // After a failure, this write, which changes nothing, shows whether the disk works.
-    db.pragma(`user_version = ${String(db.pragma("user_version", { simple: true }))}`);
+    // After a failure, this shows whether the disk works.
+    writeNothing(db);
     return { freed: orphans.length, dead: [] };
   }).immediate;
 

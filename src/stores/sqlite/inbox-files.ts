@@ -34,25 +34,7 @@ export function refuseUnguardedFiles(path: string, mounts: string | null = readM
   }
 }
 
-export interface FileWatch {
-  /**
-   * To be called before a transaction. Transactions that share a sync share one check of the files, which takes 7 µs.
-   *
-   * @returns the length of the WAL in frames, for {@link assertWritten}
-   * @throws SignalboxError `store_failed` while the files are not the same as when they were opened
-   */
-  assertUnchanged(): number;
-  /**
-   * To be called before a transaction is acknowledged. If the WAL was truncated in the meantime, the transaction's frames are
-   * behind a hole, and the next start does not find them.
-   *
-   * @param end the result of {@link assertUnchanged}
-   * @throws SignalboxError `store_failed`
-   */
-  assertWritten(end: number): void;
-  /** True when the WAL or the file has lost committed data. Then the WAL must not be copied into the file. */
-  isWalCut(): boolean;
-}
+export type FileWatch = ReturnType<typeof watchFiles>;
 
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -61,7 +43,7 @@ const FRAME_HEADER_BYTES = 24;
  * Detects that open files were deleted, replaced, linked or truncated. Writes and syncs still succeed then, but the next start
  * does not find their data.
  */
-export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch {
+export function watchFiles(db: Database, path: string, wal: WalSync) {
   const walName = `${path}-wal`;
   // An inbox has no -owner file before its first receiver, so a file can be missing.
   const watched = SUFFIXES.map((suffix) => ({ name: path + suffix, before: lstatOf(path + suffix) })).filter(
@@ -80,6 +62,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
   const isShort = (stats: Stats | undefined, end: number): boolean =>
     end > 0 && (stats?.size ?? 0) < WAL_HEADER_BYTES + end * frameBytes;
 
+  /** True when the WAL or the file has lost committed data. Then the WAL must not be copied into the file. */
   function isWalCut(): boolean {
     return (wasCut ||= isShort(lstatOf(walName), endOfWal()));
   }
@@ -99,7 +82,13 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
 
   return {
     isWalCut,
-    assertUnchanged() {
+    /**
+     * To be called before a transaction. Transactions that share a sync share one check of the files, which takes 7 µs.
+     *
+     * @returns the length of the WAL in frames, for `assertWritten`
+     * @throws SignalboxError `store_failed` while the files are not the same as when they were opened
+     */
+    assertUnchanged(): number {
       if (wasCut) throw cutError();
       const end = endOfWal();
       if (checkedAt === wal.begun()) return end;
@@ -119,7 +108,14 @@ export function watchFiles(db: Database, path: string, wal: WalSync): FileWatch 
       checkedAt = wal.begun();
       return end;
     },
-    assertWritten(end) {
+    /**
+     * To be called before a transaction is acknowledged. If the WAL was truncated in the meantime, the transaction's frames are
+     * behind a hole, and the next start does not find them.
+     *
+     * @param end the result of `assertUnchanged`
+     * @throws SignalboxError `store_failed`
+     */
+    assertWritten(end: number): void {
       // NOOP gives -1 when it cannot read the WAL.
       if (end <= 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
       // A WAL that another process has restarted is shorter, but it was not truncated.

@@ -68,6 +68,11 @@ function versionOf(db: Database): number {
   return db.pragma("user_version", { simple: true }) as number;
 }
 
+/** Writes to the file without changing its content. */
+export function writeNothing(db: Database): void {
+  db.pragma(`user_version = ${versionOf(db)}`);
+}
+
 /**
  * To be called before anything is written, because another program's database must not be changed.
  *

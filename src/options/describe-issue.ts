@@ -4,7 +4,7 @@ import type { z } from "zod";
 const DEFAULT_TEXT = /^(Invalid|Too (small|big):|Unrecognized)/;
 
 /** Says what a value must be, without repeating the value. */
-export function issueWords(issue: z.core.$ZodIssue): string {
+export function describeIssue(issue: z.core.$ZodIssue): string {
   if (!DEFAULT_TEXT.test(issue.message)) return issue.message;
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- `default` covers the rest
   switch (issue.code) {
@@ -38,7 +38,7 @@ const formatName = (format: string): string => FORMATS.get(format) ?? `a ${forma
 function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
   if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
   const last = issue.errors.at(-1)?.[0];
-  return last === undefined ? "is not valid" : issueWords(last);
+  return last === undefined ? "is not valid" : describeIssue(last);
 }
 
 const oneOf = (values: readonly unknown[]): string => `${values.length === 1 ? "" : "one of "}${values.join(", ")}`;
