@@ -98,7 +98,7 @@ export class ClientError extends Error {
   }
 }
 
-/** True for every `ClientError`, also from another installed copy of the package. */
+/** True for every `ClientError`, even from another installed copy of the package. */
 export function isClientError(value: unknown): value is ClientError {
   return typeof value === "object" && value !== null && BRAND in value;
 }

@@ -68,7 +68,7 @@ export function verifyParsedSignature(
 
   received.write(signature.digestHex, "latin1");
   let secretIndex = -1;
-  // Every secret is tried, also after a match: the time taken must not reveal which one matched.
+  // Every secret is tried, even after a match: the time taken must not reveal which one matched.
   for (let index = 0; index < input.secrets.length; index++) {
     const secret: unknown = input.secrets[index];
     if (!isUsableSecret(secret)) continue;

@@ -48,7 +48,7 @@ function retryWait(
   const baseMs = isUnknownRate ? Math.max(RATE_BASE_MS, retry.baseMs) : retry.baseMs;
   const boundMs = Math.min(retry.maxMs, baseMs * 2 ** (error.attempts - 1));
   const jitterMs = Math.round(random() * (boundMs / 2));
-  // At least half of the bound, also after `Retry-After: 0`, so that an overloaded service gets a pause.
+  // At least half of the bound, even after `Retry-After: 0`, so that an overloaded service gets a pause.
   if (error.retryAfterMs === null) return Math.round(boundMs / 2) + jitterMs;
   if (error.retryAfterMs > retry.maxWaitMs) return null;
   // Because of the jitter, clients that got the same `Retry-After` do not all return at the same moment.

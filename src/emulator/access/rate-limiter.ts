@@ -6,7 +6,7 @@ import { ServiceError } from "../operations/service-error.js";
 const WINDOW_MS = LIMITS.requestWindowSeconds * 1000;
 
 /**
- * Limits the request rate of each key and session, also for free operations (service document, Limits). The counts are in
+ * Limits the request rate of each key and session, including free operations (service document, Limits). The counts are in
  * memory: after a restart they are 0.
  */
 export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "clock" | "assumptions">) {

@@ -36,7 +36,7 @@ interface Route {
   respond: Respond;
 }
 
-/** Serves the REST API and the control API. Every answer has a request id, also for unknown paths. */
+/** Serves the REST API and the control API. Every answer has a request id, even for unknown paths. */
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now } = parts;
   const app = express();

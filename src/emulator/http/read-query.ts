@@ -25,7 +25,7 @@ export function readQuery(query: string, shape: z.core.$ZodShape): Record<string
   const isList = (name: string): boolean => itemSchema(shape, name) !== null;
   const repeated = names.filter((name) => !isList(name) && texts.getAll(name).length > 1);
   if (repeated.length > 0) throw repeatedError(repeated);
-  // `fromEntries` makes every parameter an own property, also one with the name __proto__.
+  // `fromEntries` makes every parameter an own property, even a parameter with the name __proto__.
   return Object.fromEntries(
     names.map((name) => {
       const item = itemSchema(shape, name);

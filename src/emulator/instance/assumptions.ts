@@ -50,7 +50,7 @@ export const ASSUMPTIONS = {
     default: 80,
     allowed: numberFrom(0, LONGEST_STAGE_SECONDS),
     about:
-      "How long an investigation stays in the stage generating_report, with the status running. Then it is complete.",
+      "How long an investigation stays in the stage generating_report, with the status running. After that it is complete.",
     reason: "A client that polls once a minute sees every stage.",
   }),
   fourthInvestigationStatus: assume<429 | 409>({

@@ -99,7 +99,7 @@ const WILDCARDS: ReadonlyMap<string, string> = new Map([
   ["::", "::1"],
 ]);
 
-/** Makes a method for each operation. The methods call the current instance, also after a reset or a loaded snapshot. */
+/** Makes a method for each operation. After a reset or a loaded snapshot, the methods call the new instance. */
 function methodsOf(table: () => ControlTable): EmulatorControl {
   const methods = Object.keys(table()).map((name) => [
     name,

@@ -22,8 +22,8 @@ export interface EmulatorOptions {
   /** The start of the emulator's clock, ISO 8601. The clock of a file continues, but not earlier than here. @default now */
   startAt?: string | undefined;
   /**
-   * The accounts of a new database, each with a key, also after a reset. Without this option a reset creates the accounts that
-   * the file was created with.
+   * The accounts of a new database, each with a key. A reset creates them again. Without this option a reset creates the
+   * accounts that the file was created with.
    *
    * @default none
    */

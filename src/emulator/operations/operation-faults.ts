@@ -43,7 +43,7 @@ export function createOperationFaults({ database }: Pick<EmulatorCore, "database
       if (fault.calls === 1) remove.run(operation);
       else if (fault.calls !== null) insert.run(operation, fault.code, fault.calls - 1);
       const isInactive = fault.code === "FEATURE_NOT_ACTIVATED";
-      const message = isInactive ? "The operation is not activated yet." : "The data are not available for the moment.";
+      const message = isInactive ? "The operation is not activated yet." : "The data are not available now.";
       throw new ServiceError(fault.code, message);
     },
   };

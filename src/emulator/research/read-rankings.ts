@@ -130,7 +130,7 @@ function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale
     WHERE ${[`l.month = @month${ofCountry("l")}`, `${visits("b")} > 0`, ...scope].join(" AND ")}`;
 }
 
-/** Builds the conditions of the filters. A threshold of 0 keeps every product, also a product whose value is unknown. */
+/** Builds the conditions of the filters. A threshold of 0 keeps every product, even a product whose value is unknown. */
 function filters(
   { q, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months }: RankingsParameters,
   values: Record<string, string | number>,

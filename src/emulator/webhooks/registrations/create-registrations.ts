@@ -131,7 +131,10 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     /** Pauses, resumes or deletes a registration. Deleting cancels its waiting deliveries. @throws ServiceError */
     setStatus: (registrationId: string, status: "active" | "paused" | "deleted") =>
       thenWake(setStatus(registrationId, status)),
-    /** Replaces the secret, also for deliveries that wait. No later answer contains the new secret. @throws ServiceError */
+    /**
+     * Replaces the secret. Waiting deliveries are signed with the new secret too. No later answer contains the new secret.
+     * @throws ServiceError
+     */
     rotateSecret(registrationId: string): WebhookRegistration {
       const row = existingRowOf(registrationId);
       const secret = newSecret();

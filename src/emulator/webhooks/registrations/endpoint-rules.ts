@@ -63,7 +63,7 @@ const isLoopback = (address: string): boolean => addressKind(address) === "loopb
 
 /**
  * Whether requests to a name with these addresses are allowed. All addresses must be public, because the connection can use any
- * of them. With `allowLoopbackHttp` they can instead all be loopback, also with plain HTTP.
+ * of them. With `allowLoopbackHttp` they can instead all be loopback, even with plain HTTP.
  */
 export function mayConnect(protocol: string, addresses: readonly string[], rules: EndpointRules): boolean {
   if (addresses.length === 0) return false;
