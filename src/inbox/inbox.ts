@@ -96,8 +96,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
     onHealth: config.onHealth,
     recover: async () => {
       const { freed } = await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
-      // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition it would
-      // repeat.
+      // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition the
+      // commits would never end.
       if (freed > 0) dispatcher.nudge();
     },
   });

@@ -219,7 +219,7 @@ export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone"
 /** The result of a `replay` for one event. `still_unusable`: the event is quarantined, and its body cannot be read yet. */
 export type ReplayOutcome = MoveOutcome | "still_unusable";
 
-/** Reads a stored body. @returns null when this release cannot use it */
+/** Reads a stored body. @returns null when this version of signalbox cannot use it */
 export type ReadAgain = (body: Uint8Array) => { eventId: string; type: string } | null;
 
 /** After this number of crashes (not attempts) an event is a suspect, which is handed off alone. */

@@ -69,7 +69,7 @@ export function errorCode(error: unknown): string {
   return isSignalboxError(error) ? error.code : errorName(error);
 }
 
-/** @returns what happened and what to do; nothing of an error that is not ours, because it may quote the payload */
+/** @returns what happened and what to do; undefined unless it is a SignalboxError, because other messages may quote the payload */
 export function errorText(error: unknown): string | undefined {
   return isSignalboxError(error) ? error.message : undefined;
 }
