@@ -22,8 +22,6 @@ export const ENTITLEMENTS = [
 /** One of {@link ENTITLEMENTS}. */
 export type Entitlement = (typeof ENTITLEMENTS)[number];
 
-export const entitlementSchema = z.enum(ENTITLEMENTS);
-
 /** The scopes that an API key can have (service document, Authentication). */
 export const SCOPES = ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const;
 

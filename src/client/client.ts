@@ -96,7 +96,7 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const config = resolveClientOptions(options);
-  const gate = createPollGate(config.clock);
+  const gate = createPollGate(config.clock, config.retry.maxWaitMs);
   let lastQuota: Quota | null = null;
   const callOperation = operationCaller(config, (quota) => (lastQuota = quota));
 
@@ -109,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
       return task;
     } catch (error) {
       // This call fails, but other callers of this client may poll the same task, and must wait too.
-      if (isClientError(error) && error.retryAfterMs !== null) gate.postpone(taskId, error.retryAfterMs);
+      if (isClientError(error)) gate.postpone(taskId, error);
       throw error;
     }
   }
@@ -133,8 +133,9 @@ export function createClient(options: ClientOptions): Client {
       const body = checkInput(operation, OPERATIONS[operation].body, input);
       return callOperation({ operation, body, signal });
     },
-    async productProfile(slug, { signal, ...given } = {}) {
+    async productProfile(slug, callOptions = {}) {
       const operation = "productProfile";
+      const { signal, ...given } = checkCallOptions(operation, callOptions, ["signal", "locale"]);
       const path = { slug: checkPathParameter(operation, "slug", slug) };
       const query = checkInput(operation, productProfileQuerySchema, given);
       return callOperation({ operation, path, query, signal });
@@ -145,8 +146,12 @@ export function createClient(options: ClientOptions): Client {
       const query = checkInput(operation, OPERATIONS[operation].query, given);
       return callOperation({ operation, query, signal });
     },
-    searchDemandPages: (query = {}, callOptions = {}) =>
-      walkPages(query.page ?? 1, LAST_DEMAND_PAGE, (page) => client.searchDemand({ ...query, page }, callOptions)),
+    async *searchDemandPages(given = {}, callOptions = {}) {
+      const query = checkInput("searchDemand", OPERATIONS.searchDemand.query, given);
+      yield* walkPages(query.page ?? 1, LAST_DEMAND_PAGE, (page) =>
+        client.searchDemand({ ...query, page }, callOptions),
+      );
+    },
     searchDemandItems: (query, callOptions) => itemsOf(client.searchDemandPages(query, callOptions)),
     async rankings(given = {}, callOptions = {}) {
       const operation = "rankings";
@@ -154,8 +159,10 @@ export function createClient(options: ClientOptions): Client {
       const query = checkInput(operation, OPERATIONS[operation].query, given);
       return callOperation({ operation, query, signal });
     },
-    rankingsPages: (query = {}, callOptions = {}) =>
-      walkPages(query.page ?? 1, LAST_RANKINGS_PAGE, (page) => client.rankings({ ...query, page }, callOptions)),
+    async *rankingsPages(given = {}, callOptions = {}) {
+      const query = checkInput("rankings", OPERATIONS.rankings.query, given);
+      yield* walkPages(query.page ?? 1, LAST_RANKINGS_PAGE, (page) => client.rankings({ ...query, page }, callOptions));
+    },
     rankingsItems: (query, callOptions) => itemsOf(client.rankingsPages(query, callOptions)),
     quota: () => lastQuota,
   };

@@ -243,14 +243,15 @@ test("with a control token the control API is closed to callers without it, and 
   expect((await stop()).stdout).not.toContain(TOKEN);
 });
 
-test("the start says who can read the signing secrets, and where the data are; the commands carry the token", async () => {
+test("the start says who can read the signing secrets, and where the data are; the token itself is not printed", async () => {
   const db = join(tempFiles(), "new", "emulator.db");
   const open = (await (await show("--db", db)).stop()).stdout;
   expect(open).toMatch(/every user of this machine can call the control API.*--control-token/);
   expect(open).toContain(`${db} (new)`);
-  const closed = (await show("--db", db, "--control-token", TOKEN)).printed();
+  const closed = (await (await show("--db", db, "--control-token", TOKEN)).stop()).stdout;
   expect(closed).not.toMatch(/every user|\(new\)/);
-  expect(closed).toContain(`TOKEN=${TOKEN}\n`);
+  expect(closed).not.toContain(TOKEN);
+  expect(closed).toContain("TOKEN=$SIGNALS_CONTROL_TOKEN\n");
   expect(closed).toMatch(/curl -H "Authorization: Bearer \$TOKEN" -X POST \S+clock\/advance/);
 });
 
@@ -280,13 +281,16 @@ test("a port that is taken is an exit code of the environment", async () => {
 
 test.each([
   ["--port=x", "port"],
-  ["--now=tomorrow", "--now"],
+  ["--now=tomorrow", "--now: expected a day or a time, such as 2026-11-01 or "],
   ["--now=2026-02-30", "--now"],
   ["--assume=unknownNames", "name=value"],
   ["--assume=unknwnNames=empty", 'Did you mean "unknownNames"?'],
-  ["--assume=constructor=1", 'no option "assumptions.constructor"'],
-  ["--assume=unknownNames=emty", 'expected one of not_found, empty. Did you mean "empty"?'],
-  ["--assume=retrySeconds=10;60", "numbers of seconds from 0 to 86400, separated by commas"],
+  ["--assume=constructor=1", '--assume has no assumption "constructor".'],
+  ["--assume=unknownNames=emty", '--assume unknownNames: expected one of not_found, empty. Did you mean "empty"?'],
+  [
+    "--assume=retrySeconds=10;60",
+    "--assume retrySeconds: expected numbers of seconds from 0 to 86400, separated by commas",
+  ],
   ["--control-token=short", "emulator: --control-token: expected 16 to 200"],
   ["--seed=-1", "seed"],
 ])("wrong usage says what to type: %s", async (arg, words) => {

@@ -14,7 +14,7 @@ import fs, {
 import { once } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LOCALES } from "../../src/api/locale.js";
 import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js";
@@ -217,9 +217,21 @@ const UNWRITABLE: readonly (readonly [what: string, make: (folder: string) => st
   ["too large", withFile("large", "x\n".repeat(40_000)), /too large for a file of secrets/],
   ["a link to a file of secrets", withLink("signals.secret"), /link is a link/],
   ["a link to nothing", withLink("nothing"), /is a link/],
-  ["an .env file", withFile(".env", "PORT=3000\nSIGNALS_SECRET=whsec_x\n"), /line 1 of .*\.env is not a secret/],
-  ["a system file", withFile("passwd", "root:x:0:0:root:/root:/bin/bash\n"), /line 1 of .* is not a secret/],
-  ["settings", withFile("settings", "whsec_old\n\n# comment\nnameserver 127.0.0.53\n"), /line 3 of .* is not a secret/],
+  [
+    "an .env file",
+    withFile(".env", "PORT=3000\nSIGNALS_SECRET=whsec_x\n"),
+    /line 1 of .*\.env does not look like a secret/,
+  ],
+  [
+    "a system file",
+    withFile("passwd", "root:x:0:0:root:/root:/bin/bash\n"),
+    /line 1 of .* does not look like a secret/,
+  ],
+  [
+    "settings",
+    withFile("settings", "whsec_old\n\n# comment\nnameserver 127.0.0.53\n"),
+    /line 3 of .* does not look like a secret: .*`chmod o= /,
+  ],
   [
     "locked by another",
     withFile("signals.secret.lock", "whsec_of_another\n"),
@@ -240,11 +252,22 @@ test.each(UNWRITABLE)("where no secret can be kept nothing is registered: %s", a
   expect(readdirSync(folder)).toEqual(before);
 });
 
-test("secrets that look like assignments at first sight are secrets", async () => {
+test("secrets that look like assignments at first sight are secrets, also in a file that others can read", async () => {
   const text = "WHSEC==\nwhsec_a=b\nid:p@ss!\n";
-  const run = await register(ONE, await serveService(), { text, mode: 0o600 });
+  const run = await register(ONE, await serveService(), { text, mode: 0o644 });
   expect(run).toMatchObject({ exitCode: 0, secrets: `${text}${SECRETS[0]}\n` });
 });
+
+test.each(["two words", " edges ", "a=bc", "#x", "[x", "a:b:c"])(
+  "a secret of any form can be followed by another: %j",
+  async (secret) => {
+    const service = await serveService((asked, number, response) => {
+      answerJson(response, 201, { ...registration(number, asked), ...(number === 1 && { signing_secret: secret }) });
+    });
+    const run = await register(["--all-types"], service);
+    expect(run).toMatchObject({ exitCode: 0, secrets: `${secret}\n${SECRETS[1]}\n` });
+  },
+);
 
 test("the first is registered and the second refused: what stands is kept, and the rest can be typed", async () => {
   const service = await serveService((asked, number, response) => {
@@ -373,15 +396,21 @@ test("what a user writes into the file while the service is asked stays", async 
   expect(beside).toEqual(["signals.secret"]);
 });
 
-test("a secret whose lock was replaced is lost, and the new lock stays", async () => {
+test.each([
+  ["deleted", []],
+  ["replaced", ["of another"]],
+])("a secret whose lock was %s is in a file that the error names, and a new lock stays", async (_how, others) => {
   const { run, path, beside } = await registerWhile((file) => {
     rmSync(`${file}.lock`);
-    writeFileSync(`${file}.lock`, "of another");
+    for (const text of others) writeFileSync(`${file}.lock`, text);
   }, "whsec_old\n");
+  const place = `${path}.lock.${process.pid}`;
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(/its secret is lost, .* Delete the registration in the dashboard\n$/);
-  expect(beside).toEqual(["signals.secret", "signals.secret.lock"]);
-  expect([readFileSync(path, "utf8"), readFileSync(`${path}.lock`, "utf8")]).toEqual(["whsec_old\n", "of another"]);
+  expect(run.stderr).toContain(`Its secret is in ${place}: add the secret to ${path}, and delete ${place}\n`);
+  expect(beside).toEqual(["signals.secret", ...others.map(() => "signals.secret.lock"), basename(place)]);
+  expect([path, place].map((file) => readFileSync(file, "utf8"))).toEqual(["whsec_old\n", `${SECRETS[0]}\n`]);
+  expect(statSync(place).mode & 0o777).toBe(0o600);
+  for (const text of others) expect(readFileSync(`${path}.lock`, "utf8")).toBe(text);
 });
 
 /** The syncs and renames of `act`. A sync is listed with what the file held then, or as "folder". */

@@ -4,16 +4,6 @@ import { componentOf, componentSchemas, parameterSchemas, type JsonObject } from
 import { errorResponseRef, errorResponses, quotaHeaderRefs, quotaHeaders } from "./error-responses.js";
 import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 
-/** Options of {@link openApiDocument}. */
-export interface OpenApiOptions {
-  /**
-   * The base address of the REST API with its prefix, such as `http://127.0.0.1:4310/v1`.
-   *
-   * @default "/v1", relative to the origin of the document
-   */
-  serverUrl?: string;
-}
-
 /** An OpenAPI 3.1 document: plain JSON. */
 export interface OpenApiDocument {
   openapi: "3.1.1";
@@ -28,11 +18,8 @@ export interface OpenApiDocument {
 /**
  * Describes the service's REST operations and deliveries as an OpenAPI 3.1 document. It is made from the schemas that the
  * emulator and the client use. Requests with unknown fields are refused; answers can have unknown fields.
- *
- * @example
- * JSON.stringify(openApiDocument({ serverUrl: "http://127.0.0.1:4310/v1" }));
  */
-export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {}): OpenApiDocument {
+export function openApiDocument(): OpenApiDocument {
   return {
     openapi: "3.1.1",
     info: {
@@ -45,7 +32,7 @@ export function openApiDocument({ serverUrl = API_PREFIX }: OpenApiOptions = {})
         "not official: signalbox generated it from the service's document.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: serverUrl, description: "The REST API, version 1." }],
+    servers: [{ url: API_PREFIX, description: "The REST API, version 1." }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths(),
     webhooks: webhookObjects(),

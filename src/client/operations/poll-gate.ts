@@ -1,6 +1,7 @@
 import type { InvestigationTask } from "../../api/investigation.js";
 import { LIMITS } from "../../api/limits.js";
 import type { Clock } from "../../time/clock.js";
+import type { ClientError } from "../client-error.js";
 
 /** Decides when each task can be polled again. All waits of a client share one gate. */
 export type PollGate = ReturnType<typeof createPollGate>;
@@ -8,24 +9,38 @@ export type PollGate = ReturnType<typeof createPollGate>;
 interface Poll {
   intervalMs: number;
   opensAt: number;
+  /** Why a caller does not wait until the gate opens: the service asks for more than `maxWaitMs`. */
+  refusal: ClientError | null;
 }
 
 const DEFAULT_INTERVAL_MS = LIMITS.pollAfterSeconds * 1000;
 
-export function createPollGate(clock: Clock) {
+/** @param maxWaitMs the longest wait that the service can ask for by `Retry-After` */
+export function createPollGate(clock: Clock, maxWaitMs: number) {
   const polls = new Map<string, Poll>();
 
-  const pollOf = (taskId: string): Poll => polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity };
+  const pollOf = (taskId: string): Poll =>
+    polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity, refusal: null };
 
   function set(taskId: string, poll: Poll): void {
-    // Drops tasks that no caller waits for: a waiting caller would have polled within one interval after the gate opened.
-    for (const [id, { opensAt, intervalMs }] of polls) if (opensAt + intervalMs < clock.elapsed()) polls.delete(id);
+    // An open gate with the default interval equals that of an unknown task. Another interval is kept for a caller that is busy.
+    for (const [id, { opensAt, intervalMs }] of polls) {
+      if (opensAt <= clock.elapsed() && intervalMs === DEFAULT_INTERVAL_MS) polls.delete(id);
+    }
     polls.set(taskId, poll);
   }
 
   return {
-    /** When the gate opens, in elapsed milliseconds of the clock. For an unknown task this time is in the past. */
-    opensAt: (taskId: string) => pollOf(taskId).opensAt,
+    /**
+     * When the gate opens, in elapsed milliseconds of the clock. For an unknown task this time is in the past.
+     *
+     * @throws ClientError of the answer that asked for a longer wait than `maxWaitMs`
+     */
+    opensAt(taskId: string): number {
+      const { opensAt, refusal } = pollOf(taskId);
+      if (refusal !== null) throw refusal;
+      return opensAt;
+    },
     /**
      * Returns whether the task can be polled now. If so, the gate closes immediately for the interval of the last answer,
      * because several callers may ask at the same time.
@@ -33,7 +48,7 @@ export function createPollGate(clock: Clock) {
     enter(taskId: string): boolean {
       const { intervalMs, opensAt } = pollOf(taskId);
       if (clock.elapsed() < opensAt) return false;
-      set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs });
+      set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null });
       return true;
     },
     /** Takes the poll interval from an answer. A finished task needs none. */
@@ -45,12 +60,15 @@ export function createPollGate(clock: Clock) {
       // With an interval of 0 the client would poll without a pause.
       const seconds = poll_after_seconds ?? 0;
       const intervalMs = seconds >= 1 ? seconds * 1000 : DEFAULT_INTERVAL_MS;
-      set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs });
+      set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null });
     },
-    /** Keeps the gate closed for at least `waitMs` from now. */
-    postpone(taskId: string, waitMs: number): void {
-      const { intervalMs, opensAt } = pollOf(taskId);
-      set(taskId, { intervalMs, opensAt: Math.max(opensAt, clock.elapsed() + waitMs) });
+    /** Keeps the gate closed for at least as long as the error asks for. */
+    postpone(taskId: string, error: ClientError): void {
+      const { retryAfterMs: waitMs } = error;
+      if (waitMs === null) return;
+      const poll = pollOf(taskId);
+      const opensAt = Math.max(poll.opensAt, clock.elapsed() + waitMs);
+      set(taskId, { ...poll, opensAt, refusal: waitMs > maxWaitMs ? error : poll.refusal });
     },
   };
 }

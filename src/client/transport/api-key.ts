@@ -1,3 +1,5 @@
+import type { AnswerHeaders } from "./raw-answer.js";
+
 /**
  * An API key, or a function that returns it. The function is called for each request, so a new key is used from the next
  * request on.
@@ -18,4 +20,10 @@ export function apiKeyProblem(key: unknown): string | null {
 /** Replaces the key in a text. Keys of less than 8 characters are not replaced, because they may be part of a word. */
 export function withoutKey(text: string, key: string | null): string {
   return key === null || key.length < 8 ? text : text.replaceAll(key, "[API key]");
+}
+
+/** The id that an answer gives the request, for an error. The service or a proxy may have put the key into it. */
+export function requestIdOf(headers: AnswerHeaders, key: string | null): string | undefined {
+  const id = headers.get("x-request-id");
+  return id === null ? undefined : withoutKey(id, key);
 }

@@ -1,6 +1,7 @@
 import { OPERATIONS, type Operation } from "../../api/operations.js";
 import { parseJson } from "../../events/parse-json.js";
 import type { ClientError } from "../client-error.js";
+import { requestIdOf, withoutKey } from "./api-key.js";
 import { failedCall, helpWhenUnknown, type Attempt } from "./failed-call.js";
 import type { AnswerHeaders, RawAnswer } from "./raw-answer.js";
 import { readRefusal } from "./read-refusal.js";
@@ -28,7 +29,7 @@ export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, n
     error: failedCall(of, `was answered ${status}, with ${problem}`, {
       kind: "invalid_answer",
       status,
-      requestId: headers.get("x-request-id") ?? undefined,
+      requestId: requestIdOf(headers, key),
       help: `${help} ${helpWhenUnknown(of.call.operation)}`.trim(),
       answer: value,
     }),
@@ -36,7 +37,10 @@ export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, n
   if (body === null) return invalid("a body larger than answerLimitBytes", "");
   const json = parseJson(body);
   if (!json.ok)
-    return invalid(`a body that is not JSON (${describeBody(headers, body)})`, "Is baseUrl the address of the API?");
+    return invalid(
+      `a body that is not JSON (${withoutKey(describeBody(headers, body), key)})`,
+      "Is baseUrl the address of the API?",
+    );
   const { schema } = (OPERATIONS[of.call.operation] as Operation).response;
   const parsed = schema.safeParse(json.value);
   if (parsed.success) return { ok: true, value: parsed.data };

@@ -7,7 +7,7 @@ import {
 import { OPERATIONS, type OperationName } from "../../api/operations.js";
 import { parseJson } from "../../events/parse-json.js";
 import type { ClientError, ClientErrorFields } from "../client-error.js";
-import { withoutKey } from "./api-key.js";
+import { requestIdOf, withoutKey } from "./api-key.js";
 import { failedCall, helpWhenUnknown, isRepeatable, quoted, type Attempt } from "./failed-call.js";
 import { readQuota, type Quota } from "./quota.js";
 import type { RawAnswer } from "./raw-answer.js";
@@ -27,7 +27,7 @@ export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, 
   const envelope = readEnvelope(answer.body, key);
   const code = envelope?.error.code;
   const quota = quotaOf(answer, envelope) ?? undefined;
-  const requestId = envelope?.request_id ?? headers.get("x-request-id") ?? undefined;
+  const requestId = envelope?.request_id ?? requestIdOf(headers, key);
   const request = requestId === undefined ? "" : ` (request ${quoted(requestId, 100)})`;
   const problem =
     envelope === null

@@ -11,7 +11,7 @@ const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(A
 /**
  * Returns every assumption, with the user's value or its default.
  *
- * @param factory the function or command that errors name
+ * @param factory the function that errors name
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function resolveAssumptions(chosen: AssumptionOptions, factory: string): Assumptions {
@@ -19,18 +19,28 @@ export function resolveAssumptions(chosen: AssumptionOptions, factory: string): 
   for (const [name, assumption] of TABLE) values[name] = assumption.default;
   for (const [name, value] of Object.entries(chosen)) {
     if (value === undefined) continue;
-    assertAllowed(name, value, factory);
+    const assumption = assumptionOf(name, `${factory} has no option "assumptions.${name}".`);
+    if (!isAllowed(assumption, value)) {
+      throw invalidOption(
+        factory,
+        `assumptions.${name}`,
+        `expected ${assumption.allowed.text}`,
+        nearWord(assumption, value),
+      );
+    }
     values[name] = value;
   }
   // Each value has passed the schema of its assumption.
   return values as Assumptions;
 }
 
-/** Reads a value from the command line. @throws SignalboxError `option_unknown`, `option_invalid` */
-export function parseAssumption(name: string, text: string, factory: string): string | number | boolean {
-  const value = typed(text, typeof assumptionOf(name, factory).default);
-  assertAllowed(name, value, factory);
-  return value;
+/** Reads a value of `--assume` from the command line. @throws SignalboxError `option_unknown`, `option_invalid` */
+export function parseAssumption(name: string, text: string): string | number | boolean {
+  const assumption = assumptionOf(name, `--assume has no assumption "${name}".`);
+  const value = typed(text, typeof assumption.default);
+  if (isAllowed(assumption, value)) return value;
+  const problem = `--assume ${name}: expected ${assumption.allowed.text}.`;
+  throw new SignalboxError("option_invalid", problem, nearWord(assumption, value) ?? LISTED);
 }
 
 /** Converts a text to a type. A text that does not have the form of that type is returned as it is; the schema refuses it. */
@@ -39,18 +49,19 @@ function typed(text: string, type: string): string | number | boolean {
   return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;
 }
 
-function assumptionOf(name: string, factory: string): Assumption<unknown> {
+const LISTED = "The README lists all assumptions.";
+
+function assumptionOf(name: string, problem: string): Assumption<unknown> {
   const found = TABLE.get(name);
   if (found !== undefined) return found;
   const meant = nearMiss(name, [...TABLE.keys()]);
-  const help = meant === undefined ? "The README lists all assumptions." : `Did you mean "${meant}"?`;
-  throw new SignalboxError("option_unknown", `${factory} has no option "assumptions.${name}".`, help);
+  throw new SignalboxError("option_unknown", problem, meant === undefined ? LISTED : `Did you mean "${meant}"?`);
 }
 
-function assertAllowed(name: string, value: unknown, factory: string): void {
-  const { schema, text, words } = assumptionOf(name, factory).allowed;
-  if (schema.safeParse(value).success) return;
+const isAllowed = ({ allowed }: Assumption<unknown>, value: unknown): boolean =>
+  allowed.schema.safeParse(value).success;
+
+function nearWord({ allowed: { words } }: Assumption<unknown>, value: unknown): string | undefined {
   const meant = typeof value === "string" && !words.includes(value) ? nearMiss(value, words) : undefined;
-  const help = meant === undefined ? undefined : `Did you mean "${meant}"?`;
-  throw invalidOption(factory, `assumptions.${name}`, `expected ${text}`, help);
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }

@@ -8,6 +8,7 @@ import {
 } from "../research/keyword-rows.js";
 import { TRAFFIC_DATA_SOURCE } from "../research/read-search-demand.js";
 import { ERROR_STATUS } from "../../api/error-envelope.js";
+import { LIMITS } from "../../api/limits.js";
 import { CHANGE_DIRECTIONS, SIGNALS } from "../market/signals/signal-table.js";
 import { PRICING_MODELS, STALENESS_STATUSES } from "../market/generator/product.js";
 
@@ -137,7 +138,7 @@ export const FIXED_ASSUMPTIONS = {
     reason: "A rolling window is the stricter reading: no span of 60 seconds has more requests than the limit.",
   },
   registrationDay: {
-    is: "The limit of ten registrations a day is counted by the UTC day.",
+    is: `The limit of ${LIMITS.registrationsPerDay} registrations a day is counted by the UTC day.`,
     reason: "The month of the quota is a UTC month, too.",
   },
   wrongMethods: {

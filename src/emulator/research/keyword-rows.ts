@@ -117,7 +117,7 @@ type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
  * @param products all products with traffic of the keyword, the largest first
  * @param shown the number of products to list; the others are summed up
  */
-export function trafficDistribution(products: readonly ReceivingProduct[], shown: number): TrafficDistribution {
+function trafficDistribution(products: readonly ReceivingProduct[], shown: number): TrafficDistribution {
   const total = sum(products);
   const listed = products.slice(0, shown);
   const others = products.slice(shown);

@@ -16,8 +16,9 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import type { Subject } from "../../../src/cli/commands/doctor/examination.js";
 import type { Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
-import { noConnection } from "../../../src/cli/commands/doctor/examine-connection.js";
+import { examineConnection } from "../../../src/cli/commands/doctor/examine-connection.js";
 import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { examine, examineHere } from "./examine.js";
@@ -250,7 +251,9 @@ test.each<[code: string, id: string]>([
   ["ERR_TLS_CERT_ALTNAME_INVALID", "tls_failed"],
   ["EPROTO", "tls_failed"],
   ["EMFILE", "connection_failed"],
-])("%s is called %s", (code, id) => {
-  expect(noConnection(code)).toMatchObject({ level: "problem", id, blocks: true });
-  expect(noConnection(code).found).toContain(code);
+])("%s is called %s", async (code, id) => {
+  const send = () => Promise.resolve({ answer: { kind: "unreachable", code } });
+  const [finding] = await examineConnection({ send } as unknown as Subject);
+  expect(finding).toMatchObject({ level: "problem", id, blocks: true });
+  expect(finding?.found).toContain(code);
 });

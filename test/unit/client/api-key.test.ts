@@ -73,12 +73,13 @@ test("the key is in no error, even if the service, a proxy or the user's fetch r
         request_id: API_KEY,
       },
     },
-    { status: 418, body: API_KEY },
-    { json: { echo: API_KEY } },
+    { status: 418, body: API_KEY, headers: { "X-Request-Id": API_KEY } },
+    { json: { echo: API_KEY }, headers: { "X-Request-Id": `of-${API_KEY}` } },
+    { body: API_KEY, headers: { "Content-Type": API_KEY } },
     { status: 307, headers: { Location: `https://elsewhere.example/?key=${API_KEY}` } },
   );
   const { client } = clientOn(baseUrl);
-  for (let call = 0; call < 4; call++) expect(shown(await failureOf(client.rankings()))).not.toContain(API_KEY);
+  for (let call = 0; call < 5; call++) expect(shown(await failureOf(client.rankings()))).not.toContain(API_KEY);
 
   const thrown = Object.assign(new Error(`sent Bearer ${API_KEY}`), {
     code: "EODD",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { OPERATIONS } from "../../../src/api/operations.js";
+import type { Client } from "../../../src/client/index.js";
 import { demandPage, profile, rankingsPage, registration, task, TASK_ID } from "./answers.js";
 import { API_KEY, clientOn, failureOf } from "./client-on.js";
 import { serveAnswers } from "./serve-answers.js";
@@ -109,6 +110,23 @@ test("an option of a call that does not exist is refused by name, with the near 
   const waiting = await failureOf(client.waitForInvestigation(TASK_ID, { timeOutMs: 500 } as never));
   expect(waiting.help).toContain('"timeoutMs"');
   expect(seen).toHaveLength(0);
+});
+
+test.each<[name: string, call: (client: Client, no: never) => Promise<unknown>]>([
+  ["startInvestigation", (client, no) => client.startInvestigation(no)],
+  ["registerWebhook", (client, no) => client.registerWebhook(no)],
+  ["productProfile", (client, no) => client.productProfile("a", no)],
+  ["searchDemand", (client, no) => client.searchDemand(no)],
+  ["searchDemandPages", (client, no) => client.searchDemandPages(no).next()],
+  ["searchDemandItems", (client, no) => client.searchDemandItems({}, no).next()],
+  ["rankingsPages", (client, no) => client.rankingsPages(no).next()],
+  ["rankingsItems", (client, no) => client.rankingsItems(no).next()],
+  ["waitForInvestigation", (client, no) => client.waitForInvestigation(TASK_ID, no)],
+])("null in place of an object rejects with a ClientError, and nothing is sent: %s", async (_name, call) => {
+  const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });
+  const { client } = clientOn(baseUrl);
+  const error = await failureOf(Promise.resolve().then(() => call(client, null as never)));
+  expect([error.kind, seen.length]).toEqual(["invalid_request", 0]);
 });
 
 test("an investigation is not started without agreement to the use of the allowance", async () => {

@@ -136,6 +136,21 @@ test("as many failed polls in a row as maxAttempts end the waiting, fewer do not
   expect(broken.times).toEqual([0, 60_000, 120_000, 180_000]);
 });
 
+test("a Retry-After above maxWaitMs ends every wait for the task at once, and later waits until it is over", async () => {
+  const daySeconds = 86_400;
+  const tooMany = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": String(daySeconds) } });
+  const { client, clock, seen } = await servePolls([tooMany, { json: failedTask() }]);
+  const wait = () => failureOf(client.waitForInvestigation(TASK_ID, { timeoutMs: 5000 }));
+  const waits = [wait(), wait()];
+  await settleOn(clock, Promise.all(waits));
+  for (const failure of [...waits, wait()]) {
+    expect(await failure).toMatchObject({ kind: "rate", retryAfterMs: daySeconds * 1000 });
+  }
+  expect(seen).toHaveLength(1);
+  await clock.advance(daySeconds * 1000);
+  await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({ status: "failed" });
+});
+
 test("a poll that cannot succeed ends the waiting at once", async () => {
   const { client, seen } = await servePolls([refusal(404, "TASK_NOT_FOUND")]);
   const error = await failureOf(client.waitForInvestigation(TASK_ID));

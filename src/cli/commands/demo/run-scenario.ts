@@ -144,13 +144,14 @@ async function sendOneAgain({ emulator, receiver, report }: Scenario): Promise<v
 }
 
 async function tamperWithOne({ emulator, report }: Scenario): Promise<void> {
-  const request = (await deliveredSignals(emulator))[0]?.attempts[0]?.request;
-  if (request === undefined) return;
-  const body = request.body.replace("up", "UP");
+  const [delivery] = await deliveredSignals(emulator);
+  const request = delivery?.attempts[0]?.request;
+  if (delivery === undefined || request === undefined) return;
+  const body = request.body.replace(delivery.event_id, `x${delivery.event_id.slice(1)}`);
   const answer = await fetch(request.url, { method: "POST", headers: headersOf(request.headers), body });
   const text = await answer.text();
   const isRefused = answer.status === 401 && text.includes('"signature_mismatch"') && body !== request.body;
-  report("tamper", isRefused, `a delivery with two changed letters: ${answer.status} ${text}`);
+  report("tamper", isRefused, `a delivery with one changed letter: ${answer.status} ${text}`);
 }
 
 async function deliveredSignals({ control }: Emulator) {

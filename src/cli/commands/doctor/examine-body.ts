@@ -73,20 +73,20 @@ async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
   return "changed in an unknown way";
 }
 
-const LARGE_BYTES = 200 * 1024;
+const LARGE_KIB = 200;
 
 export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
-  const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_BYTES) }) });
-  if (verdictOf(reply) === "matched") return [ok("large_body", "a body of 200 KiB is accepted")];
+  const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_KIB * 1024) }) });
+  if (verdictOf(reply) === "matched") return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
   const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
   // Small bodies arrive unchanged, so this body was truncated.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
     const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
-    return [problem("body_cut", `a body of 200 KiB does not arrive completely: ${answered}`, fix)];
+    return [problem("body_cut", `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`, fix)];
   }
   const fix =
     'Raise the limit of the parser or proxy that refuses the body (express.json({ limit: "256kb" }), client_max_body_size).';
-  return [warning("large_body_refused", `a body of 200 KiB is not accepted: ${answered}`, fix)];
+  return [warning("large_body_refused", `a body of ${LARGE_KIB} KiB is not accepted: ${answered}`, fix)];
 }
 
 /** Sends the only probe that a receiver stores. The answer shows whether the store can write an event. */

@@ -12,7 +12,7 @@ const NEARLY_TOO_OLD_SECONDS = DEFAULT_TOLERANCE_SECONDS - WORTH_A_WARNING_SECON
 const AGREE = "the clocks of the receiver and this machine agree";
 const FIX =
   "Set both clocks by NTP (compare them with `timedatectl` or `date -u`), because the receiver refuses a signature whose " +
-  "timestamp differs from its own clock by more than 300 s. If it uses the option `clock`, check that clock too.";
+  `timestamp differs from its own clock by more than ${DEFAULT_TOLERANCE_SECONDS} s. If it uses the option \`clock\`, check that clock too.`;
 
 /**
  * Compares the clocks by the answer's Date header. A proxy may have set that header, and the receiver may use a custom clock,
@@ -43,7 +43,8 @@ async function tryEdges({ send }: Subject): Promise<Finding> {
   };
   const old = await isRefused(-NEARLY_TOO_OLD_SECONDS);
   const early = await isRefused(NEARLY_TOO_OLD_SECONDS);
-  if (old && early) return ok("clock", "the clocks agree; the tolerance of the receiver is below 300 s");
+  if (old && early)
+    return ok("clock", `the clocks agree; the tolerance of the receiver is below ${DEFAULT_TOLERANCE_SECONDS} s`);
   if (!old && !early) return ok("clock", AGREE);
   const found =
     `the receiver refuses a signature that is ${NEARLY_TOO_OLD_SECONDS} s ${old ? "old" : "early"}, so its clock is more than ` +

@@ -45,7 +45,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-export function noConnection(code: string): Finding {
+function noConnection(code: string): Finding {
   const { id, found, fix } = firstFault(FAULTS, code) as Fault;
   return blocker(id, `${found} (${code})`, fix);
 }

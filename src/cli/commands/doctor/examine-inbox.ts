@@ -74,8 +74,7 @@ function* diskFaults(path: string, type: number | undefined, freeBytes: number):
   }
   const free = `${formatBytes(freeBytes)} free on the disk of ${folder}`;
   if (freeBytes < DISK_RESERVE_BYTES) {
-    const fix =
-      "Free disk space: below 64 MiB the inbox does not grow, and deliveries are answered 503 (store_unavailable).";
+    const fix = `Free disk space: below ${formatBytes(DISK_RESERVE_BYTES)} the inbox does not grow, and deliveries are answered 503 (store_unavailable).`;
     yield problem("disk_full", free, fix);
   } else if (freeBytes < LOW_DISK_BYTES) {
     yield warning("disk_low", free, "Free disk space. An event needs about 1 KiB more than the size of its body.");

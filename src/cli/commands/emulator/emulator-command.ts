@@ -81,7 +81,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   }
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
   const { port, host, db, seed } = options;
-  const startAt = options.now === undefined ? undefined : startTime(options.now);
+  const startAt = options.now === undefined ? undefined : await startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
   const { demoAccounts, reportStart } = await import("./report-start.js");
   // An existing file already has accounts. Their keys were shown when the file was created.
@@ -115,7 +115,7 @@ export async function readAssumptions(
     const equals = text.indexOf("=");
     if (equals === -1) throw usageError("--assume needs name=value, such as --assume unknownNames=empty");
     const name = text.slice(0, equals);
-    return [name, parseAssumption(name, text.slice(equals + 1), "--assume")] as const;
+    return [name, parseAssumption(name, text.slice(equals + 1))] as const;
   });
   // parseAssumption has checked each value.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
@@ -124,9 +124,12 @@ export async function readAssumptions(
   return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
 }
 
-/** Adds the time 00:00 to a date without a time. `createEmulator` checks the result. */
-function startTime(typed: string): string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
+/** Adds the time 00:00 to a date without a time. */
+async function startTime(typed: string): Promise<string> {
+  const { dateTimeSchema } = await import("../../../api/date-time.js");
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
+  if (dateTimeSchema.safeParse(time).success) return time;
+  throw usageError("--now: expected a day or a time, such as 2026-11-01 or 2026-11-01T09:00:00Z");
 }
 
 /** @throws CliError when Express is missing or one of these flags is wrong; other errors are not changed */
@@ -139,7 +142,7 @@ async function open(options: EmulatorOptions): Promise<Emulator> {
   } catch (error) {
     if (String(error).includes("'express'"))
       throw environmentError("the emulator needs Express: run `npm install express`");
-    throw toUsageError(error, { seed: "--seed", startAt: "--now", controlToken: "--control-token" });
+    throw toUsageError(error, { seed: "--seed", controlToken: "--control-token" });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EmulatorEvent } from "../../../emulator/instance/events.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
@@ -81,6 +82,6 @@ export function clockHelp(aheadSeconds: number): string {
   const side = aheadSeconds > 0 ? "ahead of" : "behind";
   return (
     `The service's clock is ${Math.abs(aheadSeconds)} s ${side} this machine's clock. A receiver refuses signatures that differ ` +
-    "by more than 300 s from its own clock, so start with --assume signatureClock=machine, or set the receiver's clock to the service's clock"
+    `by more than ${DEFAULT_TOLERANCE_SECONDS} s from its own clock, so start with --assume signatureClock=machine, or set the receiver's clock to the service's clock`
   );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Tier } from "../../../api/access.js";
+import { LIMITS } from "../../../api/limits.js";
 import { isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
@@ -100,7 +101,9 @@ function keyLines(
     return [`${paint.bold("Keys")}  were shown when this file was created. To make a new key:`, `  ${command}`];
   }
   const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
-  const hint = paint.dim("shown only now; all scopes; Developer Access has 50 calls a month");
+  const hint = paint.dim(
+    `shown only now; all scopes; Developer Access has ${LIMITS.developerCallsPerMonth} calls a month`,
+  );
   return [`${paint.bold("Keys")}  ${hint}`, ...formatTable(rows, [WIDTH])];
 }
 
@@ -110,7 +113,7 @@ function commands(baseUrl: string, controlUrl: string, key: string | undefined, 
     `KEY=${key ?? "…"}`,
     authorised("/research/rankings?sort=growth&limit=3"),
     authorised("/research/search-demand?q=voice&limit=3"),
-    ...(controlToken === undefined ? [] : [`TOKEN=${controlToken}`]),
+    ...(controlToken === undefined ? [] : ["TOKEN=$SIGNALS_CONTROL_TOKEN"]),
     postCommand(`${controlUrl}/clock/advance?months=1`, controlToken !== undefined),
   ];
 }

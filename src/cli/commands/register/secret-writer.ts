@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
   type Stats,
 } from "node:fs";
@@ -82,17 +83,18 @@ export function openSecretWriter(path: string): SecretWriter {
     }
   }
 
-  /** Leaves the secret in the lock, if that is possible. The error tells the user where the secret is. */
+  /** Leaves the secret in the lock, or in a new file if a user deleted the lock. The error tells the user where it is. */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
+    const place = isOurs() ? lock : `${lock}.${process.pid}`;
     try {
-      if (!isOurs()) throw error;
-      write(descriptor, `${secret}\n`);
+      if (place === lock) write(descriptor, `${secret}\n`);
+      else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
     } catch {
       return environmentError(`its secret is lost, because: ${message}. Delete the registration in the dashboard`);
     }
     closeFile();
-    return environmentError(`${message}. Its secret is in ${lock}: add the secret to ${path}, and delete ${lock}`);
+    return environmentError(`${message}. Its secret is in ${place}: add the secret to ${path}, and delete ${place}`);
   }
 
   try {
@@ -146,15 +148,13 @@ function openLock(lock: string, path: string): number {
   }
 }
 
-/**
- * The service's document does not define the form of a secret. So any word is accepted, except words that show another kind of
- * file: comments, sections, settings (`KEY=value`), and lists with colons such as `/etc/passwd`.
- */
+/** Any word, except words that show another kind of file: comments, sections, settings, and lists such as `/etc/passwd`. */
 const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
- * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content,
- * because that file has another purpose.
+ * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content
+ * that other users can access, because that file has another purpose. A file that only its user and group can access may have
+ * any lines: `add` leaves such a file, and the service's document does not define the form of a secret.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
   const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
@@ -164,10 +164,11 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
   if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
   const text = attempt(path, () => readFileSync(file, "utf8"));
   const wrong = secretLines(text).find((line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line));
-  if (wrong === undefined) return { text, stat };
+  if (wrong === undefined || !isOpenToOthers(stat)) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
   throw environmentError(
-    `line ${line} of ${path} is not a secret: name a separate file for secrets, with one secret per line`,
+    `line ${line} of ${path} does not look like a secret: name a separate file for secrets. If ${path} is one, ` +
+      `run \`chmod o= ${path}\``,
   );
 }
 
@@ -194,9 +195,13 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
       }
     }
   }
-  const isOpenToOthers = (mode & 0o007) !== 0;
-  fchmodSync(descriptor, isOpenToOthers ? 0o600 : mode & 0o770);
-  return isOpenToOthers;
+  const takesRights = isOpenToOthers({ mode });
+  fchmodSync(descriptor, takesRights ? 0o600 : mode & 0o770);
+  return takesRights;
+}
+
+function isOpenToOthers({ mode }: Pick<Stats, "mode">): boolean {
+  return (mode & 0o007) !== 0;
 }
 
 function write(descriptor: number, text: string): void {

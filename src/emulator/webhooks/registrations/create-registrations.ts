@@ -138,8 +138,9 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     rotateSecret(registrationId: string): WebhookRegistration {
       const row = existingRowOf(registrationId);
       const secret = newSecret();
-      rotate.run({ id: registrationId, secret, now: clock.now() });
-      return { ...webhookRegistration({ ...row, updated_at: clock.now() }), signing_secret: secret };
+      const now = clock.now();
+      rotate.run({ id: registrationId, secret, now });
+      return { ...webhookRegistration({ ...row, updated_at: now }), signing_secret: secret };
     },
     /** Sends a `webhook.test` event to an active registration. @returns the id of the delivery. @throws ServiceError */
     sendTest(registrationId: string, message: string): number {

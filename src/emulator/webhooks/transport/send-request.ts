@@ -43,7 +43,7 @@ export interface RequestSenderOptions {
 }
 
 /** At most this much of an answer's body is read. */
-export const ANSWER_LIMIT_BYTES = 16_384;
+const ANSWER_LIMIT_BYTES = 16_384;
 
 /**
  * Sends deliveries over connections that are reused. An address is checked in the look-up of its connection, so the connection

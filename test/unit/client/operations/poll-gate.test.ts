@@ -8,7 +8,7 @@ const ids = (many: number): string[] => Array.from({ length: many }, (_, index) 
 
 function createGate() {
   const clock = createManualClock(0);
-  return { clock, gate: createPollGate(clock) };
+  return { clock, gate: createPollGate(clock, 60_000) };
 }
 
 test("however many tasks are waited for at once, none may be polled again before its time", async () => {
@@ -20,6 +20,15 @@ test("however many tasks are waited for at once, none may be polled again before
   expect(many.filter((id) => gate.enter(id))).toEqual([]);
   await clock.advance(1);
   expect(many.filter((id) => !gate.enter(id))).toEqual([]);
+});
+
+test("an interval that is not the default is kept while its caller is busy and other tasks are polled", async () => {
+  const { clock, gate } = createGate();
+  gate.note(task({ task_id: "task_a", poll_after_seconds: 200 }));
+  await clock.advance(1_000_000);
+  gate.enter("task_b");
+  expect(gate.enter("task_a")).toBe(true);
+  expect(gate.opensAt("task_a") - clock.elapsed()).toBe(200_000);
 });
 
 test("tasks that stay unpolled for another interval are forgotten, and others keep theirs", async () => {

@@ -20,13 +20,13 @@ test.each(TABLE)(
   "%s takes its default, also as it is typed, and refuses what makes no sense in a line",
   (name, { default: value, allowed }) => {
     expect(resolve(name, value)()).toMatchObject({ [name]: value });
-    expect(parseAssumption(name, String(value), "signalbox emulator")).toBe(value);
+    expect(parseAssumption(name, String(value))).toBe(value);
     const others = [null, {}, [value], NaN, Infinity, -1, Symbol("x"), "zzzzzzzzzz,\n", "a".repeat(101), () => value];
     for (const other of [...others, typeof value === "string" ? 1 : String(value)]) {
       const line = `The option "assumptions.${name}" of createEmulator is invalid: expected ${allowed.text}. `;
       expect(refusalOf(name, other)).toBe(`${line}The README lists every option.`);
     }
-    for (const word of allowed.words) expect(() => parseAssumption(name, word, FACTORY)).not.toThrow();
+    for (const word of allowed.words) expect(() => parseAssumption(name, word)).not.toThrow();
     for (const word of allowed.words.filter((each) => each.length > 3 && !allowed.words.includes(each.slice(0, -1)))) {
       expect(refusalOf(name, word.slice(0, -1))).toContain("Did you mean");
     }
