@@ -140,7 +140,7 @@ test("a Retry-After above maxWaitMs ends every wait for the task at once, and la
   const daySeconds = 86_400;
   const tooMany = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": String(daySeconds) } });
   const { client, clock, seen } = await servePolls([tooMany, { json: failedTask() }]);
-  const wait = () => failureOf(client.waitForInvestigation(TASK_ID, { timeoutMs: 5000 }));
+  const wait = () => failureOf(client.waitForInvestigation(TASK_ID, { timeoutMs: 3_600_000 }));
   const waits = [wait(), wait()];
   await settleOn(clock, Promise.all(waits));
   for (const failure of [...waits, wait()]) {
