@@ -307,7 +307,7 @@ test("after no answer it says that the registration may have been made", async (
   const service = await serveService((_asked, _number, response) => void response.destroy());
   const run = await register(ONE, service);
   expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
-  expect(run.stderr).toContain("may be registered all the same");
+  expect(run.stderr).toContain("may nevertheless be registered");
 });
 
 test.each(REFUSED)(
@@ -509,7 +509,7 @@ test("an interruption waits no longer than for any answer, and says what may be 
   expect(run.exitCode).toBe(130);
   const [waiting, says] = run.stderr.trimEnd().split("\n");
   expect(waiting).toMatch(/^waiting up to 3 s .*Ctrl-C again/);
-  expect(says).toMatch(/had no answer after 3000 ms.*may be registered all the same.*dashboard/);
+  expect(says).toMatch(/had no answer after 3000 ms.*may nevertheless be registered.*dashboard/);
   expect(beside()).toEqual([]);
 });
 
