@@ -33,7 +33,7 @@ export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: Lo
   events.on("quarantined", (event) => log.warn(event, "stored an authentic but unusable event in quarantine"));
   events.on("verified", (event) => log.info(event, "answered the verification challenge"));
   events.on("handedOff", (event) => log.debug(event, "handed an event off"));
-  events.on("dead", (event) => log.error(event, "an event is dead; replay or discard it"));
+  events.on("dead", (event) => log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"));
   events.on("rejected", ({ code, status, requestId }) => {
     // `logTrouble` logs these.
     if (status === 500 || status === 503) return;

@@ -121,7 +121,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     events,
     unavailable() {
       if (state === "running") return null;
-      return state === "closing" || state === "closed" ? "closing" : "store_unavailable";
+      if (state === "closing" || state === "closed") return "closing";
+      const suppressed = throttle("not started");
+      if (suppressed !== null) {
+        log.warn({ state, suppressed }, "start() was not called, or has not resolved; deliveries get 503");
+      }
+      return "store_unavailable";
     },
     onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
   });

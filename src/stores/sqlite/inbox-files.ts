@@ -1,7 +1,8 @@
-import { lstatSync, readFileSync, type Stats } from "node:fs";
+import { accessSync, constants, lstatSync, readFileSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
+import { codeOf } from "./store-error.js";
 import type { WalSync } from "./wal-sync.js";
 
 /** The inbox file, and the files that SQLite and the owner's lock find by its path. */
@@ -30,6 +31,30 @@ export function refuseUnguardedFiles(path: string, mounts: string | null = readM
     if (stats?.isFile() === true && stats.nlink > 1) {
       const help = "Delete its other names (find -samefile lists them), or copy the file and use the copy.";
       throw new SignalboxError("store_unsupported", `${name} has ${stats.nlink} names (hard links).`, help);
+    }
+  }
+}
+
+/**
+ * SQLite would open a file without the right to write read-only, fail at the first write, and leave a -shm with the same rights.
+ *
+ * @throws SignalboxError `store_failed`
+ */
+export function assertWritable(path: string, isOperator: boolean): void {
+  for (const suffix of SUFFIXES) {
+    // A tool does not open the owner's lock.
+    if (isOperator && suffix === "-owner") continue;
+    const name = path + suffix;
+    try {
+      accessSync(name, constants.W_OK);
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === "ENOENT") continue;
+      if (code !== "EACCES") throw error;
+      // Only -shm can be deleted without a loss: SQLite makes it again from the -wal.
+      const orDelete = suffix === "-shm" ? ", or delete it while no process has the inbox open" : "";
+      const help = `Give this user the right to write it${orDelete}.`;
+      throw new SignalboxError("store_failed", `${name} cannot be written (${code}).`, help, { cause: error });
     }
   }
 }
@@ -76,7 +101,9 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
 
   function cutError(name = walName): SignalboxError {
     const help =
-      "Restart the receiver, which continues with the remaining events. Then replay what the service can send again.";
+      name === walName
+        ? "Restart the receiver, which continues with the remaining events. Then replay what the service can send again."
+        : "Stop the receiver. The file is probably damaged: see store_corrupt.";
     return new SignalboxError("store_failed", `${name} was truncated while the inbox was open.`, help);
   }
 
@@ -126,7 +153,8 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
 }
 
 function changed(message: string): SignalboxError {
-  const help = "Put the inbox's files back as they were, or restart the receiver with the file that it should use.";
+  const help =
+    "Put the file back as it was before you stop the receiver: acknowledged events that are only in the -wal are lost otherwise.";
   return new SignalboxError("store_failed", message, help);
 }
 

@@ -5,7 +5,7 @@ import { SignalboxError } from "../../errors.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
-import { refuseUnguardedFiles } from "./inbox-files.js";
+import { assertWritable, refuseUnguardedFiles } from "./inbox-files.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
@@ -41,6 +41,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     const folder = dirname(path);
     refuseNetworkFileSystem(folder);
     refuseUnguardedFiles(path);
+    assertWritable(path, role === "operator");
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
     // Without this error, SQLite would delete the WAL and make an empty inbox.

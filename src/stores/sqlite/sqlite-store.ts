@@ -95,6 +95,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     try {
       wal.close();
       keepWal = checkpointer.isStopped() || files.isWalCut();
+    } catch (error) {
+      throw storeError(error, path);
     } finally {
       await background.close();
       // The last connection that closes copies the WAL into the file and deletes the WAL.

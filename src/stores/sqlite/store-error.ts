@@ -42,9 +42,11 @@ export function storeError(error: unknown, path: string): SignalboxError {
     return new SignalboxError("store_row_refused", message, "", { cause: error });
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedError(path, code, error);
-  const help = isFull(error)
-    ? "Free disk space. Until then the receiver answers 503; afterwards it continues without a restart."
-    : "Check the disk, the folder's permissions, and that the file system is not mounted read-only.";
+  const help = isBusy(error)
+    ? `Another program holds a lock on ${path} (an sqlite3 shell, a backup). End its transaction; the receiver then continues.`
+    : isFull(error)
+      ? "Free disk space. Until then the receiver answers 503; afterwards it continues without a restart."
+      : "Check the disk, the folder's permissions, and that the file system is not mounted read-only.";
   return new SignalboxError("store_failed", `The inbox ${path} failed (${code || "unknown error"}).`, help, {
     cause: error,
   });

@@ -1,5 +1,15 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, vi } from "vitest";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
@@ -87,5 +97,37 @@ testOnLinux.each(["inbox.db", "inbox.db-wal", "inbox.db-shm", "inbox.db-owner"])
     expect(failed()).toBeGreaterThan(0);
     faults.heal();
     await startReceiver(files, faults.env);
+  },
+);
+
+const OPEN_AND_CLOSE = `
+import { sqliteStore } from "signalbox/stores/sqlite";
+const store = sqliteStore(process.argv[1]);
+const result = await store.open({ endpoint: "default" }).then(() => store.close("default"), ({ code, message }) => ({ code, message }));
+console.log(JSON.stringify(result ?? {}));`;
+
+/** Opens and closes the inbox as a user whose rights are checked, which those of root are not. */
+function openWithoutPrivileges(path: string): { code?: string; message?: string } {
+  const node = [process.execPath, "--input-type=module", "--eval", OPEN_AND_CLOSE, path];
+  const drop = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  const [command = "", ...args] = [...drop, ...node];
+  return JSON.parse(execFileSync(command, args, { encoding: "utf8" })) as object;
+}
+
+testOnLinux.each(["", "-wal", "-shm", "-owner"])(
+  "an inbox%s without the right to write it is named, nothing is left behind, and a start works once it has the right",
+  async (suffix) => {
+    const { db } = inboxFiles();
+    await makeInbox(db, suffix === "-wal");
+    if (!existsSync(db + suffix)) writeFileSync(db + suffix, "");
+    const folder = dirname(db);
+    const names = readdirSync(folder);
+    if (process.getuid?.() === 0) for (const name of [".", ...names]) chownSync(join(folder, name), 65534, 65534);
+    chmodSync(db + suffix, 0o444);
+    const { code, message } = openWithoutPrivileges(db);
+    expect([code, message]).toEqual(["store_failed", expect.stringContaining(`${db}${suffix} cannot be written`)]);
+    expect(readdirSync(folder)).toEqual(names);
+    chmodSync(db + suffix, 0o644);
+    expect(openWithoutPrivileges(db)).toEqual({});
   },
 );
