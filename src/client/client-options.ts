@@ -43,7 +43,17 @@ export interface ClientOptions {
 }
 
 /** The options with all defaults. */
-export type ClientConfig = ReturnType<typeof resolveClientOptions>;
+export interface ClientConfig {
+  baseUrl: string;
+  readApiKey: (() => string | Promise<string>) | null;
+  timeoutMs: number;
+  retry: { maxAttempts: number; baseMs: number; maxMs: number; maxWaitMs: number };
+  answerLimitBytes: number;
+  userAgent: string | null;
+  fetch: PlatformFetch;
+  clock: Clock;
+  random: () => number;
+}
 
 const FACTORY = "createClient";
 
@@ -72,7 +82,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
-export function resolveClientOptions(options: ClientOptions) {
+export function resolveClientOptions(options: ClientOptions): ClientConfig {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
   const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = parsed.data;
@@ -82,7 +92,7 @@ export function resolveClientOptions(options: ClientOptions) {
     readApiKey: keyReader(apiKey),
     userAgent: userAgent ?? null,
     // Instrumentation may replace `fetch` later, so it is looked up for each request.
-    fetch: fetch ?? (((...request) => globalThis.fetch(...request)) satisfies PlatformFetch),
+    fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
     clock: clock ?? clientClock,
     random: random ?? Math.random,
   };

@@ -1,13 +1,16 @@
 import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parseJson } from "../../events/parse-json.js";
 import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { nearMiss } from "../../options/near-miss.js";
 import type { Cli } from "../console/cli.js";
 import { environmentError, usageError } from "../options/exit.js";
-import { PACKAGED_FIXTURES } from "./fixture-folder.js";
 import { echoed } from "../console/printable.js";
 import { readInput } from "../options/read-input.js";
 import { isJsonObject, jsonObjectIn } from "./restamp.js";
+
+/** The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`. */
+export const PACKAGED_FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
 const OTHER_TYPES = new Map([
   ["test", "events/webhook.test"],

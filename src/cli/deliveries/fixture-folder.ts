@@ -1,14 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseEvent } from "../../events/parse-event.js";
 import { environmentError, errorCode } from "../options/exit.js";
 import { readBytes } from "../options/read-input.js";
 import { deliveriesSchema, type Delivery, type Expectation } from "./delivery-schema.js";
+import { PACKAGED_FIXTURES } from "./event-source.js";
 import { isJsonObject } from "./restamp.js";
-
-/** The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`. */
-export const PACKAGED_FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
 export interface FixtureFolder {
   /** Keys are paths without `.json`: `signals/price_increased`. */
