@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { nodeHandler } from "./node-handler.js";
+import { assertReceiver, nodeHandler } from "./node-handler.js";
 import type { Receiver } from "../receiver.js";
 
 /** Fits `express.RequestHandler` of Express 4 and 5, without needing the types of either. */
@@ -14,10 +14,12 @@ export type ExpressHandler = (
  *
  * Mount it before `express.json()`. If you cannot, let the parser keep the bytes with `captureRawBody` of `signalbox`.
  *
+ * @throws SignalboxError `option_invalid`
  * @example
  * app.use("/webhooks/signals", expressHandler(receiver));
  * app.use(express.json());
  */
 export function expressHandler(receiver: Receiver): ExpressHandler {
+  assertReceiver(receiver, "expressHandler");
   return nodeHandler(receiver);
 }

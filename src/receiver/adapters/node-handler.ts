@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { SignalboxError } from "../../errors.js";
 import type { HeadersLike } from "../delivery.js";
 import { readRequestBody } from "./read-request-body.js";
 import type { Receiver } from "../receiver.js";
@@ -7,10 +8,12 @@ import { isClosing, sendResponse } from "./send-response.js";
 /**
  * Makes a listener for `node:http` that answers every request exactly once and never throws.
  *
+ * @throws SignalboxError `option_invalid`
  * @example
  * http.createServer(nodeHandler(receiver)).listen(3000);
  */
 export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
+  assertReceiver(receiver, "nodeHandler");
   // Express changes the prototypes of both objects, which makes V8 read their properties slowly. So few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
@@ -27,6 +30,12 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
         }
       }, giveUp);
   };
+}
+
+/** A caller without types may pass undefined, or a promise of a receiver. */
+export function assertReceiver(receiver: Partial<Receiver> | undefined, caller: string): void {
+  if (typeof receiver?.handle === "function") return;
+  throw new SignalboxError("option_invalid", `${caller} needs the receiver that createReceiver returns.`, "");
 }
 
 /** Finds a header without a search: Node has the names in lower case and joins a header that was sent twice. */

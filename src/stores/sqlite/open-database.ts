@@ -144,6 +144,9 @@ function refuseCutFile(db: Database.Database, path: string): void {
   if (statSync(path).size % pageBytes !== 0) throw damagedError(path, "a part of its last page is missing");
 }
 
+/** The inboxes that this process has locked. */
+const lockedHere = new Set<string>();
+
 /**
  * Locks the inbox for handing off: by one process alone, or by several that are all `shared`.
  *
@@ -170,9 +173,15 @@ function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean):
     throw new SignalboxError(
       "store_in_use",
       `Another receiver has the inbox ${inboxPath} open.`,
-      "Stop it, give this receiver another file, or open both with sqliteStore({ path, shared: true }).",
+      lockedHere.has(inboxPath)
+        ? "This process has it open already: give both receivers the same store object."
+        : "Stop it, give this receiver another file, or open both with sqliteStore({ path, shared: true }).",
       { cause: error },
     );
   }
-  return () => lock.close();
+  lockedHere.add(inboxPath);
+  return () => {
+    lockedHere.delete(inboxPath);
+    lock.close();
+  };
 }

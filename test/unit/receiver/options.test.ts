@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
+import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
+import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
 import { resolveOptions } from "../../../src/receiver/options.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { errorOf } from "../signalbox-error-of.js";
@@ -181,6 +183,16 @@ test("a queue that could not take the largest body is refused", () => {
   const error = problem({ bodyLimitBytes: 1_000_000, maxQueued: { bytes: 999_999 } });
   expect([error.code, error.message.includes('"maxQueued.bytes"')]).toEqual(["option_invalid", true]);
 });
+
+test.each([undefined, null, Promise.resolve(createReceiver({ ...sound(), logger: false }))])(
+  "a handler of %j is refused when it is made",
+  (receiver) => {
+    for (const createHandler of [nodeHandler, expressHandler]) {
+      const error = errorOf(() => createHandler(receiver as never));
+      expect([error.code, error.message]).toEqual(["option_invalid", expect.stringContaining(createHandler.name)]);
+    }
+  },
+);
 
 test.each([[undefined], [null], [[]], ["options"], [() => {}]])("%j are no options", (options) => {
   expect(errorOf(() => createReceiver(options as never)).code).toMatch(/^(option|secret)_invalid$/);

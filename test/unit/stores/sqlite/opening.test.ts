@@ -140,11 +140,11 @@ test("an empty file becomes an inbox", async () => {
 test.each([
   ["text", Buffer.from("this is no database, it is a letter to the reader. ".repeat(100))],
   ["noise", Buffer.from(Array.from({ length: 8192 }, (_, index) => (index * 7919) % 251))],
-])("a file of %s is refused as damaged, and kept", async (_what, bytes) => {
+])("a file of %s is refused with the advice to check the path, and kept", async (_what, bytes) => {
   const path = inboxPath();
   writeFileSync(path, bytes);
   const error = await rejectionOf(openStore(path));
-  expect([error.code, error.help.includes("Move the file away")]).toEqual(["store_corrupt", true]);
+  expect([error.code, error.help.includes("Check the path")]).toEqual(["store_corrupt", true]);
   expect(readFileSync(path).equals(bytes)).toBe(true);
 });
 

@@ -14,7 +14,7 @@ test("a second owner in the same process is refused, and let in when the first i
   const error = await rejectionOf(openStore(path));
   expect(error.code).toBe("store_in_use");
   expect(error.message).toContain(path);
-  expect(error.help).toContain("shared: true");
+  expect(error.help).toContain("the same store object");
   await first.close("default");
   await openStore(path);
 });
