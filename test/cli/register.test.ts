@@ -217,21 +217,9 @@ const UNWRITABLE: readonly (readonly [what: string, make: (folder: string) => st
   ["too large", withFile("large", "x\n".repeat(40_000)), /too large for a file of secrets/],
   ["a link to a file of secrets", withLink("signals.secret"), /link is a link/],
   ["a link to nothing", withLink("nothing"), /is a link/],
-  [
-    "an .env file",
-    withFile(".env", "PORT=3000\nSIGNALS_SECRET=whsec_x\n"),
-    /line 1 of .*\.env does not look like a secret/,
-  ],
-  [
-    "a system file",
-    withFile("passwd", "root:x:0:0:root:/root:/bin/bash\n"),
-    /line 1 of .* does not look like a secret/,
-  ],
-  [
-    "settings",
-    withFile("settings", "whsec_old\n\n# comment\nnameserver 127.0.0.53\n"),
-    /line 3 of .* does not look like a secret: .*`chmod o= /,
-  ],
+  ["an .env file", withFile(".env", "PORT=3000\nSIGNALS_SECRET=whsec_x\n"), /line 1 of .*\.env is not a secret/],
+  ["a system file", withFile("passwd", "root:x:0:0:root:/root:/bin/bash\n"), /line 1 of .* is not a secret/],
+  ["settings", withFile("settings", "whsec_old\n\n# comment\nnameserver 127.0.0.53\n"), /line 3 of .* is not a secret/],
   [
     "locked by another",
     withFile("signals.secret.lock", "whsec_of_another\n"),
@@ -252,22 +240,11 @@ test.each(UNWRITABLE)("where no secret can be kept nothing is registered: %s", a
   expect(readdirSync(folder)).toEqual(before);
 });
 
-test("secrets that look like assignments at first sight are secrets, also in a file that others can read", async () => {
+test("secrets that look like assignments at first sight are secrets", async () => {
   const text = "WHSEC==\nwhsec_a=b\nid:p@ss!\n";
-  const run = await register(ONE, await serveService(), { text, mode: 0o644 });
+  const run = await register(ONE, await serveService(), { text, mode: 0o600 });
   expect(run).toMatchObject({ exitCode: 0, secrets: `${text}${SECRETS[0]}\n` });
 });
-
-test.each(["two words", " edges ", "a=bc", "#x", "[x", "a:b:c"])(
-  "a secret of any form can be followed by another: %j",
-  async (secret) => {
-    const service = await serveService((asked, number, response) => {
-      answerJson(response, 201, { ...registration(number, asked), ...(number === 1 && { signing_secret: secret }) });
-    });
-    const run = await register(["--all-types"], service);
-    expect(run).toMatchObject({ exitCode: 0, secrets: `${secret}\n${SECRETS[1]}\n` });
-  },
-);
 
 test("the first is registered and the second refused: what stands is kept, and the rest can be typed", async () => {
   const service = await serveService((asked, number, response) => {

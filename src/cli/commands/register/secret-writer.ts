@@ -148,13 +148,15 @@ function openLock(lock: string, path: string): number {
   }
 }
 
-/** Any word, except words that show another kind of file: comments, sections, settings, and lists such as `/etc/passwd`. */
+/**
+ * The service's document does not define the form of a secret. So any word is accepted, except words that show another kind of
+ * file: comments, sections, settings (`KEY=value`), and lists with colons such as `/etc/passwd`.
+ */
 const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
- * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content
- * that other users can access, because that file has another purpose. A file that only its user and group can access may have
- * any lines: `add` leaves such a file, and the service's document does not define the form of a secret.
+ * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content,
+ * because that file has another purpose.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
   const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
@@ -164,11 +166,10 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
   if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
   const text = attempt(path, () => readFileSync(file, "utf8"));
   const wrong = secretLines(text).find((line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line));
-  if (wrong === undefined || !isOpenToOthers(stat)) return { text, stat };
+  if (wrong === undefined) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
   throw environmentError(
-    `line ${line} of ${path} does not look like a secret: name a separate file for secrets. If ${path} is one, ` +
-      `run \`chmod o= ${path}\``,
+    `line ${line} of ${path} is not a secret: name a separate file for secrets, with one secret per line`,
   );
 }
 
@@ -195,13 +196,9 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
       }
     }
   }
-  const takesRights = isOpenToOthers({ mode });
-  fchmodSync(descriptor, takesRights ? 0o600 : mode & 0o770);
-  return takesRights;
-}
-
-function isOpenToOthers({ mode }: Pick<Stats, "mode">): boolean {
-  return (mode & 0o007) !== 0;
+  const isOpenToOthers = (mode & 0o007) !== 0;
+  fchmodSync(descriptor, isOpenToOthers ? 0o600 : mode & 0o770);
+  return isOpenToOthers;
 }
 
 function write(descriptor: number, text: string): void {
