@@ -80,6 +80,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
   const readEnd = db.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
   let fileBytes = lstatOf(path)?.size ?? 0;
   let wasCut = false;
+  let wasFileCut = false;
   /** The number of begun syncs at the last check of the files. */
   let checkedAt = -1;
 
@@ -99,12 +100,15 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
     return hasShrunk && bytes < (db.pragma("page_count", { simple: true }) as number) * pageBytes;
   }
 
-  function cutError(name = walName): SignalboxError {
-    const help =
-      name === walName
-        ? "Restart the receiver, which continues with the remaining events. Then replay what the service can send again."
-        : "Stop the receiver. The file is probably damaged: see store_corrupt.";
-    return new SignalboxError("store_failed", `${name} was truncated while the inbox was open.`, help);
+  function cutError(): SignalboxError {
+    const help = wasFileCut
+      ? "Stop the receiver. The file is probably damaged: see store_corrupt."
+      : "Restart the receiver, which continues with the remaining events. Then replay what the service can send again.";
+    return new SignalboxError(
+      "store_failed",
+      `${wasFileCut ? path : walName} was truncated while the inbox was open.`,
+      help,
+    );
   }
 
   return {
@@ -126,8 +130,8 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
         }
         if (now.nlink > 1) throw changed(`${name} got a second name (a hard link) while the inbox was open.`);
         if (name === path && isFileCut(now.size)) {
-          wasCut = true;
-          throw cutError(name);
+          wasCut = wasFileCut = true;
+          throw cutError();
         }
         // Checked twice, because another process may have restarted the WAL between the two calls.
         if (name === walName && isShort(now, end) && isWalCut()) throw cutError();

@@ -150,7 +150,7 @@ test.each([0, 8192])(
     await accept(store, newEvent());
     truncateSync(path, bytes);
     for (let time = 0; time < 2; time++) {
-      expect((await rejectionOf(accept(store, newEvent()))).message).toContain("truncated");
+      expect((await rejectionOf(accept(store, newEvent()))).message).toContain(`${path} was truncated`);
     }
     // As a kill leaves it.
     const killed = inboxPath();
