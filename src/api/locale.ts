@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The locales of the service (service document, Resources and their fields). */
 export const LOCALES = ["en", "zh-CN"] as const;
 
-/** One of {@link LOCALES}. */
+/** A language of the service. */
 export type ServiceLocale = (typeof LOCALES)[number];
 
 export const localeSchema = z.enum(LOCALES);

@@ -32,6 +32,7 @@ export interface CallOptions {
   signal?: PlatformAbortSignal | undefined;
 }
 
+/** The query of `productProfile`. */
 export interface ProductProfileQuery {
   /**
    * The language of the profile's texts. The document lists no parameter for this operation, but the answer has

@@ -2,7 +2,9 @@
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
+  /** Calls the listener once the signal is aborted. */
   addEventListener(type: "abort", listener: () => void): void;
+  /** Removes a listener. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 

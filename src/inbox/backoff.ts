@@ -1,4 +1,4 @@
-/** @returns the delay before the next attempt, in milliseconds, when `attempt` attempts (1 or more) have failed */
+/** Returns the delay before the next attempt, in milliseconds, after `attempt` failed attempts (1 or more). */
 export type Backoff = (attempt: number) => number;
 
 /** The bounds of the random delay between attempts. */

@@ -312,6 +312,7 @@ export interface InboxStore {
 
   /** Lists events in the order of `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;
+  /** Reads one event with its headers and body. */
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;

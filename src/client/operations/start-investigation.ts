@@ -5,6 +5,7 @@ import type { PlatformAbortSignal } from "../platform.js";
 import type { CallOperation } from "../transport/call-operation.js";
 import { checkInput } from "./check-input.js";
 
+/** The input of `startInvestigation`. */
 export interface StartInvestigationInput {
   /** The canonical slug of a product or category. */
   slug: string;

@@ -7,6 +7,7 @@ import { openAbortScope, pauseUntil } from "../transport/abort-scope.js";
 import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
 import type { PollGate } from "./poll-gate.js";
 
+/** The options of `waitForInvestigation`. */
 export interface WaitForInvestigationOptions {
   /** Ends the wait immediately. The call then rejects with the signal's reason. The investigation continues. */
   signal?: PlatformAbortSignal | undefined;
@@ -16,6 +17,7 @@ export interface WaitForInvestigationOptions {
   timeoutMs?: number | undefined;
 }
 
+/** An investigation that does not change any more. */
 export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | "failed" | "cancelled" };
 
 /** Sends one read, without retries. */

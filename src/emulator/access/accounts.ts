@@ -6,6 +6,7 @@ import { ServiceError } from "../operations/service-error.js";
 /** The account feature that an extra sort of the rankings requires (service document, Authentication 5). */
 export type RankingFeature = `market.sort.${RankingSort}`;
 
+/** What an account can use beyond the basic operations. */
 export type AccountFeature = Entitlement | RankingFeature;
 
 /** The account of a caller. */
