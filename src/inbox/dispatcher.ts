@@ -65,7 +65,7 @@ export interface QueuedEvent {
  * the receiver closes, or too little of their lease is left to start them.
  *
  * A suspect is an event that was held at two crashes or more. It is leased alone: nothing new is leased until the held events
- * have ended, then the suspect is claimed, and nothing else until it has ended. So a crash counts either against the suspect
+ * have ended. Then the suspect is claimed, and until it has ended no other event is. So a crash counts either against the suspect
  * or against other events, never against both. Suspects that hang do not block the others: after each suspect, the other
  * events that are due are claimed for as long as its turn lasted.
  */

@@ -267,8 +267,8 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  * - **G5** A settlement whose token is not current changes nothing, and its result is `false`.
  * - **G6** Bodies are returned byte for byte, whatever the bytes.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
- *   first. It leases either suspects or other events. If an event became `ready` more than 5 seconds after the claim's `now`, the clock was set back: then the event
- *   keeps its delay, counted from `now`.
+ *   first. It leases either suspects or other events. If an event became `ready` more than 5 seconds after the claim's `now`,
+ *   the clock was set back: then the event keeps its delay, counted from `now`.
  * - **G8** `takeOver` makes the leased events of a dead process `ready`, counts a crash for each and marks it possibly
  *   repeated; after the fifth crash the event is `dead` with the reason `crash_loop`. With `shared: true`, `claim` does this
  *   to expired leases that the claimer does not hold, and `takeOver` does nothing.

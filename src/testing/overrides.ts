@@ -8,24 +8,25 @@ export type DeepPartial<Value> = unknown extends Value
     : { [Key in keyof Value]?: DeepPartial<Value[Key]> };
 
 /**
- * Merges the parts that a test gives into an event. Objects are merged, other values are replaced, new properties are added,
- * and `undefined` means absent.
+ * Merges the overrides of a test into an event. Objects are merged, other values are replaced, and new properties are added.
+ * An override that is `undefined` is ignored: the event keeps its own value.
  *
- * @param of the function that was called
+ * @param caller the name of the called function, for the error
  * @throws SignalboxError `option_invalid` for an override that must be an object
  */
 export function withOverrides<Event extends object>(
-  of: string,
+  caller: string,
   event: Event,
   overrides: NoInfer<DeepPartial<Event>> | undefined,
 ): Event {
-  return merge(of, event, overrides, []) as Event;
+  return merge(caller, event, overrides, []) as Event;
 }
 
-function merge(of: string, base: object, overrides: unknown, path: readonly string[]): object {
+function merge(caller: string, base: object, overrides: unknown, path: readonly string[]): object {
   if (overrides === undefined) return base;
   if (!isGroup(overrides)) {
-    const what = path.length === 0 ? `The overrides of ${of} are` : `The override "${path.join(".")}" of ${of} is`;
+    const what =
+      path.length === 0 ? `The overrides of ${caller} are` : `The override "${path.join(".")}" of ${caller} is`;
     const kind = overrides === null ? "null" : Array.isArray(overrides) ? "a list" : `a ${typeof overrides}`;
     const help = "Pass the parts of the event that the test needs; the other parts are filled in.";
     throw new SignalboxError("option_invalid", `${what} invalid: expected an object, not ${kind}.`, help);
@@ -33,7 +34,7 @@ function merge(of: string, base: object, overrides: unknown, path: readonly stri
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(overrides)) {
     const own = merged[key];
-    if (isGroup(own)) merged[key] = merge(of, own, value, [...path, key]);
+    if (isGroup(own)) merged[key] = merge(caller, own, value, [...path, key]);
     else if (value !== undefined) merged[key] = value;
   }
   return merged;

@@ -1,6 +1,6 @@
 export interface BodyVariant {
   body: Buffer;
-  /** Completes "the body arrives …", for example `as compact JSON`. */
+  /** Completes "the body arrives …" and "the body was signed …", for example `as compact JSON`. */
   name: string;
   /** A sentence about the programs that make such bytes. */
   by: string;
@@ -45,7 +45,7 @@ function jsonVariants(text: string): BodyVariant[] {
     return [];
   }
   const compact = JSON.stringify(value);
-  // JSON.stringify breaks lines only between values: a line break inside a text is written as \n.
+  // This changes no text: JSON.stringify writes a line break inside a text as a backslash and an n.
   const python = JSON.stringify(value, null, 1).replaceAll(/,\n */g, ", ").replaceAll(/\n */g, "");
   return [
     // Built token by token, because JSON.parse would turn 1.0 into 1.

@@ -37,7 +37,7 @@ export function stateControl(state: StateChanges) {
       method: "POST",
       path: "/reset",
       about:
-        "Starts again with the seeded data. If the option accounts or startAt is not set, its value from the first start is used. If that was not set either, there are no accounts, and the clock starts at the present.",
+        "Starts again with the seeded data. The accounts and the start of the clock come from the emulator's options accounts and startAt. An option that is not set has the value with which the data were created. Without any value there are no accounts, and the clock starts at the present.",
       input: z.strictObject({}),
       run: async () => serviceTime(await state.reset()),
     }),

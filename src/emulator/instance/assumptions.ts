@@ -32,7 +32,8 @@ export const ASSUMPTIONS = {
     default: "not_found",
     allowed: oneOf("not_found", "empty"),
     about: "Whether a category, market or keyword_id that does not exist is answered with 404 or with an empty result.",
-    reason: "The document lists 404 for both research operations, and nothing else in them could be missing.",
+    reason:
+      "The document lists 404 for both research operations, and only an unknown category, market or keyword_id can cause it.",
   }),
   queuedSeconds: assume<number>({
     default: 20,
@@ -57,7 +58,7 @@ export const ASSUMPTIONS = {
     default: 429,
     allowed: oneOf(429, 409),
     about:
-      "The status of a start while the account has three active investigations. The code is ACTIVE_INVESTIGATIONS_EXCEEDED.",
+      "The HTTP status of the answer to a start while the account has three active investigations. The code is ACTIVE_INVESTIGATIONS_EXCEEDED.",
     reason: "It is a limit of the account. The document uses 409 only for the idempotency key.",
   }),
   investigationsPerMonth: assume<number>({
@@ -153,7 +154,7 @@ export const ASSUMPTIONS = {
     default: 10,
     allowed: numberFrom(0, 720),
     about:
-      "How many minutes after the signals of one type those of the next type are published, when a month was observed.",
+      "When a month was observed, its signals are published one type after another. This is the number of minutes between two types.",
     reason: "Publishing takes hours rather than a moment. With 0, all signals are published at the same time.",
   }),
 } as const satisfies Record<string, Assumption<unknown>>;

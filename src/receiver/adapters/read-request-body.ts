@@ -32,7 +32,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
   if (announced !== null && announced > maxBytes) return Promise.resolve({ ok: false, reason: "body_too_large" });
 
   return new Promise((resolve) => {
-    // Most bodies arrive in one piece and are used directly. Collecting would add 3 µs to about 75 µs.
+    // Most bodies arrive in one piece and are used directly. To collect them would cost a delivery 3 µs more.
     let whole: Uint8Array | null = null;
     let pieces: Readable | null = null;
     let received = 0;
@@ -81,7 +81,8 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
 
     const timeout = startTimeout(() => fail("body_timeout"));
     request.on("data", onData);
-    // Although the length tells which byte is the last, the answer waits for `end`, because applications expect that order.
+    // Content-Length already shows which byte is the last. The answer still waits for `end`, because applications expect the
+    // request to end before its answer is sent.
     request.on("end", onEnd);
     // Every failure of a request ends in `close`. `on` takes less time than `once`.
     request.on("close", () => fail("client_gone"));

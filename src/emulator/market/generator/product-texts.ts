@@ -25,7 +25,7 @@ export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual
   return { en: fill("en"), zh: fill("zh") };
 }
 
-/** Makes the two descriptions of a profile. They have the audience and the promise of the tagline of the same turn. */
+/** Makes the two descriptions of a profile. For the same `turn` they name the same audience and promise as the tagline. */
 export function describe(
   dice: Dice,
   origin: Origin & Pick<ProductOrigin, "name">,

@@ -11,7 +11,7 @@ export interface Settlement {
   outcome: RequestOutcome;
   /** 1 for the first attempt. */
   attempt: number;
-  /** Whether the answer was a 2xx and, to a verification, held the challenge. */
+  /** Whether the answer was a 2xx. The answer to a verification must also contain the challenge. */
   isDelivered: boolean;
   /** Whether this attempt made the registration active. */
   isVerified: boolean;
@@ -46,7 +46,7 @@ export function createSettleDelivery({
   const activate = database.prepare<[{ id: string; now: number }]>(
     "UPDATE registration SET status = 'active', updated_at = @now WHERE registration_id = @id AND status = 'pending'",
   );
-  // A person can have the verification sent again. When one of them was answered, the others have no effect.
+  // A verification can be sent more than once. After one of these deliveries was answered, the waiting ones are cancelled.
   const cancelVerifications = database.prepare<[string]>(
     `UPDATE delivery SET state = 'cancelled'
      WHERE registration_id = ? AND state = 'waiting' AND event_type = 'webhook.verification'`,

@@ -20,8 +20,8 @@ export function refuseEndpoint(url: string, rules: EndpointRules): void {
 }
 
 /**
- * Returns the ids of the registrations that are allowed only with `allowLoopbackHttp`. A file keeps registrations but not
- * assumptions, so without that assumption they get no deliveries.
+ * Returns the ids of the registrations that are allowed only with `allowLoopbackHttp`. The database file stores registrations
+ * but not assumptions: after a start without `allowLoopbackHttp` these registrations get no deliveries.
  */
 export function unreachableRegistrations(
   registrations: readonly WebhookRegistration[],

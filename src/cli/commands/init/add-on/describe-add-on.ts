@@ -17,10 +17,10 @@ export interface AddOnPlan {
 }
 
 const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
-  import: "Import it",
-  mount: "Mount it in front of all body parsers, because the signature covers the exact bytes that were sent",
-  start: "Start it where your app starts to listen",
-  close: "Close it where your app handles SIGTERM, and where it handles SIGINT",
+  import: "Import the receiver",
+  mount: "Mount the receiver in front of all body parsers, because the signature covers the exact bytes that were sent",
+  start: "Start the receiver where your app starts to listen",
+  close: "Close the receiver where your app handles SIGTERM, and where it handles SIGINT",
 };
 
 /** The next steps of the user, as lines to print. */
@@ -34,7 +34,7 @@ export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
       "Set these variables in the app's environment:",
       ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
     ],
-    ["Run its test:", ...code([test])],
+    ["Run the receiver's test:", ...code([test])],
     ["Start the app, and send it a signal. Use its port, and the same SIGNALS_SECRET:", ...code([send])],
   ];
   return [
