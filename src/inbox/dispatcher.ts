@@ -66,8 +66,8 @@ export interface QueuedEvent {
  *
  * A suspect is an event that was held at two crashes or more. It is leased alone: nothing new is leased until the held events
  * have ended. Then the suspect is claimed, and until it has ended no other event is. So a crash counts either against the suspect
- * or against other events, never against both. Suspects that hang do not block the others: after each suspect, the other
- * events that are due are claimed for as long as its turn lasted.
+ * or against other events, never against both. Suspects that hang do not block the others: after each suspect, only
+ * other events are claimed for as long as its turn lasted.
  */
 export interface Dispatcher {
   /** Reserves a slot for an event that will be born leased. Free it with `take` or `unreserve`. @returns false if none is free */
@@ -187,6 +187,11 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     return state === "started" && breaker.state() === "closed";
   }
 
+  /** True while new events must be born ready. Otherwise, under overload, they would take each slot before a due retry. */
+  function isClaimOverdue(): boolean {
+    return mayBeDue && waiting.length >= concurrency;
+  }
+
   function claim(): void {
     const limit = claimLimit();
     if (limit === 0 || !slots.reserve(limit)) return;
@@ -217,7 +222,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       if (nextDueAt !== null) pollAt(nextDueAt);
       if (events.length === limit) mayBeDue = true;
       if (suspects) isSuspectsTurn = events.length > 0;
-      else if (isSuspectDue && (events.length < limit || clock.elapsed() >= othersTurnEndsAt)) beginSuspectsTurn();
+      else if (isSuspectDue) beginSuspectsTurnWhenDue();
       if (isProbe && events.length === 0 && !isSuspectsTurn) breaker.probeUnused();
       for (const event of events) {
         slots.hold(event);
@@ -229,7 +234,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     }
   }
 
-  function beginSuspectsTurn(): void {
+  function beginSuspectsTurnWhenDue(): void {
+    const waitMs = othersTurnEndsAt - clock.elapsed();
+    if (waitMs > 0) return pollAt(clock.now() + waitMs);
     isSuspectsTurn = true;
     mayBeDue = true;
     suspectsTurnBeganAt = clock.elapsed();
@@ -276,14 +283,14 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const entry: Running = { event, attempt, abort: new AbortHandle(), timeout: null };
     running.add(entry);
     entry.timeout = clock.setTimeout(() => timeOut(entry), config.timeoutMs);
-    let outcome: unknown;
+    let outcome: Promise<unknown>;
     try {
-      outcome = config.handOff(queued, attempt, entry.abort);
+      outcome = Promise.resolve(config.handOff(queued, attempt, entry.abort));
     } catch (error) {
       fail(entry, error);
       return;
     }
-    Promise.resolve(outcome).then(
+    outcome.then(
       () => succeed(entry),
       (error: unknown) => fail(entry, error),
     );
@@ -336,7 +343,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   return {
-    reserve: () => mayStart() && !isSuspectsTurn && slots.reserve(1),
+    reserve: () => mayStart() && !isSuspectsTurn && !isClaimOverdue() && slots.reserve(1),
     unreserve() {
       slots.unreserve(1);
       if (waiting.length > 0 || mayBeDue) schedulePump();

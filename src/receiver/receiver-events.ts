@@ -73,7 +73,8 @@ export function createReceiverEvents(
       counts.set(name, (counts.get(name) ?? 0) + 1);
       const group = listeners.get(name);
       if (group === undefined) return;
-      for (const listener of group) {
+      // A copy: a listener that removes and adds itself would otherwise be called without end.
+      for (const listener of [...group]) {
         try {
           const outcome: unknown = listener(event as never);
           if (outcome instanceof Promise) outcome.catch((error: unknown) => onListenerError(name, error));

@@ -45,7 +45,7 @@ function jsonVariants(text: string): BodyVariant[] {
     return [];
   }
   const compact = JSON.stringify(value);
-  // This changes no text: JSON.stringify writes a line break inside a text as a backslash and an n.
+  // The string values stay the same: inside a string, JSON.stringify writes a line break as a backslash and an n.
   const python = JSON.stringify(value, null, 1).replaceAll(/,\n */g, ", ").replaceAll(/\n */g, "");
   return [
     // Built token by token, because JSON.parse would turn 1.0 into 1.

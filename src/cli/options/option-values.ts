@@ -4,7 +4,7 @@ import type { Command } from "commander";
  * Commander takes the next word as the value of an option, so `--junit --json` would write a file `--json`. This function
  * refuses such a value unless it is typed as `--junit=--json`. The message does not quote the value, which may be a secret.
  *
- * @throws CliError by `command.error`, which the program turns into one
+ * @throws CliError: `command.error` throws Commander's error, and `program.ts` converts it
  */
 export function assertOptionValues(program: Command, args: readonly string[]): void {
   let command = program;

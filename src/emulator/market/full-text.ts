@@ -5,7 +5,7 @@ const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "u");
 const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
 const IS_ASCII = /^[\x20-\x7e]*$/;
 
-/** No text within the operations' limits has as many words. FTS5 refuses expressions of more than 256 parts. */
+/** A search text has at most 120 characters, and so fewer words than this. FTS5 refuses expressions of more than 256 parts. */
 const MOST_WORDS = 100;
 
 /** Prepares a text for the full-text tables, which index words and single Chinese characters. */
@@ -15,7 +15,7 @@ export function ftsText(text: string): string {
 
 /**
  * Makes an FTS5 expression from a user's text. It matches texts that contain all of the words; the last word can be the start of
- * a word. Chinese characters must be adjacent. Operators, quotes and control characters are left out, so no text is a syntax error.
+ * a word. Chinese characters must be adjacent. Operators, quotes and control characters are left out, so no text causes a syntax error.
  *
  * @returns null for a text without letters and digits, which matches nothing
  */

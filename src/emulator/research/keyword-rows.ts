@@ -23,7 +23,7 @@ export interface KeywordContext {
 
 /** The number of products that a row's distribution lists. The other products are summed up. */
 export const LISTED_PRODUCTS = 5;
-/** The lowest traffic in the month before that allows a comparison. */
+/** If the previous month's traffic is lower than this, the two months are not compared. */
 export const BASELINE_TRAFFIC = 50;
 
 /** The columns that decide the comparison status of a row. */

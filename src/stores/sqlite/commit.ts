@@ -144,19 +144,25 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const applied: boolean[] = [];
     while (applied.length < settlements.length) {
       const first = settlements[applied.length] as Settlement;
-      const { seq, token, state, dueAt, attempts, lastError } = first;
       let length = 1;
       while (isAlike(first, settlements[applied.length + length], length)) length += 1;
-      // If one of the tokens is stale, only the first event is settled, so that each result is that of one token.
-      if (length > 1 && countLeased.get(seq, seq + length - 1, token) !== length) length = 1;
-      const readySince = state === "ready" ? first.settledAt : 0;
-      const flag = first.possiblyRepeated ? 1 : 0;
-      const range = [seq, seq + length - 1, token];
-      const isApplied =
-        settleRange.run(state, dueAt, readySince, attempts, flag, lastError, ...range).changes === length;
-      for (let index = 0; index < length; index += 1) applied.push(isApplied);
+      const { seq, token } = first;
+      // If one of the tokens is stale, each event is settled by itself, so that each result is that of one token.
+      const isOneStale = length > 1 && countLeased.get(seq, seq + length - 1, token) !== length;
+      const step = isOneStale ? 1 : length;
+      for (let from = seq; from < seq + length; from += step) {
+        const isApplied = settleAlike(first, from, from + step - 1) === step;
+        for (let index = 0; index < step; index += 1) applied.push(isApplied);
+      }
     }
     return applied;
+  }
+
+  /** @returns how many of the events from `from` to `to` were leased under the token, and are settled now */
+  function settleAlike({ token, state, dueAt, settledAt, ...rest }: Settlement, from: number, to: number): number {
+    const readySince = state === "ready" ? settledAt : 0;
+    const flag = rest.possiblyRepeated ? 1 : 0;
+    return settleRange.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, from, to, token).changes;
   }
 
   /** Frees leases of a dead process. @returns the events that became dead */

@@ -45,12 +45,11 @@ const READY_SINCE = `
 `;
 
 // `headers` becomes `received`, which holds more. Old rows are not converted, since that would double the file; payloads.ts
-// reads both forms. Suspects need no separate index. Dead and quarantined events are listed by `seq`, which SQLite appends
+// reads both forms. Dead and quarantined events are listed by `seq`, which SQLite appends
 // to the columns of each index.
 const LISTED_BY_SEQ = `
   ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;
-  DROP INDEX inbox_suspect;
   DROP INDEX inbox_dead;
   DROP INDEX inbox_quarantined;
   CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';

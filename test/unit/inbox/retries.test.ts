@@ -143,3 +143,19 @@ test("a backoff that throws harms neither the process nor the event", async () =
   await rig.clock.advance(600_000);
   expect(rig.calls.length).toBeGreaterThan(1);
 });
+
+test("under steady overload a failed event is tried again when it is due, and not after the load", async () => {
+  const rig = await startRig({ handoff: { concurrency: 1, backoff: () => 1000 } });
+  const [failed] = await rig.begin(1);
+  await rig.deliverMany(5);
+  rig.calls[0]!.reject();
+  const isTriedAgain = (): boolean => rig.calls.filter(({ signal }) => signal.id === failed.id).length === 2;
+  // Each round brings an event and ends one, so there are always some that wait.
+  for (let round = 1; round <= 30 && !isTriedAgain(); round++) {
+    await until(() => rig.calls.length > round);
+    await rig.deliver();
+    await rig.clock.advance(200);
+    rig.calls[round]!.resolve();
+  }
+  expect(isTriedAgain()).toBe(true);
+});

@@ -10,8 +10,8 @@ export interface JunitOptions {
 
 /**
  * The results as JUnit XML: a suite for each kind. A failure is a result that makes the exit code 1. Without `strict`, an
- * advised check that failed is a skipped case. A run that ended early has an error, because all checks before the end may have
- * passed.
+ * advised check that failed is a skipped case. A run that ended early has an error. Without it, the file would be green if
+ * all checks until then had passed.
  */
 export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
   const suites = (["required", "advised"] as const).map((kind) => suiteOf(kind, results, strict));

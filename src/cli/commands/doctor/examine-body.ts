@@ -38,7 +38,7 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
 /**
  * The same harmless event in many spellings. The spellings that are changed in transit show which program changes bodies.
  *
- * @param isSignalbox if true, a byte order mark is also tried. It is strictly not JSON, so other receivers are allowed to
+ * @param isSignalbox if true, a byte order mark is also tried. Strictly, such a body is not JSON, so other receivers are allowed to
  * refuse it.
  */
 function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
@@ -79,7 +79,7 @@ export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_KIB * 1024) }) });
   if (verdictOf(reply) === "matched") return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
   const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
-  // Small bodies arrive unchanged, so this body was truncated.
+  // An earlier examination has shown that small bodies arrive unchanged, so the size is the cause.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
     const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
     return [problem("body_cut", `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`, fix)];

@@ -64,8 +64,8 @@ async function explainMismatch(subject: Subject): Promise<Finding> {
     if (await matchesChangedBody(subject, secret)) return knowsSecret(subject, secret);
   }
   const fix =
-    "Compare the given secrets and the receiver's with the secret that the service showed (run `printenv SIGNALS_SECRET | " +
-    "sha256sum` on both sides). One may be from another registration or environment, or from before a rotation.";
+    "Run `printenv SIGNALS_SECRET | sha256sum` here and on the receiver's machine. The results must be equal, and the secret " +
+    "the one that the service showed: one may be from another registration or environment, or from before a rotation.";
   // A signalbox receiver answers with a code. A bare 401 can be from any program.
   const other =
     facts.isSignalbox === true ? "" : " Or a gateway in front of the receiver refuses every request with 401.";

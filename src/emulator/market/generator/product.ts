@@ -32,7 +32,7 @@ export interface ProductOrigin {
   slug: string;
   /** The product's first month, counted from the catalog's first month. */
   bornAt: number;
-  /** The monthly visits that the product's traffic is pulled back to. */
+  /** The product's usual monthly visits. Higher or lower traffic moves back toward this number. */
   baseVisits: number;
   organicShare: number;
   /** The largest first. */

@@ -60,7 +60,7 @@ export function createDeliveryDispatcher(
   // These deliveries were in flight when the process ended. They are sent again, since it is unknown whether they arrived.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // A pending registration has only its verification. The deliveries of a paused registration wait until they expire. The
+  // Pending registrations are included: their only delivery is the verification event. The deliveries of a paused registration wait until they expire. The
   // query looks up each registration, because GROUP BY would read all waiting deliveries.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
@@ -148,7 +148,7 @@ export function createDeliveryDispatcher(
         return { request, startedAt: clock.now() };
       },
       async yieldSlot(wait) {
-        // Started before the next delivery is sent: `reorder` holds back only one delivery at a time.
+        // This call records that a delivery is held back, before `leaveSlot` sends the next one: `reorder` holds back only one.
         const waiting = wait();
         leaveSlot(registrationId);
         await waiting;
@@ -166,7 +166,7 @@ export function createDeliveryDispatcher(
   }
 
   function drained(): Promise<void> {
-    // Without running requests, `draining` would be set after its function has ended, and would stay set.
+    // If nothing runs, the function below ends before its promise is assigned to `draining`, which would then never become null.
     if (running.size === 0) return Promise.resolve();
     draining ??= (async () => {
       while (running.size > 0) await Promise.all(running);
