@@ -81,14 +81,18 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
     WHERE ${leasedInRange}`);
-  const due = "FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at <= ?";
+  const due = "endpoint = ? AND state = 'ready' AND due_at <= ?";
   const order = "ORDER BY due_at, seq LIMIT";
-  const findFirst = db.prepare<[string, number], number>(`SELECT crashes ${due} ${order} 1`).pluck();
+  const findFirst = db.prepare<[string, number], number>(`SELECT crashes FROM inbox WHERE ${due} ${order} 1`).pluck();
   const findOthers = db
-    .prepare<[string, number, number], number>(`SELECT seq ${due} AND crashes < ${SUSPECT_CRASHES} ${order} ?`)
+    .prepare<[string, number, number], number>(
+      `SELECT seq FROM inbox WHERE ${due} AND crashes < ${SUSPECT_CRASHES} ${order} ?`,
+    )
     .pluck();
   const findSuspects = db
-    .prepare<[string, number, number], number>(`SELECT seq ${due} AND crashes >= ${SUSPECT_CRASHES} ${order} ?`)
+    .prepare<[string, number, number], number>(
+      `SELECT seq FROM inbox INDEXED BY inbox_suspect WHERE ${due} AND crashes >= ${SUSPECT_CRASHES} ${order} ?`,
+    )
     .pluck();
   const leaseOne = db.prepare<[number, number], ClaimedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
