@@ -74,7 +74,7 @@ export function createReceiverEvents(
       const group = listeners.get(name);
       if (group === undefined) return;
       // A copy: a listener that removes and adds itself would otherwise be called without end.
-      for (const listener of [...group]) {
+      for (const listener of Array.from(group)) {
         try {
           const outcome: unknown = listener(event as never);
           if (outcome instanceof Promise) outcome.catch((error: unknown) => onListenerError(name, error));
