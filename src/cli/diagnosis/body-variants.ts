@@ -11,8 +11,8 @@ const EDITOR = "an editor, `echo` or a shell's $(…) changes such bytes";
 const PARSER = "a program parsed the JSON and wrote it again";
 
 /**
- * The body with the usual changes by editors, shells, parsers and proxies, the most likely changes first. Variants equal to the
- * body are left out.
+ * The body as editors, shells, parsers and proxies usually change it, the most likely changes first. A variant that is equal to
+ * the body is left out.
  */
 export function bodyVariants(body: Buffer): BodyVariant[] {
   // Latin-1 has a character for each byte, so no byte is lost.
@@ -48,7 +48,7 @@ function jsonVariants(text: string): BodyVariant[] {
   // The string values stay the same: inside a string, JSON.stringify writes a line break as a backslash and an n.
   const python = JSON.stringify(value, null, 1).replaceAll(/,\n */g, ", ").replaceAll(/\n */g, "");
   return [
-    // Built token by token, because JSON.parse would turn 1.0 into 1.
+    // The first variant only removes white space. In the second, 1.0 has also become 1, as it does with JSON.parse.
     { name: "as compact JSON", text: (text.match(TOKEN) ?? []).join("") },
     { name: "as compact JSON", text: compact },
     { name: "as compact JSON, with non-ASCII characters escaped", text: escapeNonAscii(compact) },

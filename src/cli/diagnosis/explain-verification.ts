@@ -13,13 +13,13 @@ export interface VerificationInput {
   nowSeconds: number;
 }
 
-/** What `verify` prints. The texts contain no secret and no computed digest. */
+/** What the command `verify` prints. The texts contain no secret and no computed digest. */
 export type Explanation =
   | { valid: true; ageSeconds: number; secretIndex: number }
   | {
       valid: false;
       reason: SignatureProblem;
-      /** Mistakes that were found by trying. Without them the signature would be valid. */
+      /** Mistakes that certainly were made. `possibleCauses` lists what this command cannot test. */
       causes: readonly string[];
       possibleCauses: readonly string[];
     };
@@ -67,7 +67,7 @@ const REMAINING_CAUSES: readonly string[] = [
 
 const RIGHT = "a signer must sign the text of t, a dot, and the body";
 
-/** The bytes that a signer signs: the correct format first, then the usual mistakes of custom signers. */
+/** Formats of the bytes that a signer signs: the correct format first, then the usual mistakes of programs that sign. */
 const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => readonly (string | Buffer)[] }[] = [
   { cause: "", signed: (t, body) => [`${t}.`, body] },
   { cause: `the signer signed only the body: ${RIGHT}`, signed: (_t, body) => [body] },
@@ -77,7 +77,7 @@ const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => re
 
 const KEEP_RAW_BYTES = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
 
-/** Tries the usual mistakes, one or two at a time, until the digest matches. Returns an empty list if it never matches. */
+/** Tries the usual mistakes, one or two at a time, and returns those with which the digest matches; empty if it never does. */
 function explainMismatch({ header, body, secrets }: VerificationInput): string[] {
   const parsed = parseSignatureHeader(header);
   if (!parsed.ok) return [];

@@ -1,10 +1,10 @@
 export interface HeaderFault {
   cause: string;
-  /** The header without the fault; null if a fix would be a guess. */
+  /** The header without the fault; null if the header does not show what it should be. */
   fixed: string | null;
 }
 
-/** The value of a header that is given as a whole line (`X-Service-Signature: t=…`) or as the value alone. */
+/** The header's value. The user may give the whole line (`X-Service-Signature: t=…`) or only the value. */
 export function headerValueOf(text: string): string {
   return text.replace(/^\s*x-service-signature\s*:\s*/i, "").replace(/\r?\n$/, "");
 }

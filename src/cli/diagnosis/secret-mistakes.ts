@@ -1,4 +1,4 @@
-/** A key that the other side may use instead of the given secret, and the explanation if the key matches. */
+/** A key that the signer or receiver may use instead of the given secret, and the explanation if that key matches. */
 export interface SecretMistake {
   key: string | Buffer;
   id: string;
@@ -10,7 +10,7 @@ const PREFIX = "whsec_";
 const HERE = "the secret given here";
 
 /**
- * The usual mistakes in copying a secret from the service to a program. The texts do not quote the secret.
+ * The keys that result from usual mistakes in copying a secret from the service to a program. No text quotes the secret.
  *
  * @param given the secret that was given to this command
  * @param other the side that may have a different key

@@ -7,14 +7,15 @@ import { probeOf } from "./describe-delivery.js";
 
 export type Bound = readonly [skewSeconds: number, wanted: Wanted];
 
-/** Deliveries are sent this long after a second begins, so that small clock differences and network delay do not matter. */
+/** Deliveries are sent early in a second. A small clock difference or network delay then does not change a delivery's age. */
 const EARLIEST_MS = 100;
 const LATEST_MS = 400;
 const TRIES = 10;
 
 /**
- * Sends deliveries whose age is exact to the second: they are signed and answered while the clock shows the same second. An
- * unexpected answer counts only if that succeeded and the two clocks agree.
+ * Sends deliveries whose age is exact to the second: each is signed and answered while the clock shows the same second. An
+ * unexpected answer fails the check only if the age was exact and the clocks of this machine and the receiver agree. Otherwise
+ * it proves nothing.
  */
 export async function checkBounds(bounds: readonly Bound[], context: CheckContext): Promise<Observation> {
   const probes: Probe[] = [];
@@ -55,13 +56,13 @@ async function untilEarlyInSecond(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** A `Date` header has whole seconds, so a smaller difference cannot be measured. */
+/** A `Date` header has whole seconds, so a smaller clock difference cannot be measured and counts as none. */
 const NOTICEABLE_MS = 500;
 
 /**
- * How far the receiver's clock is ahead of this machine's clock (negative: behind), in milliseconds. It is 0 when the clocks
- * may agree, and when the `Date` headers do not show a difference. Each header has the receiver's time at a moment between
- * sending and answer.
+ * The least possible difference between the receiver's clock and this machine's clock, in milliseconds; negative if the
+ * receiver's clock is behind. Each `Date` header has the receiver's time at a moment between the sending of a delivery and its
+ * answer. The result is 0 when the clocks may agree according to these headers, and when no answer has one.
  */
 export function receiverClockOffset(exchanges: readonly Exchange[]): number {
   let least = -Infinity;
@@ -72,7 +73,7 @@ export function receiverClockOffset(exchanges: readonly Exchange[]): number {
     least = Math.max(least, date - answeredAt);
     most = Math.min(most, date + 1000 - sentAt);
   }
-  // The headers contradict each other: several machines answer, or a clock was changed during the run.
+  // The headers contradict each other, so they show nothing: several machines answer, or a clock was changed during the run.
   if (least > most || !Number.isFinite(least)) return 0;
   if (least > NOTICEABLE_MS) return least;
   return most < -NOTICEABLE_MS ? most : 0;

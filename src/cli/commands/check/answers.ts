@@ -3,7 +3,7 @@ import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { probeOf } from "./describe-delivery.js";
 
-/** Cases to send when the other checks received too few answers, or no answer that the rule applies to. */
+/** A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer that its rule applies to. */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
 type AnsweredExchange = Exchange & { answer: Answered };
@@ -39,7 +39,7 @@ async function checkAnswers(context: CheckContext, rule: Rule): Promise<Observat
   }
   const probes = applyToAll();
   if (probes.length === 0) return { probes, inconclusive: "no answer of this kind was received" };
-  // Several checks may have sent the same case.
+  // Several checks may have sent the same case. Each case is reported once for each result.
   const distinct = new Map(probes.map((probe) => [`${probe.name} ${probe.ok}`, probe]));
   return { probes: [...distinct.values()], note: `${probes.length} answers` };
 }
@@ -57,7 +57,7 @@ export interface AnswerTimes {
 
 const LEAST_SAMPLES = 20;
 
-/** How long acknowledgements took; `null` without acknowledgements. */
+/** How long the acknowledgements took, without held requests, whose delay is intended; `null` if nothing was acknowledged. */
 export function answerTimes(exchanges: readonly Exchange[]): AnswerTimes | null {
   const times = exchanges
     .flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms]))

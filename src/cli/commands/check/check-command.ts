@@ -144,7 +144,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
 }
 
-/** Called before the checks, because the user should not wait minutes for this error. */
+/** Called before the checks, so that the user does not wait minutes to learn that the file cannot be written. */
 function assertWritable(file: string): void {
   try {
     closeSync(openSync(file, "a"));

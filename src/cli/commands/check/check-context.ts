@@ -36,8 +36,8 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 }
 
 /**
- * If the receiver refused this signal type, sends a type that it accepted instead. A refused type fails `events.signals`, but
- * must not also fail the checks of ages, repeats and sizes.
+ * Returns the delivery with another signal type, one that the receiver accepted, if the receiver refused the delivery's own type.
+ * A refused type fails the check `events.signals`, but must not also fail the checks of ages, repeats and sizes.
  */
 function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;
@@ -46,7 +46,7 @@ function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): D
   return accepted === undefined ? delivery : { ...delivery, event: accepted.delivery.name };
 }
 
-/** A signal of the fixtures, without any change. */
+/** The delivery is a signal of the fixtures without any change, so its answer shows whether the receiver accepts its type. */
 function isPlain({ name, event }: Delivery): boolean {
   return name === event && event.startsWith("signals/");
 }

@@ -2,11 +2,11 @@ import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
 import type { CaseSender, Exchange, Target } from "../../deliveries/send-cases.js";
 
-/** `required` by the service's document; `advised` by signalbox, where the document does not define the behaviour. */
+/** `required`: the service's document requires it. `advised`: signalbox advises it, and the document does not define it. */
 export type CheckKind = "required" | "advised";
 
 export interface Check {
-  /** Stable: a group, a dot, and a name. */
+  /** A group, a dot and a name. It never changes, because scripts name checks by it. */
   id: string;
   kind: CheckKind;
   /** What a correct receiver does, as one sentence. */
@@ -19,7 +19,7 @@ export interface Check {
   run?: (context: CheckContext) => Promise<Observation>;
 }
 
-/** The name of a case of `deliveries.json` or of a fixture event; or a case that only `check` has. */
+/** The name of a case of `deliveries.json` or of a fixture event; or the whole case, if only the command `check` has it. */
 export type CaseName = string | Delivery;
 
 /** A delivery or a group of deliveries, and how it was answered. The texts hold no secret and no signature. */
@@ -35,7 +35,7 @@ export interface Observation {
   probes: readonly Probe[];
   /** A remark on a check that passed: a measured time, or what was not checked. */
   note?: string;
-  /** Why the check is skipped, unless a probe failed. */
+  /** Why the check proves nothing. It is reported as skipped with this reason, but as failed if one of its probes failed. */
   inconclusive?: string;
 }
 
@@ -61,6 +61,6 @@ export interface CheckSettings extends Omit<Target, "events"> {
 /** The state that the checks of one run share. */
 export interface CheckContext extends CheckSettings, CaseSender<CaseName> {
   exchanges: readonly Exchange[];
-  /** Whether this receiver answers a repeated event with `{"duplicate":true}`. Sends one event twice to find out. */
+  /** Whether the receiver answers a repeated event with `{"duplicate":true}`. The first call sends an event twice to find out. */
   marksDuplicates(): Promise<boolean>;
 }

@@ -13,9 +13,9 @@ const CANNOT_TELL =
   'its answers do not mark a repeated event with {"duplicate":true}, and --accepted-command is not given';
 
 const SIMULTANEOUS = 20;
-/** After this time the held requests are completed, even if some have no connection yet: a server may limit its connections. */
+/** After this time the last bytes are sent even if some requests have no connection, because a server may limit connections. */
 const HOLD_MS = 1500;
-/** Time for the receiver to read what was sent, so that all last bytes arrive together. */
+/** Requests are sent without their last byte. After this pause the receiver has read the rest, and the last bytes are sent. */
 const CONNECT_MS = 100;
 
 export async function checkAcceptedOnce(context: CheckContext): Promise<Observation> {
@@ -31,7 +31,7 @@ export async function checkSimultaneous(context: CheckContext): Promise<Observat
   const answers = await sendTogether(context);
   const sent = `one signal ${SIMULTANEOUS} times at the same time`;
   const acknowledged = acknowledgedProbe(sent, answers);
-  // If the receiver is down, this delivery throws the error that says so.
+  // If the receiver is down, this delivery throws the error that says so. Otherwise it only refused so many connections.
   if (answers.every(({ kind }) => kind === "unreachable")) await context.send(context.build("new-signal"), 0);
   const accepted = await timesAccepted(answers, before, context);
   if (accepted === null) return { probes: [acknowledged], note: `only the status was checked: ${CANNOT_TELL}` };
@@ -82,7 +82,7 @@ function onceProbe(sent: string, times: number): Probe {
   return { name: "accepted-once", sent, expected: "accepted once", actual: `accepted ${times} ×`, ok: times === 1 };
 }
 
-/** Each delivery has its own connection. All are sent except their last bytes, which are then sent together. */
+/** Sends one event on many connections. All last bytes are sent together, so the receiver handles the requests simultaneously. */
 async function sendTogether(context: CheckContext): Promise<Answer[]> {
   const built = context.build("repeated-signal");
   const hold = holdUntil(SIMULTANEOUS);
@@ -105,11 +105,11 @@ function holdUntil(count: number): Hold {
   };
 }
 
-/** A receiver may count an event a little after it answered. */
+/** A receiver may count an event a little after it answered, so the count is read again until this time has passed. */
 const SETTLE_MS = 3000;
 const POLL_MS = 100;
 
-/** The number that `--accepted-command` prints; `null` without it. */
+/** The number that `--accepted-command` prints; `null` if that option is not given. */
 async function readAcceptedCount(context: CheckContext): Promise<number | null> {
   const { acceptedCommand, timeoutMs, env, signal } = context;
   if (acceptedCommand === undefined) return null;
@@ -123,8 +123,8 @@ async function readAcceptedCount(context: CheckContext): Promise<number | null> 
 }
 
 /**
- * How often an event that was sent several times was accepted, by the count of `--accepted-command` if there is one, otherwise
- * by the answers. `null` when neither shows it.
+ * How often an event that was sent several times was accepted: the count of `--accepted-command` tells it if that option is
+ * given, otherwise the answers. `null` when neither tells it, because the answers do not mark duplicates.
  */
 async function timesAccepted(
   answers: readonly Answer[],
@@ -150,13 +150,13 @@ async function countSince(before: number, context: CheckContext): Promise<number
 }
 
 const TRY_MS = 2000;
-/** Statuses of a proxy whose receiver is down, and of a receiver that has not started yet. */
+/** Answers of a proxy whose receiver is down, and of a receiver that has not started yet: the restart is not complete. */
 const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
- * Runs the command and waits until the address answers.
+ * Runs the user's restart command and waits until the receiver answers again.
  *
- * @throws CliError when the command fails, or nothing answers in time
+ * @throws CliError when the command fails, or the receiver does not answer in time
  */
 async function restartReceiver(command: string, context: CheckContext): Promise<void> {
   const { url, restartTimeoutMs: timeoutMs, env, signal } = context;

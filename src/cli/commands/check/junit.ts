@@ -2,16 +2,16 @@ import { printable } from "../../console/printable.js";
 import type { CheckKind, CheckResult } from "./check.js";
 
 export interface JunitOptions {
-  /** Count an advised check that failed, and a required check that was skipped, as a failure. */
+  /** Whether an advised check that failed, and a required check that was skipped, count as failures. */
   strict: boolean;
   /** Why the run ended before its last check; `null` for a complete run. */
   stoppedBy: string | null;
 }
 
 /**
- * The results as JUnit XML: a suite for each kind. A failure is a result that makes the exit code 1. Without `strict`, an
- * advised check that failed is a skipped case. A run that ended early has an error. Without it, the file would be green if
- * all checks until then had passed.
+ * The results as JUnit XML: a suite for each kind. A check is a failure in the file if it makes the exit code 1. Without `strict`,
+ * an advised check that failed is a skipped case. For a run that ended early an error is added, because otherwise a build server
+ * would show success if all checks until then had passed.
  */
 export function junitOf(results: readonly CheckResult[], { strict, stoppedBy }: JunitOptions): string {
   const suites = (["required", "advised"] as const).map((kind) => suiteOf(kind, results, strict));
@@ -69,7 +69,7 @@ const ENTITIES = new Map([
   ["'", "&apos;"],
 ]);
 
-/** Text for an element or an attribute. XML 1.0 cannot hold control characters, or one half of a surrogate pair. */
+/** Text for an element or an attribute. Characters that XML 1.0 does not allow are escaped or replaced. */
 function xml(text: string): string {
   const lines = text.split("\n").map(printable).join("\n");
   return lines.replaceAll(/[\ufffe\uffff]/g, "?").replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? "");

@@ -18,7 +18,7 @@ const HEADINGS: Readonly<Record<CheckKind, string>> = {
   required: "REQUIRED by the service's document",
   advised: "ADVISED by signalbox; the document does not define it",
 };
-/** How many failed probes of a check are shown in full. `--json` has all. */
+/** How many failed probes of a check the text shows in full. With `--json` all are printed. */
 const SHOWN_PROBES = 3;
 
 type Counts = Record<CheckResult["outcome"], number>;
@@ -39,7 +39,7 @@ export function summarise(results: readonly CheckResult[]): Summary {
   return { required: countKind("required"), advised: countKind("advised"), skipped: skipped.map(({ id }) => id) };
 }
 
-/** No required check failed. With `strict`, also no advised check failed, and no required check was skipped. */
+/** Whether no required check failed and, with `strict`, no advised check failed and no required check was skipped. */
 export function isGood({ required, advised, skipped }: Summary, strict: boolean): boolean {
   return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }

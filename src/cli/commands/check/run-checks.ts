@@ -51,8 +51,8 @@ function runCases({ cases = [] }: Check) {
 }
 
 /**
- * What any receiver must answer to a case. The codes and bodies that a case expects are specific to signalbox. The service's
- * document requires only a 2xx, a refusal or the challenge.
+ * What any receiver must answer to a case. The exact code and body in a case are those of signalbox's own receiver, so they are
+ * not compared. The service's document requires only a 2xx, a refusal or the challenge.
  */
 function wantedOf({ status, body }: Expectation): Wanted {
   if (status === 401) return "refused";
@@ -60,7 +60,7 @@ function wantedOf({ status, body }: Expectation): Wanted {
   return isJsonObject(body) && "challenge" in body ? "challenge" : "accepted";
 }
 
-/** Authentic deliveries of different types. The first is harmless. If the receiver accepts it, no other is sent. */
+/** Authentic deliveries of different types. The first is not stored. If the receiver accepts it, no other is sent. */
 const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
 
 /**

@@ -10,15 +10,15 @@ import { shortened } from "../../console/printable.js";
 export interface ShellOptions {
   option: string;
   timeoutMs: number;
-  /** Added to the error when the command takes longer. */
+  /** Advice that is added to the error when the command takes longer than `timeoutMs`. */
   lateAdvice: string;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
 }
 
 /**
- * Runs a command line of the user and returns what it printed. The output goes into files, because a receiver that the command
- * starts keeps the output open. With a pipe, this process would wait until that receiver ends.
+ * Runs a command line of the user and returns what it printed. The output goes into files. A receiver that the command starts
+ * keeps its output open, so with a pipe this process would wait until that receiver ends.
  *
  * @throws CliError when the command fails, or does not end in time
  */
@@ -43,7 +43,7 @@ export async function runShellCommand(command: string, options: ShellOptions): P
   }
 }
 
-/** @returns why it failed; null when it did not */
+/** @returns why the command failed; null if it succeeded */
 async function failureOf(child: ChildProcess, { timeoutMs, lateAdvice, signal }: ShellOptions): Promise<string | null> {
   const late = AbortSignal.timeout(timeoutMs);
   try {

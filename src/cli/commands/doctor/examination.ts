@@ -4,7 +4,7 @@ import type { Finding } from "./findings.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface DoctorInput {
-  /** Null: examine only this installation and the inbox's file. */
+  /** The receiver's address; null to examine only this installation and the inbox's file. */
   url: URL | null;
   secrets: readonly string[];
   db?: string;
@@ -21,12 +21,12 @@ export interface Subject extends DoctorInput {
   facts: Facts;
 }
 
-/** Results of examinations that later examinations use. */
+/** What earlier examinations found out and later examinations use. */
 export interface Facts {
   contact?: Reply;
-  /** The receiver answers with the codes of signalbox. */
+  /** The receiver's answers have signalbox's error codes, so it is a receiver of signalbox. */
   isSignalbox?: boolean;
-  /** The key that the receiver verifies with. */
+  /** The key that the receiver verifies with, as far as it is known. */
   key?: string | Buffer;
 }
 
@@ -49,8 +49,8 @@ export interface Probe {
   /** The difference between the signature's timestamp and now; negative for the past. @default 0 */
   skewSeconds?: number;
   /**
-   * Whether the receiver is allowed to store the probe. If it is not, the signature of a probe that the receiver could store
-   * has a timestamp that the receiver must refuse.
+   * Whether the receiver is allowed to store the probe. If this is not set, a probe that the receiver could store is signed with
+   * a very old timestamp, so that the receiver must refuse it.
    */
   mayBeStored?: true;
 }

@@ -44,7 +44,7 @@ export const EXAMINATIONS: readonly Examination[] = [
 ];
 
 const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX]);
-/** Never called, because without a URL only the local groups are examined. */
+/** Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local groups are examined. */
 const NO_URL = new URL("http://localhost");
 
 export type Outcome =
@@ -65,7 +65,7 @@ export async function runExaminations(
   const facts: Facts = {};
   const target = { ...input, url: input.url ?? NO_URL };
   const subject = { ...target, surroundings, send: createProbes(target, surroundings, facts), facts };
-  /** The cause of each examination that found a blocker or was skipped. */
+  /** Examinations that others must not build on, and why: the id of a blocker, or the name of an examination that was not run. */
   const blocked = new Map<string, string>();
   const outcomes: Outcome[] = [];
   for (const examination of EXAMINATIONS) {

@@ -66,7 +66,7 @@ const FAULTS_BY_CODE: readonly Fault[] = [
   },
 ];
 
-/** Faults by the status of an answer without such a code. The first match is used. */
+/** Faults by the status of an answer whose code is not in `FAULTS_BY_CODE`. The first match is used. */
 const FAULTS_BY_STATUS: readonly Fault[] = [
   {
     pattern: /^3/,
@@ -125,7 +125,7 @@ function faultOfStatus(status: number, headers: IncomingHttpHeaders): Finding {
   return blocker(id, `${status}: ${found}${target}`, fix);
 }
 
-/** Removes the query, the fragment, the user name and the password, which may contain a secret. */
+/** The target without query, fragment, user name and password, because these may contain a secret. */
 function withoutSecretParts(location: string): string {
   return location.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
 }

@@ -36,10 +36,10 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
 }
 
 /**
- * The same harmless event in many spellings. The spellings that are changed in transit show which program changes bodies.
+ * Verification events, which no receiver stores, in many spellings of JSON. The spellings that are changed in transit show which
+ * kind of program changes bodies.
  *
- * @param isSignalbox if true, a byte order mark is also tried. Strictly, such a body is not JSON, so other receivers are allowed to
- * refuse it.
+ * @param isSignalbox adds a body with a byte order mark. It is not strict JSON, so other receivers are allowed to refuse it.
  */
 function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
   const plain = JSON.stringify(verificationEvent());
@@ -64,7 +64,7 @@ function withLiteral(literal: string): string {
   return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
 }
 
-/** Sends the body with a signature of each variant. The variant whose signature is accepted is the body that arrived. */
+/** How a changed body arrived. It is sent with a signature of each variant; the accepted one is of the bytes that arrived. */
 async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
   for (const { body: signed, name } of bodyVariants(body)) {
     const reply = await send({ body, signed });
@@ -79,7 +79,7 @@ export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_KIB * 1024) }) });
   if (verdictOf(reply) === "matched") return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
   const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
-  // An earlier examination has shown that small bodies arrive unchanged, so the size is the cause.
+  // The examination `body` has shown that small bodies arrive unchanged, so the size is the cause.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
     const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
     return [problem("body_cut", `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`, fix)];

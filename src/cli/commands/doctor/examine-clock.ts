@@ -6,7 +6,7 @@ import { verdictOf, verificationBody } from "./probe.js";
 
 /** A smaller difference between the clocks is ignored. */
 const WORTH_A_WARNING_SECONDS = 30;
-/** A receiver whose clock differs by less than that accepts a signature of this age, and one that is as far in the future. */
+/** If the clocks differ by less than 30 s, the receiver accepts a signature that is this old, or this far in the future. */
 const NEARLY_TOO_OLD_SECONDS = DEFAULT_TOLERANCE_SECONDS - WORTH_A_WARNING_SECONDS;
 
 const AGREE = "the clocks of the receiver and this machine agree";
@@ -15,8 +15,8 @@ const FIX =
   `timestamp differs from its own clock by more than ${DEFAULT_TOLERANCE_SECONDS} s. If it uses the option \`clock\`, check that clock too.`;
 
 /**
- * Compares the clocks by the answer's Date header. A proxy may have set that header, and the receiver may use a custom clock,
- * so this function also sends signatures that are nearly too old or too early.
+ * Compares the clocks by the answer's Date header. That header may show a wrong clock: a proxy may have set it, or the receiver
+ * may use a custom clock. So this function also tries signatures that are nearly too old or too early.
  */
 export async function examineClock(subject: Subject): Promise<Finding[]> {
   const reply = subject.facts.contact as Reply;
@@ -52,7 +52,7 @@ async function tryEdges({ send }: Subject): Promise<Finding> {
   return warning("clock_skewed", found, FIX);
 }
 
-/** Returns null without a valid Date header. The header has whole seconds, rounded down, so half a second is added. */
+/** Null without a valid Date header. The header is rounded down to whole seconds, so half a second is added. */
 function secondsAhead({ headers, at }: Reply): number | null {
   const date = Date.parse(headers.date ?? "");
   return Number.isNaN(date) ? null : Math.round((date + 500 - at) / 1000);

@@ -11,7 +11,7 @@ export async function examineConnection({ send, timeoutMs, facts }: Subject): Pr
   return [ok("connected", `a server answers: ${answer.status} in ${Math.round(answer.ms)} ms`)];
 }
 
-/** Patterns of codes of Node, OpenSSL and `sendDelivery`. The first match is used. */
+/** Faults by the error code that Node, OpenSSL or `sendDelivery` gives. The first match is used. */
 const FAULTS: readonly Fault[] = [
   {
     pattern: /^ECONNREFUSED$/,

@@ -87,7 +87,7 @@ function* diskFaults(path: string, type: number | undefined, freeBytes: number):
   }
 }
 
-/** A process that has the inbox open holds a lock on the file `-owner`. */
+/** Finds out whether a process has the inbox open. Such a process holds a lock on the file `<inbox>-owner`. */
 export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   const lockFile = `${realpathSync(db)}-owner`;
   try {
@@ -102,7 +102,8 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
 }
 
 /**
- * Takes the lock and releases it within microseconds. A receiver that starts in that time fails, because the inbox is in use.
+ * Tries to take the lock. If that succeeds, no process held it, and it is released within microseconds. A receiver that starts in
+ * that short time fails with the error that the inbox is in use.
  *
  * @throws SqliteError when the file cannot be opened
  */
@@ -111,7 +112,7 @@ function isLocked(lockFile: string): boolean {
   const driver = loadDriver();
   const lock = new driver(lockFile, { timeout: 0 });
   try {
-    // Processes that share the inbox share the lock too, so only an exclusive lock detects them.
+    // Processes that share the inbox hold a shared lock. An attempt to get another shared lock would not detect them.
     lock.exec("BEGIN EXCLUSIVE");
     return false;
   } catch (error) {
@@ -122,7 +123,7 @@ function isLocked(lockFile: string): boolean {
   }
 }
 
-/** The check reads about 150 MB of the file per second. Until the check ends, the write-ahead log of the receiver grows. */
+/** A larger file is not checked: the check reads about 150 MB per second, and the write-ahead log grows until it ends. */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 const BUSY_MS = 2000;
 

@@ -18,7 +18,7 @@ export async function examineForgery({ send, facts }: Subject): Promise<Finding[
 export async function examineStaleness({ send, facts }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody(), skewSeconds: -600 });
   const { answer } = reply;
-  // The receiver did not check the age, because the body was changed in transit. A later examination reports the change.
+  // The body was changed in transit, so the receiver did not get as far as the age. The examination `body` reports the change.
   if (facts.isSignalbox === true && verdictOf(reply) === "mismatched") return [];
   if (isRefusal(answer)) return [ok("stale_refused", "a signature that is 10 minutes old is refused")];
   if (!isSuccess(answer)) return [unexpected("a signature that is 10 minutes old", answer)];
@@ -32,9 +32,9 @@ function unexpected(what: string, answer: Answer): Finding {
 }
 
 /**
- * Finds out whether the receiver has the secret. Its answers only show whether a signature matches the receiver's key and the
- * bytes that arrived. If no given secret matches, this function tries the wrong keys that common mistakes produce. The key that
- * matches shows which mistake was made.
+ * Finds out whether the receiver has the given secrets. An answer only shows whether a signature matches the receiver's key and
+ * the bytes that arrived. If no given secret matches, this function tries the wrong keys that common mistakes produce. The key
+ * that matches shows which mistake was made.
  */
 export async function examineSecret(subject: Subject): Promise<Finding[]> {
   const { secrets, facts } = subject;
@@ -66,7 +66,7 @@ async function explainMismatch(subject: Subject): Promise<Finding> {
   const fix =
     "Run `printenv SIGNALS_SECRET | sha256sum` here and on the receiver's machine. The results must be equal, and the secret " +
     "the one that the service showed: one may be from another registration or environment, or from before a rotation.";
-  // A signalbox receiver answers with a code. A bare 401 can be from any program.
+  // A receiver of signalbox gives a code with its 401. A 401 without a code can be from any program.
   const other =
     facts.isSignalbox === true ? "" : " Or a gateway in front of the receiver refuses every request with 401.";
   return blocker("secret_unknown", "the receiver uses none of the given secrets", fix + other);
@@ -82,8 +82,8 @@ async function matchesKey({ send }: Subject, key: string | Buffer): Promise<bool
 }
 
 /**
- * An empty body cannot be changed in transit. Other receivers may answer an empty body with an error, so only signalbox gets
- * one.
+ * Whether the receiver verifies with this key, tried with an empty body, because an empty body cannot be changed in transit.
+ * Other receivers may answer an empty body with an error, so it is sent only to a receiver of signalbox.
  */
 async function matchesEmptyBody({ send, facts }: Subject, key: string | Buffer): Promise<boolean> {
   if (facts.isSignalbox !== true) return false;

@@ -2,7 +2,7 @@ import type { SignalboxError } from "../../../errors.js";
 
 export interface Finding {
   level: "ok" | "warning" | "problem";
-  /** Stable: programs may branch on it. README's table of findings lists all ids. */
+  /** It never changes, because programs may branch on it. README's table of findings lists all ids. */
   id: string;
   /** One line, without secrets and signatures. */
   found: string;
@@ -33,7 +33,7 @@ export function refusedWith(id: string, { message, help }: SignalboxError): Find
   return problem(id, found.replace(/\.$/, ""), help);
 }
 
-/** The finding for an error code or a status that the pattern matches. */
+/** A finding, and the pattern of the error codes or statuses that it explains. */
 export interface Fault {
   pattern: RegExp;
   id: string;

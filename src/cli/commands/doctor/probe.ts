@@ -10,8 +10,8 @@ import type { Surroundings } from "./surroundings.js";
 const CHALLENGE = `doctor-${randomBytes(18).toString("base64url")}`;
 
 /**
- * A `webhook.verification`, which a receiver answers, but does not store or hand off. The keys are sorted and no character
- * needs an escape, so most programs that rewrite JSON do not change it.
+ * A `webhook.verification` event, which a receiver answers, but does not store or hand off. Its keys are sorted and none of its
+ * characters needs an escape, so most programs that rewrite JSON leave its bytes as they are.
  */
 export function verificationEvent(extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {

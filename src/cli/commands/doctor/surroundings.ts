@@ -32,7 +32,7 @@ export const SURROUNDINGS = {
     const found = await lookup(host, { all: true });
     return found.map(({ address }) => address);
   },
-  /** `type` is the magic number of statfs(2), which only Linux defines. */
+  /** `type` is the number that statfs(2) gives for the kind of file system. Only Linux defines these numbers. */
   fileSystemOf(folder: string): { type: number; freeBytes: number } {
     const { type, bavail, bsize } = statfsSync(folder);
     return { type: type >>> 0, freeBytes: bavail * bsize };

@@ -16,7 +16,7 @@ interface Given {
 
 export interface Choices {
   template: Template;
-  /** Absolute. */
+  /** An absolute path. */
   directory: string;
   /** Whether existing files of the same name are replaced. */
   replace: boolean;
@@ -34,7 +34,7 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
   }
   const directory = resolve(folder);
   const name = given.template ?? (await asker?.template());
-  // Commander has refused unknown names.
+  // No name means the first template. Unknown names do not get here, because Commander refuses them.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
   return { template, directory, replace: await isReplacing(template, directory, given.force, asker) };
 }
@@ -46,7 +46,7 @@ async function isReplacing(
   asker: Asker | null,
 ): Promise<boolean> {
   const hasContent = isTaken(directory);
-  // An add-on is written into the folder of an app, which is not empty.
+  // An add-on is written into the folder of an app, so a folder that is not empty needs no question.
   if (force || kind === "add-on" || !hasContent) return force;
   const shown = echoed(directory);
   if (asker !== null && (await asker.confirm(`${shown} is not empty. Replace files of the same name?`))) return true;
@@ -59,7 +59,7 @@ type Asker = Awaited<ReturnType<typeof createAsker>>;
 async function createAsker({ stdin, stderr, signal }: Cli) {
   // Imported here, so that runs without a question start faster.
   const { confirm, isCancel, select, text } = await import("@clack/prompts");
-  // Some terminals report 0 columns. With 0 columns, each line of a question would have one character.
+  // Some terminals report 0 columns, and Clack would then print one character in each line of a question.
   if (stderr.columns === 0) stderr.columns = 80;
   if (stderr.rows === 0) stderr.rows = 24;
   const common = { input: stdin, output: stderr, signal };
@@ -84,13 +84,13 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
   };
 }
 
-/** A folder that holds only these entries counts as empty. macOS adds `.DS_Store`. */
+/** A folder that holds only these entries counts as empty. macOS adds `.DS_Store` to folders. */
 const IGNORED = new Set([".git", ".DS_Store"]);
 
 /**
  * Whether the folder exists and is not empty.
  *
- * @throws CliError when it is a file, or cannot be read
+ * @throws CliError when the path is a file, or the folder cannot be read
  */
 function isTaken(directory: string): boolean {
   try {

@@ -90,7 +90,7 @@ async function addToApp(
   // Imported here, so that other commands start faster.
   const { planAddOn } = await import("./add-on/plan-add-on.js");
   const spec = signalboxSpec(signalbox, directory);
-  // Without --signalbox, and if the version is in the registry, the name alone is enough.
+  // If this signalbox came from a registry, and --signalbox is not given, the printed install command needs only the name.
   const isDefault = signalbox === undefined && !spec.startsWith("file:");
   const install = isDefault ? "signalbox" : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
   const plan = planAddOn(directory, { into, force: replace, packageManager, signalbox: install });

@@ -33,7 +33,7 @@ export async function makeProject(
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const signalbox = signalboxSpec(options.signalbox, directory);
   const project = planProject(template, { directory, packageManager, signalbox });
-  // The user's .env may hold the only copy of a secret. A link counts too, even if its target does not exist.
+  // An existing .env is kept, because it may hold the only copy of a secret. So is a link, even if its target does not exist.
   const keepsEnv = lstatSync(join(directory, ".env"), { throwIfNoEntry: false }) !== undefined;
   const files = project.files.filter(({ path }) => path !== ".env" || !keepsEnv);
   const replaced = writeFiles(directory, files, { replace });
@@ -44,7 +44,7 @@ export async function makeProject(
   }
 
   const isInWorkspace = hasWorkspaceAbove(directory);
-  // A repository inside a workspace would hide the project from the workspace's repository.
+  // In a workspace no repository is made: it would hide the project's files from the workspace's repository.
   const hasRepository = options.git && !isInWorkspace && (await makeRepository(directory, options.json, cli));
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
@@ -71,7 +71,7 @@ export async function makeProject(
 
 interface NewProject {
   template: ProjectTemplate;
-  /** Absolute. */
+  /** An absolute path. */
   directory: string;
   packageManager: PackageManager;
   isInstalled: boolean;
@@ -86,7 +86,7 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
       ...(cd === null ? [] : [cd]),
       ...(isInstalled ? [] : [translated("npm install")]),
       translated("npm test"),
-      // Yarn 2 and later do not run `prestart`.
+      // With npm the script `prestart` builds the project. Yarn 2 and later do not run it, so the user has to build.
       ...(packageManager === "yarn" ? [translated("npm run build")] : []),
       translated("npm start"),
     ],
@@ -114,7 +114,7 @@ function printSteps(
   print("While the receiver runs, in the same folder, in another terminal:", [inSecondTerminal]);
 }
 
-/** Facts that the user has to know and does not see in the list of files. */
+/** What the user has to know about this project, and cannot see in the list of written files. */
 function notesOn(signalbox: string, keepsEnv: boolean, isInWorkspace: boolean): string[] {
   const notes: string[] = [];
   if (keepsEnv) notes.push("kept your .env; .env.example lists the variables that the receiver reads");
@@ -131,7 +131,7 @@ function notesOn(signalbox: string, keepsEnv: boolean, isInWorkspace: boolean): 
   return notes;
 }
 
-/** Whether a folder above is the root of a workspace of npm, pnpm, yarn or bun. */
+/** Whether a folder above `directory` is the root of a workspace of npm, pnpm, yarn or bun. */
 function hasWorkspaceAbove(directory: string): boolean {
   for (let folder = dirname(directory); ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");
@@ -162,7 +162,7 @@ async function install(packageManager: PackageManager, directory: string, cli: C
   return runTool(packageManager, ["install"], { cwd: directory, env, signal, isShown: true });
 }
 
-/** The result of a program. `missing`: the program was not found. */
+/** How a run of a program ended. `missing`: the program was not found. */
 type ToolOutcome = "ok" | "failed" | "missing";
 
 interface ToolOptions {
@@ -173,7 +173,7 @@ interface ToolOptions {
   isShown: boolean;
 }
 
-/** Runs a program to its end. Without stdin it cannot wait for an answer. */
+/** Runs a program to its end. The program gets no stdin, so it cannot wait for input of the user. */
 function runTool(
   command: string,
   args: readonly string[],
@@ -182,7 +182,7 @@ function runTool(
   const output = isShown ? 2 : "ignore";
   const isWindows = process.platform === "win32";
   return new Promise((resolve) => {
-    // On Windows package managers are scripts, which need a shell. No argument comes from the user.
+    // On Windows package managers are scripts, which need a shell. The shell is safe, because no argument comes from the user.
     const child = spawn(command, args, { cwd, env, signal, stdio: ["ignore", output, output], shell: isWindows });
     child.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ENOENT" ? "missing" : "failed"));
     child.once("close", (exitCode) => resolve(exitCode === 0 ? "ok" : "failed"));

@@ -10,7 +10,7 @@ export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
   return PACKAGE_MANAGERS.find((known) => known === name) ?? "npm";
 }
 
-/** The prefix that runs a command of an installed package. */
+/** What to type before a command of an installed package to run it. */
 export const EXEC: Readonly<Record<PackageManager, string>> = {
   npm: "npx",
   pnpm: "pnpm exec",
@@ -18,7 +18,10 @@ export const EXEC: Readonly<Record<PackageManager, string>> = {
   bun: "bunx",
 };
 
-/** Texts of the Dockerfile for npm, and their replacements. Yarn 1 and Yarn 2 have no common command that prunes. */
+/**
+ * Texts of the Dockerfile for npm, and their replacements. Yarn 1 and Yarn 2 have no common command that removes the packages
+ * needed only for development, so for Yarn that step is left out.
+ */
 const IN_DOCKER: Readonly<Record<PackageManager, readonly (readonly [npm: string, own: string])[]>> = {
   npm: [],
   pnpm: [
@@ -45,32 +48,35 @@ export function withCommandsOf(packageManager: PackageManager, text: string): st
   return (
     inDocker
       .replaceAll("npx signalbox", `${EXEC[packageManager]} signalbox`)
-      // `bun test` without `run` would start Bun's test runner.
+      // With `run`, because `bun test` would start Bun's own test runner instead of the script `test`.
       .replaceAll(/\bnpm (test|start)\b/g, `${packageManager} run $1`)
       .replaceAll(/\bnpm (run \w+) -- /g, `${packageManager} $1 `)
       .replaceAll(/\bnpm (run|install)\b(?! --global)/g, `${packageManager} $1`)
   );
 }
 
-/** The part of a `package.json` that is changed here. */
+/** A `package.json` with the setting that `approveBuilds` translates. */
 export interface ApprovableManifest {
   /** npm's setting: whether a package is allowed to run its install script. */
   allowScripts?: Record<string, boolean>;
   [key: string]: unknown;
 }
 
-/** better-sqlite3 13 crashes older versions of Node. */
+/** The oldest major version of Node that better-sqlite3 13 supports. It crashes older versions. */
 const MIN_NODE_FOR_13 = 22;
 const FOR_OLDER_NODE = { "better-sqlite3": "^12.11.1" };
 
-/** The version of Node in the Docker image. It must fit the better-sqlite3 that this Node writes into the lock file. */
+/**
+ * The major version of Node in the Docker image. It must support the better-sqlite3 version that the package manager locks under
+ * the Node that runs `init`.
+ */
 export const imageNodeFor = (nodeMajor: number): number => (nodeMajor < MIN_NODE_FOR_13 ? 22 : 24);
 
 /**
- * Translates `allowScripts` into the settings of the package manager. Only npm chooses a better-sqlite3 that fits this Node,
- * so for the others its version is fixed.
+ * Translates `allowScripts` into the settings of the package manager. npm installs a better-sqlite3 version that supports the
+ * running Node. The other package managers do not, so on Node before 22 they get a setting that pins better-sqlite3 to version 12.
  *
- * @param manifest is changed
+ * @param manifest gets the settings that belong in `package.json`
  * @returns further files that the project needs
  */
 export function approveBuilds(
@@ -92,7 +98,7 @@ export function approveBuilds(
       allowBuilds: allowScripts,
       ...(pins && { overrides: pins }),
     };
-    // Each JSON value is also valid YAML.
+    // The values are written as JSON, because each JSON value is also valid YAML.
     const lines = Object.entries(settings).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
     return [{ path: "pnpm-workspace.yaml", content: lines.join("") }];
   }

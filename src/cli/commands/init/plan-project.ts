@@ -12,7 +12,7 @@ import {
 import type { ProjectTemplate } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
-/** The path is valid from `src` and from `dist`. */
+/** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
 const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
 
 export interface Project {
@@ -21,7 +21,7 @@ export interface Project {
 }
 
 interface ProjectChoices {
-  /** Absolute. */
+  /** An absolute path. */
   directory: string;
   packageManager: PackageManager;
   /** The value of `signalbox` in `dependencies`. */
@@ -30,7 +30,7 @@ interface ProjectChoices {
 
 type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 
-/** Files that contain commands of npm. */
+/** Files with commands of npm, which are replaced with the commands of the chosen package manager. */
 const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example)$/;
 
 /** All files of a new project, sorted by path. */
@@ -42,8 +42,8 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
     for (const path of filesOf(join(FOLDER, layer))) {
       const content = readFileSync(join(FOLDER, layer, path), "utf8");
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
-      // These names begin with _ here. Otherwise .gitignore would affect how npm packs signalbox, and .oxlintrc.json how
-      // signalbox is linted.
+      // In `templates/`, .gitignore and .oxlintrc.json have names that begin with _. Otherwise the first would affect how npm
+      // packs signalbox, and the second how signalbox is linted.
       else contents.set(path.replace(/^_/, "."), content);
     }
   }
@@ -75,7 +75,7 @@ function filesOf(folder: string): string[] {
     .filter((path) => !path.startsWith("node_modules/"));
 }
 
-/** Merges objects. Any other value is replaced. */
+/** Merges `over` into `base`. Objects are merged with objects. Any other value of `over` replaces the value in `base`. */
 function merge(base: Record<string, unknown>, over: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(over)) {
     const before = base[key];
@@ -96,7 +96,7 @@ function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value>
   return Object.fromEntries(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Adds a new secret for this machine, so that the receiver can start. The file is in `.gitignore`. */
+/** The content of `.env`: the example with a new random secret, so that the receiver can start. Git ignores `.env`. */
 function withSecret(example: string): string {
   return example.replace(/^SIGNALS_SECRET=.*$/m, () => `SIGNALS_SECRET=whsec_local_${randomBytes(24).toString("hex")}`);
 }

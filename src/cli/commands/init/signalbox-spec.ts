@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 
-/** The folder of this package. The path is valid from `src` and from `dist`. */
+/** The folder of this package. This relative path is correct from `src` and from `dist`, because both have the same folders. */
 const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/[\\/]$/, "");
 
 /**
@@ -30,7 +30,7 @@ export function signalboxSpec(given: string | undefined, directory: string): str
   return fileSpec(path, directory);
 }
 
-/** npm's form of a path: relative to the project. */
+/** A path in the form that npm writes into `dependencies`: `file:` and the path relative to the project. */
 function fileSpec(path: string, directory: string): string {
   return `file:${relative(directory, path).replaceAll("\\", "/")}`;
 }
@@ -39,10 +39,10 @@ function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 }
 
-/** The tarball or folder that npm installed a package from; `null` for a registry, or if there is no record of npm. */
+/** The tarball or folder that npm installed a package from; `null` if it came from a registry, or if npm kept no record of it. */
 export function installedFrom(folder: string): string | null {
   const modules = dirname(folder);
-  // If npm linked a folder, this is its real path, which is not inside `node_modules`.
+  // If npm linked the package, `folder` is the real path of its source, which is not inside `node_modules`.
   if (basename(modules) !== "node_modules") return folder;
   try {
     const lock = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8")) as {

@@ -4,8 +4,8 @@ export interface ProjectTemplate {
   name: string;
   description: string;
   /**
-   * The folders. A file of a later folder replaces the file of the same path, but its `package.json` is merged. So a later
-   * folder holds only the differences.
+   * The folders, in order. A file of a later folder replaces an earlier file of the same path, but a later `package.json` is
+   * merged into the earlier one. So a later folder holds only the differences.
    */
   layers: readonly [string, ...string[]];
   /** A service that has to run before the receiver starts, and a command that starts it. */
@@ -14,7 +14,7 @@ export interface ProjectTemplate {
   alongside?: readonly string[];
 }
 
-/** New files for an existing app. `init` does not install packages or make a repository for it. */
+/** New files for an existing app. For an add-on, `init` does not install packages or make a git repository. */
 export interface AddOnTemplate {
   kind: "add-on";
   name: string;

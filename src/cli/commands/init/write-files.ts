@@ -14,8 +14,8 @@ export interface PlannedFile {
 }
 
 /**
- * Writes all files. If one fails, new files are removed and replaced files are restored. Links inside the folder are not
- * followed, because they may point to files elsewhere.
+ * Writes all files. If one cannot be written, new files are removed and replaced files are restored. A link that would lead a
+ * file out of the folder is an error, and so is a link in place of a file.
  *
  * @param directory is created if it does not exist
  * @param options `replace`: whether existing files are replaced
@@ -39,10 +39,10 @@ export function writeFiles(
       assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
-      // The undo step is added before the write, because a failed write may leave a part of the file.
+      // The undo step is added before the content is written, because a failed write may leave a part of the file.
       if (before !== null) undo.push({ path: target, act: () => writeFileSync(target, before) });
       else {
-        // The flag makes this fail if another process has created the file.
+        // The flag `wx` makes this fail if the file exists, even if another process has only just created it.
         writeFileSync(target, "", { flag: "wx", mode: file.isPrivate ? 0o600 : 0o666 });
         undo.push({ path: target, act: () => rmSync(target, { force: true }) });
       }

@@ -12,8 +12,8 @@ export interface AppFolder {
   /** The app's sources, without tests and builds. Sources in the top folder come first. */
   sources: readonly Source[];
   /**
-   * The package manager with the nearest lock file, in this folder or in one above it. In a workspace only the root has a lock
-   * file.
+   * The package manager whose lock file is in this folder or in the nearest folder above, because in a workspace only the root
+   * has a lock file. npm if there is none.
    */
   packageManager: PackageManager;
 }
@@ -31,7 +31,7 @@ export function readAppFolder(appDir: string): AppFolder {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The properties of a `package.json` that are used here. */
+/** The properties of an app's `package.json` that the add-on depends on. */
 export interface Manifest {
   type: string | undefined;
   scripts: Texts;
@@ -47,7 +47,7 @@ function readManifest(directory: string, typed: string): Manifest {
     const { type, scripts = {}, dependencies, devDependencies } = parsed;
     return { type, scripts, dependencies: { ...devDependencies, ...dependencies } };
   } catch {
-    // The message of the error may quote the file.
+    // The parser's own message is not shown, because it may quote the file.
     throw usageError(`the package.json in ${typed} cannot be read as JSON: fix it`);
   }
 }
@@ -76,7 +76,7 @@ function readSources(directory: string): Source[] {
   return sources;
 }
 
-/** express-generator puts the call of `listen` into `bin/www`, a file without an extension. */
+/** `www` counts as a source, because express-generator puts the call of `listen` into `bin/www`, a file without an extension. */
 function isSource(name: string): boolean {
   return name === "www" || (SOURCE.test(name) && !NOT_A_SOURCE.test(name));
 }

@@ -30,7 +30,7 @@ export function testCommand({ language, packageManager, testRunner, isLazy }: Ap
   return `${language === "typescript" ? "npx tsx" : "node"} --test ${path}`;
 }
 
-/** The notes that are printed below the steps. */
+/** The notes that are printed below the next steps. */
 export function notesFor(app: App, { dependencies }: Manifest, testPath: string): string[] {
   const notes: string[] = ["Keep the inbox out of git: add the line signals.db* to .gitignore."];
   if (app.isLazy) {

@@ -10,7 +10,7 @@ export interface AddOnPlan {
   nextSteps: readonly string[];
   app: Pick<App, "language" | "modules" | "testRunner" | "packageManager">;
   edits: readonly LinesToAdd[];
-  /** Commands to type in the app's folder. `cd` is `null` if that is the current folder. */
+  /** Commands to type in the app's folder. `cd` changes into it; `null` if it is the current folder. */
   commands: { cd: string | null; install: readonly string[]; test: string; send: string };
   environment: readonly { name: string; value: string; what: string }[];
   notes: readonly string[];

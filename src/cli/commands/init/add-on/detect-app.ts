@@ -18,21 +18,21 @@ export type TestRunner = "vitest" | "jest" | "mocha" | "node";
 /** What was found out about an app. */
 export interface App {
   language: "typescript" | "javascript";
-  /** The module system at run time. TypeScript sources have `import` with both. */
+  /** The module system at run time. In TypeScript the sources do not show it, because they use `import` with both systems. */
   modules: "esm" | "commonjs";
-  /** JavaScript that uses `require`. */
+  /** The app is JavaScript with CommonJS modules, so its new files use `require`. */
   isRequiring: boolean;
-  /** The extension of its sources: `.ts`, `.mjs`. */
+  /** The extension of the app's sources, such as `.ts` or `.mjs`. */
   extension: string;
-  /** The extension in its imports of its own files: `.js`, `.ts` or none. */
+  /** The extension that the app writes when it imports its own files, such as `.js` or `.ts`; empty for none. */
   importExtension: string;
-  /** The line that imports Express. */
+  /** The line with which a new file imports Express. */
   expressImport: string;
   testRunner: TestRunner;
-  /** Jest cannot load ES modules such as signalbox in this app, so the lines to add load signalbox when they run. */
+  /** In this app Jest cannot load ES modules such as signalbox, so the lines to add load signalbox only when they run. */
   isLazy: boolean;
   packageManager: PackageManager;
-  /** From the app's folder; empty if the sources are in that folder itself. */
+  /** The folder of the sources, relative to the app's folder; empty if the sources are in the app's folder itself. */
   sourceFolder: string;
   creation: AppCreation | null;
   bodyParser: Place | null;
@@ -61,13 +61,13 @@ export function detectApp({ manifest, sources, packageManager }: AppFolder): App
   const extension = found ?? ("typescript" in dependencies ? ".ts" : ".js");
   const isTypeScript = extension.endsWith("ts");
   const entryCode = sources.find(({ file }) => file === entry)?.code ?? "";
-  // In a package without a type, Node 22 runs JavaScript that has imports as an ES module.
+  // If `package.json` has no `type`, Node 22 runs a JavaScript file that has imports as an ES module.
   const hasImports = !isTypeScript && manifest.type === undefined && /^import\s[^(]/m.test(entryCode);
   const isEsm =
     extension.startsWith(".m") || (!extension.startsWith(".c") && (manifest.type === "module" || hasImports));
   const testRunner = testRunnerOf(manifest);
   const loadsEsm = Object.values(scripts).some((script) => script.includes("--experimental-vm-modules"));
-  // Without `esModuleInterop`, TypeScript refuses a default import of Express.
+  // Such an app usually lacks `esModuleInterop`. Without it, TypeScript would refuse a default import in the new files.
   const isNamespace = sources.some(({ code }) => /^import \* as express /m.test(code));
   return {
     language: isTypeScript ? "typescript" : "javascript",
@@ -99,7 +99,7 @@ function inSameFileFirst<Found extends Place>(
 
 const RUNNERS = ["vitest", "jest", "mocha"] as const;
 
-/** The runner in the script `test`. Without one, a runner among the dependencies, otherwise Node's. */
+/** The test runner that the script `test` names, otherwise one among the dependencies, otherwise Node's. */
 function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
   const script = scripts["test"] ?? "";
   const named = RUNNERS.find((runner) => new RegExp(`\\b${runner}\\b`).test(script));
@@ -108,7 +108,7 @@ function testRunnerOf({ scripts, dependencies }: Manifest): TestRunner {
 
 const OWN_IMPORT = /(?:\bfrom\s*|\bimport\s*\(?)["'](?:\.{1,2}\/)+[^"'\n.]*(\.[cm]?[jt]s)?["']/g;
 
-/** For TypeScript, the extension that the imports of the app use, otherwise the extension that its module system needs. */
+/** In TypeScript, the extension in the first import of an own file or, without such imports, what the module system needs. */
 function importExtensionOf(sources: readonly Source[], extension: string, isEsm: boolean): string {
   if (extension !== ".ts") return extension.replace("ts", "js");
   const [first] = sources.flatMap(({ code }) => [...code.matchAll(OWN_IMPORT)]);

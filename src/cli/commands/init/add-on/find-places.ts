@@ -1,6 +1,6 @@
 /** A source file of an app. */
 export interface Source {
-  /** From the app's folder, with `/`. */
+  /** The path relative to the app's folder, with `/`. */
   file: string;
   text: string;
   /** The text with spaces in place of its comments. Indexes and line numbers are the same as in `text`. */
@@ -20,7 +20,7 @@ export function sourceOf(file: string, text: string): Source {
 /** A line of a source, as it is shown to the user. */
 export interface Place {
   file: string;
-  /** From 1. */
+  /** The line number; the first line is 1. */
   line: number;
   /** The line without its indentation. */
   text: string;
@@ -29,11 +29,11 @@ export interface Place {
 
 /** The line that creates the Express app. */
 export interface AppCreation extends Place {
-  /** `app`, or `this.app`. */
+  /** The variable that holds the Express app, for example `app` or `this.app`. */
   variable: string;
 }
 
-/** Does not match `express().use(…)`, because a line inserted after it would split the statement. */
+/** Does not match `app = express().use(…)`: a line inserted below it might split the statement. */
 const CREATION =
   /(?:^|[^\w$.])((?:this\.)?[A-Za-z_$][\w$]*)\s*(?::[^=;\n]+)?=\s*(?:express|require\(["']express["']\))\s*\(\s*\)(?!\s*\.)/;
 
@@ -53,7 +53,7 @@ export function findBodyParser(source: Source, { variable }: AppCreation): Place
 
 /** The line that calls `listen`. */
 export interface Listen extends Place {
-  /** `listen` is inside another statement, such as `if (…) app.listen(…)`: a line above would run in every case. */
+  /** `listen` is inside another statement, such as `if (…) app.listen(…)`. A line above it would run even if `listen` does not. */
   isNested: boolean;
 }
 
@@ -68,7 +68,7 @@ export function findListen(source: Source): Listen | null {
 
 /** The line where the app's handler of SIGTERM begins. */
 export interface Shutdown extends Place {
-  /** The handler begins on that line and ends on a later line, so a line can be inserted below. */
+  /** The handler begins on that line and ends on a later line, so a line inserted below that line is inside the handler. */
   isOpen: boolean;
   isAsync: boolean;
 }
@@ -79,7 +79,7 @@ export function findShutdown(source: Source): Shutdown | null {
   const place =
     (handler === undefined ? null : definitionOf(handler, source)) ??
     placeOf(source, listener) ??
-    // SIGTERM may be in a list of signal names, or in a call of a library.
+    // Without such a listener, SIGTERM may still be in a list of signal names, or in a call of a library.
     placeOf(source, /["'`]SIGTERM["'`]/);
   if (place === null) return null;
   const isOpen = /(?:=>|\bfunction\b.*)\s*\{\s*(?:\/\/.*)?$/.test(place.text);
@@ -95,7 +95,7 @@ function definitionOf(handler: string, source: Source): Place | null {
 const IMPORT =
   /^import\s(?:[^;"'`]*?\sfrom\s*)?["'][^"'\n]+["'];?|^(?:const|let|var)\s[^;=]*?=\s*require\(["'][^"'\n]+["']\)[^\n]*$/gm;
 
-/** The last import above the line `before`. A `require` below that line would run too late. */
+/** The last import above the line `before`, which uses the module: a `require` below that line would run too late. */
 export function findLastImport(source: Source, before: number): Place | null {
   const ends = [...source.code.matchAll(IMPORT)].map(({ index, 0: found }) =>
     placeAt(source, index + found.length - 1),

@@ -5,13 +5,13 @@ import { findLastImport, placeAt, type Place, type Shutdown, type Source } from 
 /** Lines that the user adds to one place of a file. */
 export interface LinesToAdd {
   purpose: "import" | "mount" | "start" | "close";
-  /** From the app's folder; `null` if no fitting file was found. */
+  /** The path relative to the app's folder; `null` if no fitting file was found. */
   file: string | null;
-  /** The line in the unchanged file, from 1; `null` if no fitting line was found. */
+  /** The number of a line in the unchanged file; the first is 1. `null` if no fitting line was found. */
   line: number | null;
-  /** `inside`: in the function or statement that begins on that line. */
+  /** Where to add the new lines: above or below that line, or `inside` the function or statement that begins on it. */
   place: "above" | "below" | "inside" | null;
-  /** The text of that line. */
+  /** The text of the line with the number `line`. */
   at: string | null;
   lines: string[];
 }
@@ -79,7 +79,7 @@ function specifierOf(routerModule: string, file: string | null, importExtension:
   return `${path.startsWith(".") ? path : `./${path}`}${importExtension}`;
 }
 
-/** Calls a method of `signals`, which is imported at the top of the file, or loaded when the line runs. */
+/** A call of a method of `signals`. In a lazy app it loads the module first, otherwise the top of the file imports it. */
 function callOn({ isLazy }: App, module: string, call: string): string {
   return isLazy ? `import(${module}).then(({ signals }) => signals.${call})` : `signals.${call}`;
 }
@@ -87,17 +87,17 @@ function callOn({ isLazy }: App, module: string, call: string): string {
 function mountLines({ creation, isLazy }: App, module: string): string[] {
   const use = `${creation?.variable ?? "app"}.use("${MOUNT_PATH}", `;
   if (!isLazy) return [`${use}signals.router);`];
-  // If the module cannot be loaded, Express answers the request with the error.
+  // The last `next` passes a failed import to Express, which answers the request with an error.
   const line = `  import(${module}).then(({ signals }) => signals.router(req, res, next), next);`;
   return [`${use}(req, res, next) => {`, line, "});"];
 }
 
-/** The app does not wait for the start. Deliveries before the end of the start get 503, and the service sends them again. */
+/** The app does not wait until the receiver is started. Until then deliveries get 503, and the service sends them again. */
 function startLines(starting: string): string[] {
   return [`${starting}.catch((error) => {`, "  console.error(error);", "  process.exit(1);", "});"];
 }
 
-/** For an app without a handler of SIGTERM. */
+/** Lines for an app without a handler of SIGTERM: they add one that closes the receiver and ends the process. */
 function endLines(closing: string): string[] {
   return [
     'process.once("SIGTERM", () => {',
@@ -109,14 +109,14 @@ function endLines(closing: string): string[] {
   ];
 }
 
-/** For an app with a handler of SIGTERM. */
+/** Lines for an app with a handler of SIGTERM: they close the receiver in that handler. */
 function closeLines({ isOpen, isAsync }: Shutdown, closing: string): string[] {
   if (!isOpen) {
     const where = "// In the function that runs at SIGTERM and SIGINT, before it calls process.exit():";
     return [where, `await ${closing};`];
   }
   if (isAsync) return [`await ${closing};`];
-  // `await` would be a syntax error in this function.
+  // The handler is not an async function, so `await` would be a syntax error in it.
   return [
     `${closing}.catch(console.error).then(() => {`,
     "  // If your app calls process.exit(), move that call here: it ends the process immediately.",

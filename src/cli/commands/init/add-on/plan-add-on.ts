@@ -13,17 +13,17 @@ import { detectApp, type App } from "./detect-app.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
 import { renderSource } from "./render-source.js";
 
-/** The path is valid from `src` and from `dist`. */
+/** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
 const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", import.meta.url));
 
 export interface AddOnOptions {
   /** The folder for the new files, relative to the app's folder. @default `signals` in the folder of its sources */
   into?: string | undefined;
-  /** Replace files of the same name. */
+  /** Whether existing files with the names of the new files are replaced. */
   force?: boolean | undefined;
   /** @default the package manager of the app */
   packageManager?: PackageManager | undefined;
-  /** The argument of `npm install`. @default "signalbox" */
+  /** What the printed install command installs: a name, name and version, or a path. @default "signalbox" */
   signalbox?: string | undefined;
 }
 
@@ -72,7 +72,7 @@ const ENVIRONMENT: AddOnPlan["environment"] = [
 /** Characters that an import cannot hold without an escape. */
 const UNQUOTABLE = /["'`$\p{Cc}\u2028\u2029]/u;
 
-/** The folder with `/`. It must be inside the app. */
+/** The folder that the user named, with `/` as the separator. A folder outside the app is an error. */
 function targetFolder(into: string): string {
   const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
   const isOutside = isAbsolute(into) || folder === ".." || folder.startsWith("../");
@@ -97,7 +97,8 @@ function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "
   return {
     router: file("router", "router"),
     onSignal: file("on-signal", "on-signal"),
-    // Jest would run a file named *.test. Vitest can only be imported, even from a test in a CommonJS app.
+    // Jest runs each file named *.test, and in a lazy app it cannot load signalbox, so there the test has another name. Vitest
+    // cannot be loaded with `require`, so its test uses `import` even in a CommonJS app.
     test: file("router.test", isLazy ? "router.check" : "router.test", isRequiring && !isVitest),
   };
 }

@@ -1,9 +1,9 @@
-/** The properties of an app that its files depend on. */
+/** The properties of an app that decide how its new files are written. */
 export interface Rendering {
   isTypeScript: boolean;
-  /** Use `require` and `module.exports`. */
+  /** Whether the new files use `require` and `module.exports`. */
   isCommonJs: boolean;
-  /** The extension in imports of the app's files. */
+  /** The extension that the new files write when they import each other. */
   importExtension: string;
   /** The line that imports Express. */
   expressImport: string;
@@ -13,7 +13,7 @@ export interface Rendering {
 
 /**
  * Translates a template of `templates/add-on` into the language, module system and test runner of an app. The templates are
- * type-checked TypeScript with ES modules and `node:test`. This function handles only the syntax that they use.
+ * type-checked TypeScript with ES modules and `node:test`. This function handles only the syntax that these templates use.
  */
 export function renderSource(template: string, rendering: Rendering): string {
   const { isTypeScript, isCommonJs, importExtension, expressImport, testModule } = rendering;
@@ -21,13 +21,14 @@ export function renderSource(template: string, rendering: Rendering): string {
     .replace(/^import express .+$/m, expressImport)
     .replaceAll(/"(\.\/[\w-]+)\.js"/g, `"$1${importExtension}"`)
     .replace(/^(import .+ from )"node:test";\n/m, testModule === null ? "" : `$1"${testModule}";\n`)
-    // Linters require `void` in front of a promise that is not awaited. Only the `it` of `node:test` returns a promise.
+    // The template writes `void it(…)`, because linters want `void` before a promise that is not awaited. Only the `it` of
+    // `node:test` returns a promise, so for other test runners the `void` is removed.
     .replaceAll(/^void /gm, isTypeScript && testModule === "node:test" ? "void " : "");
   const text = isTypeScript ? runs : toJavaScript(runs);
   return isCommonJs ? toCommonJs(text) : text;
 }
 
-/** Types of exported functions become JSDoc. All other types are removed. */
+/** Parameter types of exported functions become JSDoc. All other types are removed. */
 function toJavaScript(text: string): string {
   const modules = new Map<string, string>();
   const untyped = text
