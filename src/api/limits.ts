@@ -12,13 +12,13 @@ export const LIMITS = {
   developerRows: 10,
   developerHistoryMonths: 1,
   developerSectorOptions: 5,
-  /** Per account. */
+  /** The number of investigations of an account that can be queued or running. */
   activeInvestigations: 3,
-  /** Per account and day. */
+  /** The number of new registrations of an account in a day. */
   registrationsPerDay: 10,
-  /** Per account in a rolling 24 hours. */
+  /** The number of signals to an account in any 24 hours. */
   signalsPerDay: 1000,
-  /** A signal with a longer delay is not sent. */
+  /** A signal that is older than this is not sent any more. */
   signalDelayHours: 24,
   /** The largest difference between a signature's timestamp and the receiver's clock. */
   signatureAgeSeconds: 300,

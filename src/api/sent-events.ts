@@ -5,7 +5,7 @@ import { dateTimeSchema } from "./date-time.js";
 /** A signal type that a registration can list (service document, Signal types). */
 export const signalTypeSchema = z.enum(SIGNAL_TYPES).describe("The type of a signal.");
 
-// These schemas describe what the service sends. The schemas in events/ are looser, so that a receiver accepts new notations.
+// These schemas describe what the service sends. The schemas in events/ are looser, so that a receiver accepts later forms.
 const envelope = { id: z.string(), version: z.literal("1"), created_at: dateTimeSchema };
 const measureSchema = z.looseObject({ value: z.number(), unit: z.string() });
 

@@ -9,8 +9,8 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
 const URI_PIECE = String.raw`(?:[\w\-.~:/?@!$&'()*+,;=]|%[\dA-Fa-f]{2})*`;
 /**
- * `z.url()` also accepts addresses that the URL parser repairs, such as one with a space or without a slash. Letters outside
- * ASCII must be in `xn--` form in the host name, and escaped elsewhere.
+ * Refuses addresses that `z.url()` accepts because the URL parser repairs them, such as one with a space or without a slash.
+ * Letters outside ASCII must be in `xn--` form in the host name, and escaped elsewhere.
  */
 const URI = new RegExp(
   String.raw`^[A-Za-z][A-Za-z\d+.-]*://(?![/?#])(?:\[[\dA-Fa-f:.]+\])?${URI_PIECE}(?:#${URI_PIECE})?$`,
@@ -22,7 +22,7 @@ export const LONGEST_ENDPOINT_URL = 2048;
 /** The body of the request that registers an endpoint. */
 export const registerWebhookBodySchema = z
   .strictObject({
-    // The schema accepts http://, because a switch of the emulator allows it on loopback. Otherwise the emulator refuses it.
+    // The schema accepts http://, because an option of the emulator allows it on loopback. Otherwise the emulator refuses it.
     url: z
       .string()
       .regex(URI, "must be a URL such as https://receiver.example/signals, with special characters escaped")
@@ -47,7 +47,7 @@ export const webhookRegistrationSchema = z.looseObject({
   url: z.url(),
   status: z.enum(REGISTRATION_STATUSES),
   locale: localeSchema,
-  // An answer can have any text here, because the service can add signal types.
+  // Any text is accepted in an answer, because the service can add signal types.
   signal_types: z.array(z.string()).describe("Values of `SignalType`; the service can add types."),
   failure_count: z.int().describe("The number of failed attempts. In the emulator, each 2xx answer sets it to 0."),
   created_at: dateTimeSchema,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Checked before any import, because an old Node would fail at a missing feature with a stack trace.
+// The version is checked before any import: an old Node would print only the stack trace of a missing feature.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`signalbox: this is Node ${process.versions.node}; signalbox needs 20.19 or later.\n`);

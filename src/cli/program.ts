@@ -21,7 +21,7 @@ Start here:
 Give the secret as SIGNALS_SECRET, --secret or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or service cannot be used, 130 interrupted.`;
 
-/** The commands in the order of the help. Only the typed command is loaded, because loading all takes longer than most runs. */
+/** The commands in the order of the help. Only the typed command is loaded, because loading all takes long. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
   ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
   ["demo", async () => (await import("./commands/demo/demo-command.js")).addDemoCommand],
@@ -39,7 +39,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
 /**
  * Creates the program with the typed command, or with all commands if the first word of `args` is not a command.
  *
- * @param outcome is filled while the program runs
+ * @param outcome gets the exit code and the command's name while the program runs
  */
 export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
   const program = new Command("signalbox")
@@ -67,7 +67,7 @@ function explainWrongUsage(command: Command, outcome: Outcome): void {
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
 }
 
-/** Messages that already tell what to type. No example is added to them, because it could show another option. */
+/** Messages that already tell what to type. No example is added, because it may be about another option. */
 const TELLS_WHAT_TO_TYPE = /Expected |It is empty|Allowed choices|Did you mean/;
 
 function messageOf(error: CommanderError, command: Command): string {

@@ -19,7 +19,7 @@ export async function runProcess(): Promise<void> {
     note: terminal.note,
     exit: () => process.exit(EXIT.interrupted),
   });
-  // Each open request adds a listener. Node must not report that as a leak.
+  // Each open request adds a listener. Without this call, Node would warn about a leak when there are more than ten.
   setMaxListeners(0, signal);
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
@@ -30,7 +30,7 @@ export async function runProcess(): Promise<void> {
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
   const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
   try {
-    // Inside the try, because this loads modules, which may be missing.
+    // Inside the try, because this call imports modules. If one is missing, the user gets an error line.
     const program = await createProgram(cli, args, outcome);
     assertOptionValues(program, args);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);

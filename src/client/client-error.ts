@@ -39,7 +39,7 @@ const BRAND = Symbol.for("signalbox.client_error");
 /**
  * Why a call failed. Branch on `kind`, which is a closed set. `code` is the service's own text.
  *
- * It is not a `SignalboxError`, because that class has a closed set of codes.
+ * It is not a `SignalboxError`, because the codes of that class are a closed set, and the service can add codes.
  */
 export class ClientError extends Error {
   readonly kind: ClientErrorKind;
@@ -52,7 +52,7 @@ export class ClientError extends Error {
   readonly requestId: string | null;
   /** The service's `error.details`; undefined when there are none. */
   readonly details: unknown;
-  /** The number of requests that were sent. */
+  /** The number of requests that the call sent, including retries. */
   readonly attempts: number;
   /** True when the same call can be repeated without harm and may then succeed, after `retryAfterMs` if that is set. */
   readonly retryable: boolean;
@@ -62,9 +62,9 @@ export class ClientError extends Error {
   readonly resetAt: Date | null;
   /** The monthly quota, when the answer had it. */
   readonly quota: Quota | null;
-  /** The key that `startInvestigation` sent. If the task was started, a call with the same key returns it. */
+  /** The key that `startInvestigation` sent. If the service started the task, a call with the same key returns that task. */
   readonly idempotencyKey: string | null;
-  /** What the user can do about it. `message` ends with this text. */
+  /** What the user can do about the failure. `message` ends with this text. */
   readonly help: string;
   /** @internal marks the class across two installed copies of the package */
   readonly [BRAND] = true;

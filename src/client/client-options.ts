@@ -10,9 +10,12 @@ import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
 export interface ClientRetryOptions {
   /** The most requests for one call, the first one included; 1 means no retry. @default 4 */
   maxAttempts?: number | undefined;
-  /** Upper bound of the first wait in milliseconds. It doubles with each attempt. A wait is at least half of it. @default 1000 */
+  /**
+   * Upper bound of the first wait, in milliseconds. The bound doubles with each attempt. A wait is at least half of its bound.
+   * @default 1000
+   */
   baseMs?: number | undefined;
-  /** Upper bound of a wait that the service did not ask for, in milliseconds. @default 30000 */
+  /** The doubled upper bound is never above this number of milliseconds. @default 30000 */
   maxMs?: number | undefined;
   /**
    * The longest wait that the service can ask for, in milliseconds. If it asks for a longer wait, the call fails immediately.
@@ -25,12 +28,12 @@ export interface ClientRetryOptions {
 export interface ClientOptions {
   /** The base address with the API prefix, such as `https://api.example/v1`. It must be HTTPS, except on loopback. */
   baseUrl: string;
-  /** The API key, or a function that returns it for each request. `productProfile` does not need it. @default none */
+  /** The API key, or a function that is called for the key of each request. `productProfile` needs no key. @default none */
   apiKey?: ApiKeySource | undefined;
-  /** Milliseconds for one request, from its key to the last byte of its answer. @default 30000 */
+  /** Milliseconds for one request, from the call of `apiKey` to the last byte of the answer. @default 30000 */
   timeoutMs?: number | undefined;
   retry?: ClientRetryOptions | undefined;
-  /** Largest answer, in bytes after decompression. @default 8388608 (8 MiB) */
+  /** Largest answer, in bytes after decompression. A call with a larger answer fails. @default 8388608 (8 MiB) */
   answerLimitBytes?: number | undefined;
   /** The `User-Agent` header. @default the platform's */
   userAgent?: string | undefined;
@@ -59,7 +62,7 @@ const FACTORY = "createClient";
 
 const optionsSchema = z.strictObject({
   baseUrl: z.string(),
-  // `apiKeyProblem` checks it, because a message of zod could contain the key.
+  // The key is checked by `apiKeyProblem` and not by zod, because a message of zod could contain the key.
   apiKey: z.unknown().optional(),
   timeoutMs: millisecondsOption.default(30_000),
   // `prefault` fills an absent group from the defaults of its members.
@@ -131,7 +134,7 @@ export const clientClock: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),
   setTimeout(callback, delayMs) {
-    // After a shortened delay, `pauseUntil` checks the time and waits again.
+    // A platform's timer has a longest delay. After a shortened one, `pauseUntil` checks the time and waits again.
     const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS));
     return { cancel: () => clearTimeout(timer) };
   },

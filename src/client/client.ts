@@ -109,7 +109,7 @@ export function createClient(options: ClientOptions): Client {
       gate.note(task);
       return task;
     } catch (error) {
-      // This call fails, but other callers of this client may poll the same task, and must wait too.
+      // The wait that the error asks for also holds for other callers of this client that poll the same task.
       if (isClientError(error)) gate.postpone(taskId, error);
       throw error;
     }

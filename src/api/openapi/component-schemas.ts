@@ -78,14 +78,14 @@ const JSON_SCHEMA_OPTIONS = {
   // Describes what a caller sends, so a field with a default is optional.
   io: "input",
   override: ({ jsonSchema }: { jsonSchema: JsonObject }): void => {
-    // The limits of JavaScript's integers are not limits of the service.
+    // Zod adds the limits of JavaScript's integers. They are not limits of the service, so they are removed.
     if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) {
       delete jsonSchema["minimum"];
       delete jsonSchema["maximum"];
     }
-    // `format` says the same as zod's pattern of 300 characters.
+    // Zod adds a pattern of 300 characters. It is removed, because `format` says the same.
     if (String(jsonSchema["format"]).startsWith("date")) delete jsonSchema["pattern"];
-    // A schema accepts any property by default, so these empty objects are unnecessary.
+    // A schema accepts any property by default, so these empty objects are removed.
     if (isEmptyObject(jsonSchema["additionalProperties"])) delete jsonSchema["additionalProperties"];
     if (isEmptyObject(jsonSchema["properties"]) && jsonSchema["additionalProperties"] === undefined) {
       delete jsonSchema["properties"];

@@ -64,7 +64,7 @@ export function errorResponseRef(status: number): { $ref: string } {
   return { $ref: `#/components/responses/${response[0]}` };
 }
 
-// The only error code that the service's document names.
+// The example of a 429. Other errors have no example, because the service's document names only this error code.
 const QUOTA_ERROR: ErrorEnvelope = {
   error: {
     code: "PRO_API_QUOTA_EXHAUSTED" satisfies ServiceErrorCode,

@@ -106,7 +106,7 @@ function operationObject(name: OperationName, operation: Operation): JsonObject 
   };
 }
 
-// OpenAPI 3.1 allows a list of required scopes also for schemes other than OAuth (Security Requirement Object).
+// Lists the scope for the API key. OpenAPI 3.1 allows this for any scheme, not only OAuth (Security Requirement Object).
 function securityOf({ scope, acceptsSession }: Operation): JsonObject[] {
   if (scope === null) return [];
   return [{ apiKey: [scope] }, ...(acceptsSession ? [{ sessionToken: [] }] : [])];

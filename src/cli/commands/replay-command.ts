@@ -89,7 +89,7 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** The address of a receiver that `init` made, on this machine. */
+/** The address of a receiver on this machine that `init` made: its port is PORT in the `.env` file, or 3000. */
 function addressFrom(env: NodeJS.ProcessEnv | null): URL {
   if (env === null) throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
   const port = env["PORT"] || "3000";
@@ -97,7 +97,7 @@ function addressFrom(env: NodeJS.ProcessEnv | null): URL {
   throw usageError(`PORT is ${echoed(port)}, which is not a port: give --url`);
 }
 
-/** Notes how many made-up events the receiver has now. */
+/** Notes how many made-up events this run has added to the receiver, so that the user can remove them. */
 function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
   if (signals > 0) terminal.note(`made-up signals for the receiver's onSignal: ${signals}`);
   if (quarantined > 0)

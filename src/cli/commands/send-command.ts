@@ -113,7 +113,8 @@ function createBodies(
   const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
   const next = (): Buffer => {
     const stamped = setPaths(restamp(event, Date.now()), assignments);
-    // The id contains the ids of the signal and the product, so it is made again after --set, unless --set has set the id.
+    // An event's id contains the ids of its signal and product, which --set may have changed. So the id is made again, unless
+    // --set has set the id itself.
     return Buffer.from(JSON.stringify(sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)));
   };
   if (!duplicate) return next;

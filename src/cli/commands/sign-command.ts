@@ -55,7 +55,7 @@ async function sign(file: string, options: SignOptions, { cli }: CommandContext)
 }
 
 function curlCommand(file: string, headerLine: string, url: string): string {
-  // --data would remove line ends, so the signature would not be valid.
+  // `--data-binary`, because `--data` would remove line ends, and the signature would not match the body.
   return [
     `curl -X POST ${shellQuote(url)}`,
     "-H 'Content-Type: application/json'",

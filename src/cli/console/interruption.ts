@@ -7,14 +7,14 @@ export interface UnfinishedWork {
   ifInterrupted: string;
 }
 
-/** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. The second ends the process. */
+/** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. A second one, more than 300 ms later, ends the process. */
 export interface Interruption {
   readonly signal: AbortSignal;
   setUnfinished(work: UnfinishedWork | null): void;
   interrupt(name: NodeJS.Signals): void;
 }
 
-/** Whether SIGTERM aborted the signal. A supervisor stops a server with SIGTERM, which is not a failure. */
+/** Whether SIGTERM, not Ctrl-C, aborted the signal. A supervisor stops a server with SIGTERM, so that is no failure. */
 export function isTermination({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.message === "SIGTERM";
 }

@@ -8,6 +8,6 @@ export function shellQuote(word: string): string {
 export function cdCommand(directory: string): string | null {
   const path = relative(process.cwd(), directory);
   if (path === "") return null;
-  // A folder that begins with a dash would be an option.
+  // `cd` would read a name that begins with a dash as an option.
   return `cd ${path.startsWith("-") ? "./" : ""}${shellQuote(path)}`;
 }

@@ -14,7 +14,7 @@ export function formatTable(rows: readonly (readonly Cell[])[], leastWidths: rea
   return rows.map((row) =>
     row
       .map(({ text, paint }, column) => {
-        // Padded after colouring, because colour codes count in the length of a text but take no space on the screen.
+        // The padding is computed without the colour codes, because they take no space on the screen.
         const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - text.length);
         return (paint === undefined ? text : paint(text)) + padding;
       })

@@ -34,7 +34,7 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
   let isClosed = false;
   let failure: string | null = null;
   let isProgressShown = false;
-  // Without a listener, the error of a closed pipe ends the process with a stack trace.
+  // Without a listener, the error of a closed pipe would end the process with a stack trace.
   stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     isClosed = true;
     if (code !== "EPIPE") failure ??= code ?? message;
@@ -66,7 +66,7 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
       });
     },
     async flush() {
-      // The error event is emitted a tick after the callback of its write.
+      // The error event is emitted a tick after the callback of its write, so this waits one tick more.
       if (!isClosed) await new Promise<void>((resolve) => stdout.write("", () => setImmediate(resolve)));
       if (failure !== null) throw environmentError(`cannot write to stdout (${failure})`);
     },

@@ -8,7 +8,7 @@ export interface Answered {
   kind: "answer";
   status: number;
   headers: IncomingHttpHeaders;
-  /** The complete body, for checks only. Print `shown` instead. */
+  /** The complete body, for checks only. Do not print it, because it may quote a secret: print `shown`. */
   body: string;
   /** For printing: the body without the secrets and signatures that a bad receiver may quote. */
   shown: string;
@@ -25,7 +25,7 @@ export function isSuccess(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
 }
 
-/** A 5xx or no answer is not a refusal, because after those the service sends the delivery again. */
+/** Whether the answer is a 4xx. A 5xx or no answer is no refusal, because the service then sends the delivery again. */
 export function isRefusal(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
 }
@@ -55,7 +55,7 @@ export function errorCodeIn(answer: Answer): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** Such as `401 signature_missing` or `200 duplicate`. With `inFull` the text quotes the body instead. */
+/** Such as `401 signature_missing` or `200 duplicate`. With `inFull` the text quotes the body after the status. */
 export function describeAnswer(answer: Answer, inFull: boolean): string {
   if (answer.kind === "unreachable") return `no connection (${answer.code})`;
   if (answer.kind === "broken") return `no answer (${answer.code})`;
@@ -63,7 +63,7 @@ export function describeAnswer(answer: Answer, inFull: boolean): string {
   return `${answer.status} ${shortened(summary ?? answer.shown.trim(), 60)}`.trim();
 }
 
-/** Shortens an answer of signalbox to its last property: `{"received":true,"duplicate":true}` becomes "duplicate". */
+/** Shortens an answer of a signalbox receiver to its last property: `{"received":true,"duplicate":true}` → "duplicate". */
 function summaryOf(body: unknown): string | null {
   if (!isJsonObject(body)) return null;
   const isOwn = Object.entries(body).every(([name, value]) => value === true || name === "challenge");
@@ -80,10 +80,10 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
 }
 
 /**
- * How an answer is judged.
- * - `exact`: it must have the status, and the code or the body, that the case expects. Codes and bodies are specific to
- *   signalbox.
- * - `exact-or-duplicate`: like `exact`, but the answer may be marked as a duplicate.
+ * How the answer of a receiver is judged.
+ * - `exact`: it must have the status, and the code or the body, that the case expects. Only receivers made
+ *   with signalbox answer with these codes and bodies.
+ * - `exact-or-duplicate`: like `exact`, but the body may also contain `"duplicate":true`.
  * - `status`: it must have the status that the case expects.
  * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's document requires.
  */

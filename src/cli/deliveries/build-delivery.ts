@@ -6,7 +6,7 @@ import type { FixtureFolder } from "./fixture-folder.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
 
-/** The changes that `afterSigning` of a case can make to the signed bytes. The signature does not match the result. */
+/** The changes that `afterSigning` of a case can make to the signed bytes. The signature does not match the changed bytes. */
 export const AFTER_SIGNING: Readonly<Record<AfterSigning, { description: string; apply: (body: Buffer) => Buffer }>> = {
   "change-byte": { description: "one byte changed after signing", apply: changeByte },
   "append-newline": {
@@ -33,13 +33,13 @@ export interface BuildContext {
   events: FixtureFolder["events"];
   secret: string;
   otherSecret: string;
-  /** Ids and times of events stay as they are in the fixtures. */
+  /** If true, events keep the ids and times of the fixtures. Otherwise they get new ones. */
   asIs: boolean;
 }
 
 export type BuiltDelivery = ReturnType<typeof buildDelivery>;
 
-/** Prepares a case. All its sendings have the same content, with the same new ids. */
+/** Prepares a case. All its sendings have the same content, so a repeated sending has the same id. */
 export function buildDelivery(delivery: Delivery, context: BuildContext) {
   const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
   const challenge = challengeIn(content);
@@ -48,7 +48,7 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
     sendings: delivery.repeat ?? 1,
     build(index: number): OutgoingDelivery {
       const isOther = delivery.conflict === true && index > 0;
-      // Spaces at the end make a different body with the same id.
+      // A case with `conflict` repeats the id with another body: spaces are added at the end.
       const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
       const change = delivery.afterSigning;
       const sent = change === undefined ? body : AFTER_SIGNING[change].apply(body);

@@ -43,7 +43,7 @@ export interface Assignment {
   value: unknown;
 }
 
-/** The value is read as JSON if that is possible, otherwise as text. `"5"` in quotes is text. */
+/** Reads `path=value` of `--set`. The value is read as JSON if possible, otherwise as text: `5` is a number, `"5"` is text. */
 export function parseAssignment(text: string): Assignment {
   const equals = text.indexOf("=");
   const path = text.slice(0, Math.max(0, equals)).split(".");
@@ -66,7 +66,7 @@ export function setPaths(event: Record<string, unknown>, assignments: readonly A
 function setPath(root: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let node: Record<string, unknown> = root;
   path.slice(0, -1).forEach((name, depth) => {
-    // Only own properties: `constructor.prototype` must not reach objects outside the event.
+    // Only own properties are followed, because `constructor.prototype` would lead to an object outside the event.
     const next: unknown = Object.hasOwn(node, name) ? node[name] : undefined;
     if (next === undefined || next === null) node = node[name] = {};
     else if (isJsonObject(next) || Array.isArray(next)) node = next as Record<string, unknown>;

@@ -69,7 +69,7 @@ function readDeliveries(folder: string): Delivery[] {
   throw environmentError(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
 }
 
-/** Makes a case from an event file. The expected answer follows from the event. */
+/** Makes a case from an event file. The expected answer is the one that signalbox gives to such an event. */
 function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
   return { name, event: name, expect: { status: 200, body: answerTo(event) } };
 }

@@ -84,7 +84,7 @@ function idIn(body: Buffer): string | null {
   return typeof id === "string" ? id : null;
 }
 
-/** The service verifies a webhook only if the answer contains the challenge. */
+/** Warns if the answer to a `webhook.verification` lacks the challenge: the service would then not verify the webhook. */
 function noteMissingChallenge(sent: Buffer, answer: Answer, terminal: Terminal): void {
   const parsed = parseEvent(sent);
   if (parsed.kind !== "known" || parsed.event.type !== "webhook.verification") return;

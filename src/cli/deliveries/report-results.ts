@@ -6,7 +6,7 @@ import { describeAnswer, describeWanted, isQuarantined, type Answer } from "./an
 import type { Delivery } from "./delivery-schema.js";
 import type { CaseResult } from "./send-cases.js";
 
-/** This number of failures, or more, probably has one cause. */
+/** If this many cases failed, and more than half of all, they probably have one cause, and `doctor` is suggested. */
 const MANY = 6;
 
 export type ResultReport = ReturnType<typeof reportResults>;
@@ -14,7 +14,7 @@ export type ResultReport = ReturnType<typeof reportResults>;
 export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean) {
   const { paint } = terminal;
   const planned = deliveries.reduce((sum, { repeat = 1 }) => sum + repeat, 0);
-  // Lines are printed one by one, so the widths are computed from all expected lines.
+  // Each line is printed when its answer arrives, so the column widths are computed in advance from all cases.
   const expectations = deliveries.flatMap(({ expect, expectRepeat = expect }) => [expect, expectRepeat]);
   const widthOfExpected = Math.max(8, ...expectations.map((each) => describeWanted("exact", each).length));
   const names = deliveries.map(({ name, repeat = 1 }) => (repeat === 1 ? name : `${name} (${repeat}/${repeat})`));
@@ -22,7 +22,7 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
   const startedAt = performance.now();
   let total = 0;
   const failed: string[] = [];
-  /** Events that the receiver accepted: for `onSignal`, for `onTest`, and quarantined. Repeats count once. */
+  /** How many events the receiver accepted: for `onSignal`, for `onTest`, and quarantined. Duplicates are not counted. */
   const accepted = { signals: 0, tests: 0, quarantined: 0 };
 
   const printRow = (row: readonly Cell[]): void => formatTable([row], widths).forEach(terminal.print);

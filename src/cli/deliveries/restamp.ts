@@ -38,7 +38,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A positive integer of 53 random bits. A timestamp would repeat when two runs begin in the same millisecond. */
+/** A positive integer of 53 random bits. A number made from the time could repeat when two runs begin together. */
 export function uniqueInteger(): number {
   return randomInt(1, 2 ** 26) * 2 ** 27 + randomInt(2 ** 27);
 }

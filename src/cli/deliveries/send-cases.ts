@@ -29,7 +29,7 @@ export interface Exchange {
   isHeld: boolean;
 }
 
-/** @typeParam Case how a case is identified */
+/** @typeParam Case what `build` needs to know about a case, such as its entry in `deliveries.json` */
 export interface CaseSender<Case = Delivery> {
   build(what: Case): BuiltDelivery;
   /**
@@ -51,7 +51,7 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
       const sentAt = Date.now();
       const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
       const answer = await sendDelivery(url, outgoing, how);
-      // With `hold` many connections are made at the same time, and a running server may refuse some of them.
+      // With `hold` many connections are made at the same time. A running server may refuse some, which is no error here.
       if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
       const { name } = delivery;
       return {
@@ -75,7 +75,7 @@ export interface CaseResult extends Exchange {
   ok: boolean;
 }
 
-/** Sends the cases and judges each answer. The sendings of one case are sequential. */
+/** Sends the cases and judges each answer. A case that is sent several times waits for each answer before it is sent again. */
 export async function sendCases<Case>(
   cases: readonly { what: Case; wanted: Wanted }[],
   concurrency: number,

@@ -29,13 +29,14 @@ export interface Hold {
   release: Promise<unknown>;
 }
 
-/** The rest of a longer answer is dropped. The answers of signalbox have a few hundred bytes. */
+/** The rest of a longer answer is dropped. A receiver made with signalbox answers with at most a few hundred bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Uses `node:http`, because `fetch` refuses repeated headers, some methods and chunked bodies.
+ * Sends a delivery and returns the answer, or why there was none. Uses `node:http`, because `fetch` refuses repeated headers,
+ * some methods and chunked bodies.
  *
- * @throws CliError only when it was interrupted
+ * @throws CliError only when the command was interrupted
  */
 export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
   const answer = await exchange(url, delivery, options);
@@ -44,7 +45,7 @@ export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options
 }
 
 export function unreachable(url: URL, code: string): Error {
-  // Without user name and password, because build servers log this line.
+  // The user name and the password are removed, because build servers log this line.
   const shown = Object.assign(new URL(url), { username: "", password: "" });
   return environmentError(`cannot connect to ${shown.href} (${code}): is the receiver running?`);
 }
@@ -69,7 +70,7 @@ function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): P
       signal: options.signal,
     });
     request.on("socket", (socket) => {
-      // A reused connection does not emit `connect` again, so a `once` listener on it would never be removed.
+      // A reused connection does not emit `connect` again. A listener added to it would stay, so none is added.
       isConnected = request.reusedSocket || !socket.connecting;
       if (!isConnected)
         socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));

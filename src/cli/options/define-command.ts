@@ -11,7 +11,7 @@ export type Example = readonly [line: string, effect: string];
 
 const firstExamples = new WeakMap<Command, string>();
 
-/** Adds the examples to the help; the first one is also what a usage error suggests. */
+/** Adds the examples to the help. A usage error of this command suggests the first example. */
 export function withExamples(command: Command, examples: readonly [Example, ...Example[]]): Command {
   firstExamples.set(command, byNpx(examples[0][0]));
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
@@ -23,14 +23,14 @@ export function firstExampleOf(command: Command): string {
 }
 
 /**
- * Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe, because the package is installed only in a
- * project.
+ * Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe. The package is usually installed in
+ * a project, where a shell does not find `signalbox` without `npx`.
  */
 export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
-/** Makes `run` the action of the command. Its result is the exit code. */
+/** Makes `run` the action of the command. `run` returns the exit code. */
 export function runs<Args extends unknown[]>(
   command: Command,
   { outcome }: CommandContext,

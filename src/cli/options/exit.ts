@@ -12,7 +12,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends a command with an exit code and one line on stderr. */
+/** A command that throws it ends with this exit code, and prints the message on stderr. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
 
@@ -23,13 +23,13 @@ export class CliError extends Error {
   }
 }
 
-/** The command line is wrong. The message says what to type. */
+/** The error for a wrong command line (exit code 2). The message says what to type. */
 export function usageError(message: string): CliError {
   return new CliError(EXIT.usage, message);
 }
 
 /**
- * Turns the refusal of a library option into a usage error. Any other error is returned unchanged.
+ * Turns the library's error for an option into a usage error that names the flag. Any other error is returned unchanged.
  *
  * @param flags the command line flag of each library option: `{ seed: "--seed" }`
  */
@@ -38,7 +38,7 @@ export function toUsageError(error: unknown, flags: Readonly<Record<string, stri
   return usageError(`${flags[error.option]}: ${error.problem}`);
 }
 
-/** The command line is correct, but a file, a port or a service cannot be used. */
+/** The error for a correct command line whose file, port or service cannot be used (exit code 3). */
 export function environmentError(message: string): CliError {
   return new CliError(EXIT.environment, message);
 }

@@ -26,7 +26,7 @@ export function selectByName<Item>(
   return chosen;
 }
 
-/** A pattern with a `*` must match the whole name. A pattern without one must be a part of the name. */
+/** A pattern with a `*` must match the whole name. A pattern without `*` must be a part of the name. */
 function matchesName(name: string, pattern: string): boolean {
   if (!pattern.includes("*")) return name.includes(pattern);
   const source = pattern

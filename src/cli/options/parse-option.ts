@@ -23,13 +23,13 @@ export function collect(value: string, before: readonly string[] | undefined): s
 }
 
 export function httpUrl(text: string): URL {
-  // `localhost:3000` parses as a URL whose scheme is "localhost".
+  // The scheme is checked too, because `localhost:3000` parses as a URL whose scheme is "localhost".
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
   throw new InvalidArgumentError("Expected an address like http://localhost:3000/webhooks/signals.");
 }
 
-/** A parser that refuses an empty value, because `--option "$UNSET"` is a mistake. */
+/** A parser that refuses an empty value: the user probably typed `--option "$NAME"`, and the variable is not set. */
 export function notEmpty(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("It is empty: give it a value, or leave the option out.");

@@ -9,8 +9,8 @@ export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">
 }
 
 /**
- * @param what names the file in the error
- * @throws CliError when it cannot be read
+ * @param what the text that names the file in the error
+ * @throws CliError when the file cannot be read
  */
 export function readBytes(file: string, what = file): Buffer {
   try {
@@ -22,13 +22,13 @@ export function readBytes(file: string, what = file): Buffer {
   }
 }
 
-/** The variables of an `.env` file and of the environment, which takes precedence. `process.env` is not changed. */
+/** The variables of an `.env` file and of `env`. If both have a variable, the value in `env` is used. `env` is not changed. */
 export function readDotenv(file: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...parseEnv(readBytes(file).toString()), ...env };
 }
 
 async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
-  // Without this error the command would wait for input, which a user does not expect.
+  // Without this error the command would wait until the user types the input, and would seem to hang.
   if (stdin.isTTY) throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
   const stop = (): void => void stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });

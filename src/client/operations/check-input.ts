@@ -22,7 +22,7 @@ export function checkInput<Input extends object>(
 
 /** Checks a path parameter. With `.` and `..`, the request would be sent to the path of another operation. */
 export function checkPathParameter(operation: OperationName, name: string, value: unknown): string {
-  // A URL cannot contain half of a surrogate pair.
+  // A URL cannot contain half of a surrogate pair, so such a value is refused.
   if (typeof value === "string" && !["", ".", ".."].includes(value) && !/\p{Surrogate}/u.test(value)) return value;
   throw invalidRequest(operation, `"${name}" is not a valid name.`, "Give a text that is not empty.");
 }

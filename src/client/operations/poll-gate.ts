@@ -3,13 +3,13 @@ import { LIMITS } from "../../api/limits.js";
 import type { Clock } from "../../time/clock.js";
 import type { ClientError } from "../client-error.js";
 
-/** Decides when each task can be polled again. All waits of a client share one gate. */
+/** Decides when each task can be polled again. A client has one gate, so all its waits for a task share the interval. */
 export type PollGate = ReturnType<typeof createPollGate>;
 
 interface Poll {
   intervalMs: number;
   opensAt: number;
-  /** Why a caller does not wait until the gate opens: the service asks for more than `maxWaitMs`. */
+  /** The error of an answer that asks for a longer wait than `maxWaitMs`. Callers get this error and do not wait. */
   refusal: ClientError | null;
 }
 
@@ -23,7 +23,8 @@ export function createPollGate(clock: Clock, maxWaitMs: number) {
     polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity, refusal: null };
 
   function set(taskId: string, poll: Poll): void {
-    // An open gate with the default interval equals that of an unknown task. Another interval is kept for a caller that is busy.
+    // An open gate with the default interval is the same as no entry, so it is deleted. Another interval is kept, because a
+    // caller may still be busy with `onProgress` and poll later.
     for (const [id, { opensAt, intervalMs }] of polls) {
       if (opensAt <= clock.elapsed() && intervalMs === DEFAULT_INTERVAL_MS) polls.delete(id);
     }
@@ -42,8 +43,8 @@ export function createPollGate(clock: Clock, maxWaitMs: number) {
       return opensAt;
     },
     /**
-     * Returns whether the task can be polled now. If so, the gate closes immediately for the interval of the last answer,
-     * because several callers may ask at the same time.
+     * Returns whether the task can be polled now. If so, the gate closes for the interval of the last answer before the
+     * poll is sent, because other callers may ask at the same time.
      */
     enter(taskId: string): boolean {
       const { intervalMs, opensAt } = pollOf(taskId);
@@ -51,13 +52,13 @@ export function createPollGate(clock: Clock, maxWaitMs: number) {
       set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null });
       return true;
     },
-    /** Takes the poll interval from an answer. A finished task needs none. */
+    /** Takes the poll interval from an answer. A finished task is forgotten, because it is not polled again. */
     note({ task_id, status, poll_after_seconds }: InvestigationTask): void {
       if (status !== "queued" && status !== "running") {
         polls.delete(task_id);
         return;
       }
-      // With an interval of 0 the client would poll without a pause.
+      // With an interval of 0 the client would poll without a pause, so the default is used.
       const seconds = poll_after_seconds ?? 0;
       const intervalMs = seconds >= 1 ? seconds * 1000 : DEFAULT_INTERVAL_MS;
       set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null });

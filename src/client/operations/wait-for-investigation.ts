@@ -26,8 +26,9 @@ export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<
 const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
 
 /**
- * Polls when the gate opens. A failed poll is not retried immediately: the next poll is the retry, so the interval that the
- * service asks for is always kept. Rejects after `maxAttempts` retryable failures in a row.
+ * Polls the task when its gate opens, until the task is finished. A failed poll is not retried immediately: the next
+ * poll is the retry, so there is always the interval between two polls that the service asks for. Rejects after `maxAttempts`
+ * retryable failures in a row.
  */
 export async function waitForInvestigation(
   { clock, retry }: Pick<ClientConfig, "clock" | "retry">,

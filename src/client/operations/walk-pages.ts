@@ -14,7 +14,7 @@ export async function* walkPages<
     const answer = await read(page);
     if (answer.pagination.page !== page) return;
     yield answer;
-    // Checked after the read, so that `read` refuses a first page that is out of bounds.
+    // Checked after the read: if the caller's first page is out of bounds, `read` throws an error for it.
     if (page >= lastPage || !answer.pagination.has_more || answer.items.length === 0) return;
   }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from "../../time/clock.js";
 import type { PlatformAbortSignal } from "../platform.js";
 
-/** Its signal is aborted by the caller's signal or by the time-out. */
+/** One signal for the work of a call. It is aborted by the caller's signal and by the time-out. */
 export interface AbortScope {
   readonly signal: PlatformAbortSignal;
   /** Settles like `work`. Rejects with the signal's reason as soon as the signal is aborted, even if `work` still runs. */
   race<Result>(work: Promise<Result>): Promise<Result>;
-  /** Removes the listener and the timer. */
+  /** Removes the listener on the caller's signal, and the timer. */
   close(): void;
 }
 
@@ -51,8 +51,9 @@ export function openAbortScope({ signal, clock, timeoutMs, onTimeout }: AbortSco
 }
 
 /**
- * Resolves when the clock's elapsed time has reached `at`. It checks the time after each timer, because a timer may fire early
- * and `at` may be later by then. Rejects with the signal's reason as soon as the signal is aborted.
+ * Resolves when the clock's elapsed time has reached `at()`. After each timer it checks the time and calls `at` again: a
+ * timer may fire early, and `at` may return a later time. Rejects with the signal's reason as soon as the signal
+ * is aborted.
  */
 export async function pauseUntil(
   clock: Clock,

@@ -22,7 +22,7 @@ export function withoutKey(text: string, key: string | null): string {
   return key === null || key.length < 8 ? text : text.replaceAll(key, "[API key]");
 }
 
-/** The id that an answer gives the request, for an error. The service or a proxy may have put the key into it. */
+/** The request's id in the answer, for an error. The key is removed from the id, because a proxy may have put it there. */
 export function requestIdOf(headers: AnswerHeaders, key: string | null): string | undefined {
   const id = headers.get("x-request-id");
   return id === null ? undefined : withoutKey(id, key);

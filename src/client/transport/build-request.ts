@@ -8,7 +8,7 @@ export interface OperationCall {
   path?: Readonly<Record<string, string>>;
   query?: object;
   body?: object;
-  /** For the errors of `startInvestigation`. */
+  /** The key of `startInvestigation`, which its errors contain. */
   idempotencyKey?: string;
   signal?: PlatformAbortSignal | undefined;
   /** @default the client's `retry.maxAttempts` */

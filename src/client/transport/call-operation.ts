@@ -31,7 +31,7 @@ export function operationCaller(config: ClientConfig, onQuota: (quota: Quota) =>
   };
 }
 
-/** The first wait after a 429 without `Retry-After`. With the two waits after it, it is as long as the window of the rate limit. */
+/** Bound of the first wait after a 429 without `Retry-After`: 10 s. The next are 20 s and 30 s: 60 s, the limit's window. */
 const RATE_BASE_MS = (LIMITS.requestWindowSeconds * 1000) / 6;
 
 /**
@@ -51,6 +51,6 @@ function retryWait(
   // At least half of the bound, even after `Retry-After: 0`, so that an overloaded service gets a pause.
   if (error.retryAfterMs === null) return Math.round(boundMs / 2) + jitterMs;
   if (error.retryAfterMs > retry.maxWaitMs) return null;
-  // Because of the jitter, clients that got the same `Retry-After` do not all return at the same moment.
+  // The jitter is added, so that clients with the same `Retry-After` do not all call again at the same moment.
   return Math.max(error.retryAfterMs, Math.round(boundMs / 2)) + jitterMs;
 }

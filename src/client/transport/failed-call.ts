@@ -5,7 +5,7 @@ import type { OperationCall } from "./build-request.js";
 /** One request of a call. */
 export interface Attempt {
   call: OperationCall;
-  /** From 1. */
+  /** The number of the request in its call: 1 is the first, 2 is the first retry. */
   attempt: number;
 }
 
@@ -47,7 +47,7 @@ export function isRepeatable(operation: OperationName): boolean {
   return OPERATIONS[operation].method === "GET" || operation === "startInvestigation";
 }
 
-/** Error codes for a failed connection: no part of the request was sent. */
+/** The error codes of connections that failed before any part of the request was sent. */
 const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -56,11 +56,11 @@ const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether it is certain that the call did not reach the service. For startInvestigation, an earlier attempt may have reached
- * it. registerWebhook is not sent again after an attempt that may have reached the service.
+ * Whether it is certain that the call did not reach the service. For a retry of startInvestigation it is not certain, because
+ * an earlier attempt may have reached the service. After such an attempt, registerWebhook is not retried.
  */
 export function neverArrived({ call, attempt }: Attempt, cause: (Error & { code?: string }) | undefined): boolean {
-  // The error for a port that the fetch standard forbids has no code, only this message.
+  // The fetch standard forbids some ports. The error for such a port has no code, only this message.
   const isNotSent = NOT_REACHED.has(cause?.code) || cause?.message === "bad port";
   return isNotSent && (attempt === 1 || call.operation !== "startInvestigation");
 }

@@ -11,7 +11,7 @@ export type AttemptResult = { ok: true; value: unknown } | { ok: false; error: C
 
 /**
  * @param key the API key, which must not be in an error
- * @param nowMs milliseconds since 1970
+ * @param nowMs the time of the client's clock: milliseconds since 1970
  */
 export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): AttemptResult {
   const { status, headers, body } = answer;

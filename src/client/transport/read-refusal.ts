@@ -15,7 +15,7 @@ import { readHttpDate, readRetryAfter } from "./read-retry-after.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
 
-/** The account has reached a limit of counts (service document, Limits). A short wait does not help. */
+/** The codes of a refusal because the account has too many investigations or registrations. A short wait does not help. */
 const COUNT_EXCEEDED: ReadonlySet<string | undefined> = new Set<ServiceErrorCode>([
   "ACTIVE_INVESTIGATIONS_EXCEEDED",
   "REGISTRATIONS_EXCEEDED",
@@ -33,7 +33,7 @@ export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, 
     envelope === null
       ? `was answered ${status}, without the service's own error${request}`
       : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${request}`;
-  // Times in the answer are by the service's clock, which may differ from the client's clock.
+  // Times in the answer are by the service's clock, so waits are computed from its `Date` header, not from this clock.
   const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
   const askedMs = readRetryAfter(headers.get("retry-after"), sentMs) ?? undefined;
   const reason = reasonOf(of.call.operation, { status, code, quota, askedMs, sentMs });
@@ -64,14 +64,14 @@ type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "r
 
 /** Decides the kind of a refusal, and whether another attempt can succeed. */
 function reasonOf(operation: OperationName, { status, code, quota, askedMs, sentMs }: Refusal): Reason {
-  // Only the code decides, because a free read that is refused for its rate has the quota headers too.
+  // The code decides, not the quota headers: the refusal of a free read for its rate has these headers too.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
     if (resetAt === undefined) {
       const help = "The quota is counted by the UTC month.";
       return { kind: "quota", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
     }
-    // A reset in the past does not say how long to wait.
+    // If the reset is in the past, it is unknown how long to wait, so the error is not retryable.
     const untilResetMs = resetAt.getTime() - sentMs;
     const retryAfterMs = untilResetMs > 0 ? untilResetMs : undefined;
     const help = `The quota is full again at ${resetAt.toISOString()}.`;
@@ -81,10 +81,10 @@ function reasonOf(operation: OperationName, { status, code, quota, askedMs, sent
     const help = "The account has reached this limit.";
     return { kind: "limit", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
   }
-  // The service checks the rate before it does anything, so every operation can be sent again.
+  // The service checks the rate before it executes a call, so every operation can be sent again.
   if (status === 429) return { kind: "rate", retryable: true, retryAfterMs: askedMs, help: "Send fewer requests." };
   if (status >= 500) {
-    // The service sends its own 503 before it does anything. A 503 of a gateway can replace an answer that was lost.
+    // The service sends its own 503 (with a code) before it executes a call. After a gateway's 503 the call may be executed.
     const isRefusal = status === 503 && code !== undefined;
     const help = isRefusal ? "Try again later." : helpWhenUnknown(operation);
     return { kind: "unavailable", retryable: isRefusal || isRepeatable(operation), retryAfterMs: askedMs, help };
@@ -108,7 +108,7 @@ function helpFor(operation: OperationName, status: number): string {
 
 function readEnvelope(body: Uint8Array | null, key: string | null): ErrorEnvelope | null {
   if (body === null) return null;
-  // Decoded and encoded again, so that the code can be read even if a message has an invalid byte.
+  // Decoded and encoded again: this replaces invalid bytes in a message, so that the error code can be read.
   const json = parseJson(new TextEncoder().encode(new TextDecoder().decode(body)));
   if (!json.ok) return null;
   try {

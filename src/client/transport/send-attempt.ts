@@ -49,7 +49,7 @@ export async function sendAttempt(
     if (signal?.aborted === true) throw signal.reason;
     if (error instanceof ClientError) return { ok: false, error };
     if (!isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
-    // The status of a refusal is enough. A success needs its body.
+    // If the body of a refusal was lost, its status is enough. A success needs its body.
     if (answer === null || answer.status < 400) {
       if (error === timeUp) {
         return { ok: false, error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`) };
@@ -74,7 +74,7 @@ async function readKey(config: ClientConfig, { call }: Attempt): Promise<string 
   try {
     key = await config.readApiKey();
   } catch {
-    // The cause is left out, because its text may hold secrets of the place where keys are stored.
+    // The cause is left out, because its text may hold secrets, such as the password of a vault.
     throw refuse("the function apiKey failed", "Call the function yourself to find out why.");
   }
   const problem = apiKeyProblem(key);
@@ -97,7 +97,7 @@ function plainCause(error: unknown, clean: (text: string) => string): Error & { 
   }
   if (!(innermost instanceof Error)) return new Error("the thrown value is not an Error");
   const { name, message, code } = innermost as Error & { code?: unknown };
-  // An error of several failed addresses has no message, only a code.
+  // If a host has several addresses and all failed, the error has no message, only a code.
   const text = message !== "" ? message : typeof code === "string" ? code : name;
   const plain: Error & { code?: string } = new Error(quoted(clean(text)));
   plain.name = clean(name);

@@ -62,9 +62,9 @@ export async function startDemoReceiver({
     receiver,
     folder,
     path,
-    /** The signals that the callback received, in this order. */
+    /** The signals that `onSignal` received, in the order of the calls. */
     signals: signals as readonly Signal[],
-    /** Waits at most 10 s until the callback received this number of events and they are settled. */
+    /** Waits until the callbacks received this number of events and all are settled. After 10 s it resolves nevertheless. */
     async settle(expectedEvents: number, signal: AbortSignal) {
       await whenHandedOff(receiver, () => keys.length >= expectedEvents, signal);
       const { ready, leased, done, dead, quarantined } = await receiver.inbox.stats();
@@ -80,7 +80,7 @@ export async function startDemoReceiver({
   };
 }
 
-/** Waits until `isComplete()` is true and no event is ready or leased. */
+/** Waits at most 10 s until `isComplete()` is true and no event is ready or leased. */
 async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {

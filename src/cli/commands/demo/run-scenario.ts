@@ -13,7 +13,7 @@ import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
 /** The number of products that the account follows. They are the products with the most traffic. */
 const FOLLOWED = 25;
 const SECRETS = "signals.secret";
-/** The service publishes the data of a month some days after its end. */
+/** More than a month, because the service publishes the signals of a month some days after the month's end. */
 const MAX_DAYS = 40;
 
 interface Scenario {
@@ -45,7 +45,8 @@ export async function runScenario({ json, verbose }: { json?: boolean; verbose?:
   const emulator = createEmulator({
     port: 0,
     accounts: [{ name: "Demo", tier: "pro", key }],
-    // A month of the service's clock passes within seconds, but the receiver uses this machine's clock.
+    // The service's clock advances by a month within seconds, but the receiver uses this machine's clock and would refuse
+    // signatures with timestamps of the service's clock.
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
   });
   let receiver: DemoReceiver | null = null;
@@ -159,7 +160,7 @@ async function deliveredSignals({ control }: Emulator) {
   return items.filter(({ event_type }) => event_type === "signal.published");
 }
 
-/** The headers without those that `fetch` sets. */
+/** The headers without those that `fetch` sets itself. */
 function headersOf(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(content-length|host|connection)$/i.test(name)),

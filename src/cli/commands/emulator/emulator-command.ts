@@ -84,7 +84,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const startAt = options.now === undefined ? undefined : await startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
   const { demoAccounts, reportStart } = await import("./report-start.js");
-  // An existing file already has accounts. Their keys were shown when the file was created.
+  // An existing file already has accounts, so none are added. Their keys were shown when the file was created.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
   const controlToken = options.controlToken ?? (cli.env["SIGNALS_CONTROL_TOKEN"] || undefined);
@@ -100,7 +100,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   } finally {
     await emulator.close();
   }
-  // As in every command, Ctrl-C exits with 130. SIGTERM is the normal end of a server.
+  // SIGTERM is the normal end of a server, so the exit code is 0. After Ctrl-C it is 130, as in every command.
   if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
   return EXIT.interrupted;
 }
@@ -117,9 +117,10 @@ export async function readAssumptions(
     const name = text.slice(0, equals);
     return [name, parseAssumption(name, text.slice(equals + 1))] as const;
   });
-  // parseAssumption has checked each value.
+  // The cast is safe, because parseAssumption has checked each value.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
-  // A receiver on this machine uses this machine's clock, so it would refuse signatures with timestamps of another clock.
+  // Loopback addresses mean that receivers run on this machine and use its clock. They would refuse signatures with other
+  // timestamps, so signatures use this machine's clock too, unless --assume says otherwise.
   if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
   return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
 }

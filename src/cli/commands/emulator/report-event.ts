@@ -7,8 +7,8 @@ import type { Terminal } from "../../console/terminal.js";
 export interface Reporting {
   isJson: boolean;
   /**
-   * The address of the control API. `null` until the emulator listens. Events can happen earlier, because deliveries can be
-   * sent earlier.
+   * The address of the control API; `null` until the emulator listens. It can be needed before that, because an emulator
+   * with an existing file may send deliveries, and report their failures, earlier.
    */
   controlUrl: () => string | null;
   needsToken: boolean;
@@ -77,7 +77,7 @@ export function postCommand(url: string, needsToken: boolean): string {
   return `curl ${header}-X POST ${shellQuote(url)}`;
 }
 
-/** The advice when signatures have timestamps that differ from this machine's clock. */
+/** The advice if the emulator signs with timestamps that a receiver on this machine refuses. */
 export function clockHelp(aheadSeconds: number): string {
   const side = aheadSeconds > 0 ? "ahead of" : "behind";
   return (

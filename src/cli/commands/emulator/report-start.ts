@@ -33,7 +33,7 @@ interface Start {
   host: string;
   assumptions: AssumptionOptions;
   controlToken: string | undefined;
-  /** The accounts of a new database. Empty if the database existed. */
+  /** The accounts of a new database. Empty if the database existed, because its keys are not known any more. */
   accounts: readonly DemoAccount[];
   db: string | undefined;
   /** Whether the database is new. */
@@ -57,7 +57,8 @@ async function printStart(emulator: Emulator, now: string, start: Start, termina
   const accounts = start.accounts.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
   const controlUrl = `${url}/_emulator`;
   if (start.isJson) {
-    // A script that starts the emulator by npx knows only the pid of npx, which does not forward SIGTERM.
+    // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
+    // forward SIGTERM.
     terminal.printJson({ url, baseUrl, controlUrl, now, pid: process.pid, accounts });
     return;
   }
@@ -134,7 +135,7 @@ function networkNote({ host, controlToken }: Start): string | null {
   );
 }
 
-/** Names registrations in the file that need --allow-loopback-http, if the option is not set. */
+/** Warns about registrations in the file that get no webhooks, because they need --allow-loopback-http and it is not set. */
 function unreachableNote(
   registrations: Parameters<typeof unreachableRegistrations>[0],
   { assumptions: { allowLoopbackHttp = false } }: Start,

@@ -83,13 +83,13 @@ export function payloadText({ rawBody }: StoredEvent): string {
     // Escapes control characters of the sender, but not the line ends that were added here.
     if (json.ok) return JSON.stringify(json.value, null, 2).split("\n").map(printable).join("\n");
   } catch (error) {
-    // JSON.parse accepts any depth, but JSON.stringify only about 5,000 levels.
+    // JSON.parse accepts any depth, but JSON.stringify fails above about 5,000 levels. The text is then not indented.
     if (!(error instanceof RangeError)) throw error;
   }
   return `Nested too deep to indent: ${text}`;
 }
 
-/** Red: the user has to act. Yellow: the user can act. */
+/** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
 export function paintState(state: EventState, paint: Paint): Colour {
   if (state === "dead") return paint.red;
   return state === "quarantined" ? paint.yellow : (text) => text;

@@ -12,7 +12,7 @@ export function shortId(eventId: string): string {
   return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
 }
 
-/** Finds the id of an event. The user can type the id, the start of a hash, or a delivery key from the log. */
+/** Finds the id of an event. `typed` is the id, the start of a hash, or a delivery key (`endpoint/id`) from the log. */
 export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
   const { store, endpoint } = inbox;
   if ((await store.get(endpoint, typed)) !== undefined) return typed;

@@ -34,7 +34,7 @@ async function exportEvents(options: ExportOptions, { cli }: CommandContext): Pr
         throwIfInterrupted(signal);
         if (terminal.isClosed) return;
         const event = await inbox.store.get(inbox.endpoint, eventId);
-        // Retention may have deleted the event in the meantime.
+        // Retention may have deleted the event after the page was read.
         if (event === undefined) continue;
         await terminal.write(`${printable(JSON.stringify(exportedEvent(event)))}\n`);
         count += 1;

@@ -18,7 +18,7 @@ import {
 interface MoveOptions extends InboxOptions {
   allDead?: true;
   state?: "dead" | "quarantined";
-  /** An option of `discard`. */
+  /** The option of `discard` that confirms the deletion of all events in a state. */
   yes?: true;
 }
 
@@ -27,7 +27,7 @@ interface Move {
   /** Move all events in this state. `null`: move the events in `ids`. */
   state: EventState | null;
   options: MoveOptions;
-  /** Names a moved event in the totals. */
+  /** The word for a moved event in the totals. */
   moved: "retried" | "discarded";
   /** The text for each outcome that `act` can return. */
   texts: Readonly<Partial<Record<ReplayOutcome, string>>>;
@@ -96,7 +96,7 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   ]);
   runs(discard, context, (ids: string[], options: MoveOptions) => {
     const state = selectedState(ids, options);
-    // This is an option, because a script could not answer a question.
+    // Confirmed by an option and not by a question, because a script could not answer a question.
     if (state !== null && !options.yes) throw usageError(`this deletes the payload of all ${state} events: add --yes`);
     return moveEvents({ ids, state, options, ...DISCARD }, context);
   });
@@ -127,7 +127,7 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
       const outcomes = await move.act(inbox, ids);
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {
-        // A duplicate counts as moved, because it is done now.
+        // A duplicate counts as moved, because the retry has set it to done.
         if (outcome === "moved" || outcome === "duplicate") moved += 1;
         else stayed += 1;
       }

@@ -39,7 +39,7 @@ export async function withInbox<Result>(
 ): Promise<Result> {
   const found = statSync(db, { throwIfNoEntry: false });
   if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
-  // The store would report another kind of file as damaged, and would create an inbox in an empty file.
+  // Checked here, because the store would report another kind of file as damaged, and would fill an empty file with an inbox.
   if (!found.isFile() || !isSqliteFile(db)) {
     throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
   }
@@ -71,7 +71,7 @@ export async function* listPages(
   }
 }
 
-/** If this endpoint has no events, notes whether another endpoint has events. */
+/** If this endpoint has no events, notes whether another endpoint has some: the user may have forgotten --endpoint. */
 export async function noteOtherEndpoint({ store, endpoint }: OpenInbox, terminal: Terminal): Promise<void> {
   const [own] = await store.list({ endpoint, limit: 1 });
   if (own !== undefined) return;

@@ -10,7 +10,7 @@ interface PruneOptions extends InboxOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A small number, so that a running receiver can write between two batches. */
+/** The number of events in a batch. It is small, so that a running receiver can write between two batches. */
 const ROWS_AT_ONCE = 500;
 
 export function addPruneCommand(inbox: Command, context: CommandContext): void {

@@ -7,7 +7,7 @@ import { collect, httpUrl, notEmpty, wholeNumber } from "../../options/parse-opt
 import type { RegisterOptions } from "./register-webhooks.js";
 import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 
-// Not imported from the contract, because that import loads the schemas of all answers.
+// Not imported from src/api, because that import would load the schemas of all answers and make the start slower.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =

@@ -30,7 +30,7 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
   const { terminal, signal } = cli;
   const lists = readSignalTypes(options);
   const { baseUrl, apiKey } = readServiceAccess(options, cli);
-  // One attempt, because the user sees the error and can repeat the command.
+  // Without retries, because the user sees the error and can repeat the command.
   const retry = { maxAttempts: 1 };
   const timeoutMs = options.timeout * 1000;
   const client = clientFor({ baseUrl, apiKey, timeoutMs, retry, userAgent: "signalbox" }, options);
@@ -50,7 +50,7 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
       report(registration, options, terminal);
     } catch (error) {
       const explained = explainFailure(error);
-      // After an interruption the caller does not print errors, so the error is printed here.
+      // After Ctrl-C, `runCli` prints no error, so the error is printed here.
       const isFailure = explained instanceof CliError && explained.exitCode !== EXIT.interrupted;
       if (signal.aborted && isFailure) terminal.note(explained.message);
       if (done.length > 0) {
@@ -82,7 +82,7 @@ function placeOf(done: readonly NewRegistration[]): string {
   return done.length === 1 ? `the secret of ${ids} is` : `the secrets of ${ids} are`;
 }
 
-/** Ctrl-C does not end the call, because the secret in its answer would be lost. */
+/** Registers one list, and stores the secret. Ctrl-C does not end the call, because the secret in its answer would be lost. */
 async function registerOne(
   client: Client,
   types: KnownSignalType[],
@@ -145,7 +145,7 @@ function explainFailure(error: unknown): unknown {
   if (!isClientError(error)) return error;
   const { kind, status, message } = error;
   const hint = status === 404 ? "; does --base-url lack its prefix, such as /v1?" : "";
-  // Errors that the user can fix by typing something else are wrong usage.
+  // If the user can correct the cause on the command line, the exit code is that of wrong usage.
   const isUsage = kind === "invalid_request" || kind === "api_key" || status === 400;
   return new CliError(isUsage ? EXIT.usage : EXIT.environment, `${message.replace(/\.$/, "")}${hint}`);
 }

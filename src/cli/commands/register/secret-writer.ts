@@ -22,9 +22,9 @@ import { CliError, environmentError } from "../../options/exit.js";
 
 /** Adds a secret to a file. While the writer is open, receivers that read the file wait for the new secret. */
 export interface SecretWriter {
-  /** The absolute path of the lock. It is a file with the new content, which is renamed to the secret file. */
+  /** The absolute path of the lock: a file next to the secret file. `add` writes the new content to it and renames it. */
   readonly lock: string;
-  /** Whether `add` removes the access of other users of this machine to the file. */
+  /** Whether other users of this machine have access to the file, which `add` then removes. */
   readonly takesRights: boolean;
   /**
    * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others made to the file after the
@@ -33,16 +33,16 @@ export interface SecretWriter {
    * @throws CliError when the file could not be written. The file is then unchanged, and the message says where the secret is.
    */
   add(secret: string): void;
-  /** Removes the lock if no secret was added. Idempotent. Never throws, because that would hide an error of `add`. */
+  /** Removes the lock if no secret was added. Idempotent. Never throws, because its error would hide the error of `add`. */
   close(): void;
 }
 
-/** Reserves disk space for the secret before the service shows it, because the disk could be full afterwards. */
+/** Written to the lock before the call, so that the secret has disk space even if the disk gets full during the call. */
 const ROOM = "\n".repeat(4096);
 
 /**
- * Checks that a secret can be stored, before the service is asked for the secret. The lock becomes the new file by a rename,
- * as in git.
+ * Checks that a secret can be stored, before the service is asked for the secret. Creates the lock,
+ * which `add` renames to the secret file, so that readers never see half of the content.
  *
  * @throws CliError when the file cannot be written, is a link, holds data other than secrets, or is locked
  */
@@ -53,7 +53,7 @@ export function openSecretWriter(path: string): SecretWriter {
   const descriptor = openLock(lock, path);
   let isOpen = true;
 
-  /** Whether the lock is still the file that was created here. A user may have deleted it. */
+  /** Whether the lock is still the file that this writer created. A user may have deleted or replaced it. */
   function isOurs(): boolean {
     try {
       return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
@@ -68,7 +68,7 @@ export function openSecretWriter(path: string): SecretWriter {
     try {
       closeSync(descriptor);
     } catch {
-      // The content is synced already.
+      // An error has no effect, because the content is synced already.
     }
   }
 
@@ -79,11 +79,11 @@ export function openSecretWriter(path: string): SecretWriter {
     try {
       if (mustRemove) rmSync(lock, { force: true });
     } catch {
-      // The next registration finds the lock and tells the user what to do.
+      // If the lock stays, the next registration is refused, and its error says what to do.
     }
   }
 
-  /** Leaves the secret in the lock, or in a new file if a user deleted the lock. The error tells the user where it is. */
+  /** Leaves the secret in the lock, or in a new file if a user deleted the lock. The error says where the secret is. */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
     const place = isOurs() ? lock : `${lock}.${process.pid}`;
@@ -125,7 +125,7 @@ export function openSecretWriter(path: string): SecretWriter {
         try {
           syncFolderOf(file);
         } catch {
-          // The content is synced. Not every file system can also make the rename survive a power cut.
+          // An error has no effect: the content is synced, and some file systems cannot sync the rename.
         }
       },
       close,
@@ -156,7 +156,7 @@ const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
  * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content,
- * because that file has another purpose.
+ * because it is not a file for secrets, and may be named by mistake.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
   const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
@@ -204,7 +204,7 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
 function write(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   let written = 0;
-  // If the disk is nearly full, the system writes a part of the bytes without an error.
+  // In a loop, because the system may write only a part of the bytes without an error, such as on a nearly full disk.
   while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written, undefined, written);
   ftruncateSync(descriptor, bytes.byteLength);
   fsyncSync(descriptor);

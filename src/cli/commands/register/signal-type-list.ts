@@ -11,7 +11,7 @@ interface TypeOptions {
   allTypes?: true;
 }
 
-/** The requested types without repetitions, in one list for each registration. */
+/** The requested types without repetitions, in lists that each fit into one registration. */
 export function readSignalTypes({ types, allTypes }: TypeOptions): KnownSignalType[][] {
   if (types === undefined && allTypes === undefined) {
     throw usageError("choose signal types: --all-types, or --types price_increased,price_decreased");
