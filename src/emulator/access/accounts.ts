@@ -14,7 +14,7 @@ export interface AccountView {
   accountId: number;
   tier: Tier;
   entitlements: ReadonlySet<AccountFeature>;
-  /** Whether the account has a monthly quota and gets fewer rows in each answer: Developer Access. */
+  /** Whether the account has Developer Access, with a monthly quota and fewer rows in each answer. */
   hasQuota: boolean;
 }
 
@@ -33,12 +33,12 @@ export const ACCOUNT_FEATURES: readonly AccountFeature[] = [...ENTITLEMENTS, ...
 
 /** Returns the features of a new account (service document, Authentication 5). */
 function featuresOf(tier: Tier): readonly AccountFeature[] {
-  // Developer Access does not need the entitlements of the two research operations.
+  // Developer Access can call the two research operations without their entitlements, so it does not get them.
   return tier === "developer" ? ["api.access", ...RANKING_FEATURES] : ACCOUNT_FEATURES;
 }
 
 export interface Entitled {
-  /** Without it, the account gets the features of its tier. */
+  /** If absent, a new account or an account with a new tier gets the features of its tier. */
   entitlements?: readonly AccountFeature[] | undefined;
 }
 
@@ -94,7 +94,7 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
       (accountId: number, { tier, entitlements }: { tier?: Tier | undefined } & Entitled) => {
         const before = read(accountId);
         if (tier !== undefined) setTier.run(tier, accountId);
-        // A new tier replaces the entitlements, unless the call gives some.
+        // If only the tier changes, the account gets the features of the new tier.
         const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
         if (features !== undefined) entitle(accountId, features);
         return read(accountId);

@@ -8,7 +8,7 @@ import { ServiceError } from "../operations/service-error.js";
 export interface ApiKeyInfo {
   key_id: string;
   account_id: number;
-  /** The first characters of the key, at most a quarter of them. */
+  /** The first characters of the key: at most 10, and at most a quarter of the key. */
   hint: string;
   scopes: Scope[];
   created_at: string;
@@ -17,7 +17,7 @@ export interface ApiKeyInfo {
 
 /** The stored parts of a key. */
 export interface KeptKey {
-  /** SHA-256, hexadecimal. */
+  /** The SHA-256 of the key, hexadecimal. */
   hash: string;
   hint: string;
 }
@@ -79,7 +79,7 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
     },
     /** Stores a key that the user chose. */
     adopt: (accountId: number, scopes: readonly Scope[], key: KeptKey) => void add(accountId, scopes, key),
-    /** Idempotent. @throws ServiceError RESOURCE_NOT_FOUND */
+    /** Does nothing if the key is already revoked. @throws ServiceError RESOURCE_NOT_FOUND */
     revoke(keyId: string) {
       revoke.run(clock.now(), keyId);
       return read(keyId);

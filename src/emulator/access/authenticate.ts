@@ -16,7 +16,7 @@ export interface Caller {
   rateHolder: string;
 }
 
-// The characters of a token in RFC 6750. HTTP ignores the case of the scheme.
+// A token in the characters of RFC 6750, after the scheme `Bearer`. HTTP ignores the case of the scheme.
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /**
@@ -38,7 +38,7 @@ export function authenticate(
   if (isSessionToken(token)) {
     if (!acceptsSession) throw refusal("SESSION_INVALID", "This operation takes an API key, not a session token.");
     const session = sessions.find(token);
-    // After an older snapshot was loaded, the account of a valid session may be missing.
+    // After an older snapshot was loaded, the account of a valid session may be missing: the session is then invalid.
     const account = session && accounts.view(session.accountId);
     if (!session || !account) throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
     return { account, scopes: SESSION_SCOPES, rateHolder: session.sessionId };

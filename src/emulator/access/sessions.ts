@@ -25,7 +25,7 @@ export function createSessions({ database, clock, random }: Pick<EmulatorCore, "
       const token = `${PREFIX}${claims}.${sign(claims)}`;
       return { token, expires_at: new Date(expiresAt).toISOString() };
     },
-    /** Returns null when the token has expired or was not signed by this database's secret. */
+    /** Returns null when the token has expired or was not signed with this database's secret. */
     find(token: string) {
       const [claims = "", signature = "", ...rest] = token.slice(PREFIX.length).split(".");
       const given = Buffer.from(signature);

@@ -7,7 +7,7 @@ import type { ControlOperation } from "./control-operation.js";
 const JSON_LIMIT_BYTES = 1024 * 1024;
 const SNAPSHOT_LIMIT_BYTES = 1024 * 1024 * 1024;
 
-/** Runs a control operation for an HTTP request. The input is the path, the query and the body together. @throws ServiceError */
+/** Runs a control operation for an HTTP request. Its input combines path, query and body. @throws ServiceError */
 export async function callControl(
   operation: ControlOperation,
   request: IncomingMessage,

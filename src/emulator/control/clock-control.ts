@@ -12,7 +12,7 @@ const MOST_MS = 10 * 366 * 24 * 3_600_000;
 
 const advanceSchema = z
   .strictObject({
-    /** Must not be in the past. */
+    /** The new time, not in the past. It cannot be combined with a span. */
     to: dateTimeSchema.optional(),
     months: amount.default(0),
     days: amount.default(0),
@@ -94,7 +94,7 @@ function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number):
   const from = to === undefined ? now : Date.parse(to);
   const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
   if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
-  // NaN fails this comparison too.
+  // A target that is NaN is refused too, because it fails this comparison.
   if (!(target - now <= MOST_MS)) {
     throw new ServiceError("INVALID_PARAMETERS", "One call can advance the clock by at most ten years.");
   }

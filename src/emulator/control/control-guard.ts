@@ -48,7 +48,7 @@ function assertLocal({ headers, headersDistinct, socket }: IncomingMessage): voi
       "Without a control token, the control API answers only callers on this machine, at localhost or a loopback address.",
     );
   }
-  // The control API replaces the service's dashboard, which rejects API keys (service document, Authentication 3).
+  // API keys are refused, as in the service's dashboard, which the control API replaces (service document, Authentication 3).
   if (headers.authorization !== undefined) {
     throw new ServiceError(
       "API_KEY_NOT_ALLOWED",

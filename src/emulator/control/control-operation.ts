@@ -11,7 +11,7 @@ export interface ControlOperation {
   /** One sentence for users. */
   about: string;
   input: z.ZodType;
-  /** Returns the body of the answer. Bytes are sent as they are. */
+  /** Returns the body of the answer. Bytes are sent as they are, not as JSON. */
   run(input: never): unknown;
 }
 

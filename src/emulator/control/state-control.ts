@@ -2,7 +2,7 @@ import { z } from "zod";
 import { serviceTime } from "./clock-control.js";
 import { controlOperation } from "./control-operation.js";
 
-// The compiler writes an inferred `Buffer` as `Buffer<ArrayBufferLike>`, which TypeScript before 5.7 cannot read.
+// Without this name the declaration files would say `Buffer<ArrayBufferLike>`, which TypeScript before 5.7 cannot read.
 export interface StateBytes extends Buffer {}
 export interface GivenBytes extends Uint8Array {}
 

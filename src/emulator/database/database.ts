@@ -30,6 +30,6 @@ type Values<Bound> = Bound extends unknown[] ? Bound : [Bound];
  */
 export function openSqlite(source: string | Buffer): Database {
   const BetterSqlite3 = loadDriver();
-  // The driver's generics are written in another way but mean the same. A type test compares both.
+  // The cast is safe: the driver writes its types differently, but they mean the same. A type test compares both.
   return new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
 }

@@ -61,7 +61,7 @@ function isIntact(database: Database): boolean {
 /** Returns a database as bytes, for {@link openSnapshot} and {@link writeDatabase}. */
 export function snapshotOf(database: Database): Buffer {
   const bytes = database.serialize();
-  // Header bytes 18 and 19 say "no WAL", because the bytes include the contents of the WAL.
+  // Sets header bytes 18 and 19 to "no WAL", because the snapshot already includes the contents of the WAL.
   if (bytes.length > 0) bytes.fill(1, 18, 20);
   return bytes;
 }
@@ -78,7 +78,7 @@ export function removeDatabase(path: string): void {
 
 /** Replaces a closed database with another closed database. If it throws, nothing has changed. */
 export function replaceDatabase(path: string, by: string): void {
-  // SQLite would apply a WAL of the old file to the new file.
+  // A WAL that remains of the old file is an error, because SQLite would apply it to the new file.
   if (existsSync(`${path}-wal`)) {
     throw new SignalboxError("store_failed", `${path}-wal was not removed.`, "Check the disk, and start again.");
   }
@@ -89,7 +89,7 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
   let database: Database | undefined;
   try {
     database = open();
-    // The file may come from somebody else. Without this, its views and triggers could call functions with side effects.
+    // The file may come from somebody else. Without this pragma, its views and triggers could call functions with side effects.
     database.pragma("trusted_schema = OFF");
     const isEmpty = schemaOf(database).length === 0;
     if (!isEmpty || !mayCreate) assertExpectedSchema(database, name);
@@ -99,7 +99,7 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
     database.pragma("synchronous = NORMAL");
     database.pragma("foreign_keys = ON");
     if (isEmpty) makeTables(database);
-    // Takes the lock now instead of with the first write.
+    // Takes the lock now, not with the first write, so a file that another process uses is an error here.
     database.exec("BEGIN IMMEDIATE; COMMIT");
     return database;
   } catch (error) {
@@ -113,7 +113,7 @@ function assertExpectedSchema(database: Database, name: string): void {
   if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) throw otherDatabase(name);
   expectedSchema ??= newSchema();
   if (schemaOf(database) === expectedSchema) return;
-  // There are no migrations, because the seed can generate the data again.
+  // A file of another version is refused, not migrated, because the seed can generate the data again.
   const help = "Use a new file. The same seed gives the same data again.";
   throw new SignalboxError("store_unsupported", `${name} was made by another version of the emulator.`, help);
 }

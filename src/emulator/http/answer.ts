@@ -6,7 +6,7 @@ import { ServiceError } from "../operations/service-error.js";
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
-  /** Bytes are sent as they are. */
+  /** Bytes are sent as they are, everything else as JSON. */
   body: object;
 }
 

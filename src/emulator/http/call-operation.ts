@@ -10,10 +10,10 @@ import { errorAnswer, type Answer } from "./answer.js";
 import { jsonObject, readBody } from "./read-body.js";
 import { queryOf, readQuery } from "./read-query.js";
 
-/** Much more than any documented body needs. */
+/** A larger body is refused. Documented bodies are much smaller. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 
-/** Operations with a body or without parameters take no query. */
+/** The query of operations with a body or without parameters: any query parameter is an error. */
 const NO_QUERY = z.strictObject({});
 
 interface OperationRequest {
@@ -37,7 +37,7 @@ export async function callOperation(
   return { ...answer, headers: { ...answer.headers, ...outcome.headers } };
 }
 
-/** Null for a public operation. @throws ServiceError 401 */
+/** Returns the caller; null for a public operation. @throws ServiceError 401 */
 function identify(
   { scope, acceptsSession }: Operation,
   request: IncomingMessage,
@@ -53,7 +53,7 @@ async function readParameters(
   request: IncomingMessage,
 ): Promise<Record<string, unknown>> {
   const given = queryOf(request);
-  // The document lists no parameter error for the public operation, so a wrong locale counts as en, and the rest is ignored.
+  // The document lists no parameter error for the public operation: a wrong locale counts as en, other parameters are ignored.
   if (scope === null) return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
   const parameters = parseInput(query, readQuery(given, query.shape), "INVALID_PARAMETERS");
   if (body === undefined) return parameters;

@@ -40,7 +40,7 @@ function listenError({ code = "unknown error" }: NodeJS.ErrnoException, host: st
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // Running answers get a second to finish, because a client that does not read would keep its connection open.
+  // Connections with running answers are closed after a second, because a client that does not read would keep them open.
   const forced = setTimeout(() => server.closeAllConnections(), 1000);
   await closed;
   clearTimeout(forced);

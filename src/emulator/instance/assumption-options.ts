@@ -11,7 +11,7 @@ const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(A
 /**
  * Returns every assumption, with the user's value or its default.
  *
- * @param factory the function that errors name
+ * @param factory the name of the function for the messages of errors
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function resolveAssumptions(chosen: AssumptionOptions, factory: string): Assumptions {

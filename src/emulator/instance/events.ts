@@ -37,9 +37,9 @@ export type EmulatorEvent =
   | ({ event: "retried" } & AttemptFacts)
   /** An attempt of a delivery failed. `next_attempt_at` is null after the last attempt. */
   | ({ event: "refused"; next_attempt_at: string | null } & AttemptFacts)
-  /** The registration was paused after too many failures in a row. */
+  /** The registration was paused after `pauseAfterFailures` failures in a row. */
   | ({ event: "registration_paused" } & TroubleFacts)
-  /** The endpoint answered 4xx to a signature whose time differs by more than 300 s from the machine's clock. Reported once. */
+  /** The endpoint answered 4xx to a signature with a time more than 300 s from the machine's clock. Once for each registration. */
   | ({ event: "registration_time_refused" } & TroubleFacts)
   /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
   | ({ event: "clock_moved"; now: string } & SendingSummary)

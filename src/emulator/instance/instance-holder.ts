@@ -50,7 +50,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     }
   }
 
-  /** An error is only reported, because the new state replaces all that the old instance failed to write. */
+  /** Closes the old instance. An error is only reported, because the new state replaces what was not written. */
   const closeOld = (old: Instance): Promise<void> =>
     old.close().catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
 
@@ -67,7 +67,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     const newPath = `${path}.loading`;
     try {
       removeDatabase(newPath);
-      // Opened and closed in one turn of the event loop, so no due work starts.
+      // Creates the instance's data. It closes in the same turn of the event loop, so that no due work starts.
       await instanceOf(make(newPath), start).close();
       await closeOld(old);
       try {
@@ -79,13 +79,13 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
       try {
         removeDatabase(newPath);
       } catch {
-        // Dropped, because the first error is reported. The next change removes the file.
+        // This error is dropped, because the first error is thrown. The next change removes the file.
       }
       throw error;
     }
   }
 
-  /** @throws ServiceError DATA_UNAVAILABLE; then there is no instance, because the old one is closed */
+  /** @throws ServiceError DATA_UNAVAILABLE; in that case no instance is left, because the old one is closed */
   function reopen(path: string): void {
     instance = null;
     try {
@@ -123,7 +123,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
       }
       return replace(make, () => RESUME_FROZEN);
     },
-    // An option that is not set has the value from the first start.
+    // For an option that is not set, a reset uses the value with which the database was first started.
     reset: () =>
       replace(openDatabase, ({ origin }) => ({
         seed: config.seed ?? origin.seed,

@@ -27,9 +27,9 @@ import type { EmulatorConfig } from "./options.js";
 export interface InstanceParts {
   database: Database;
   config: EmulatorConfig;
-  /** The seed of a new database. A used database must have been created with the same seed. */
+  /** The seed of a new database. For an existing database another seed is an error; undefined accepts its seed. */
   seed: number | undefined;
-  /** The start of a new database's clock, and the earliest time for a used database; null: the present. */
+  /** The start of a new clock, and the earliest time at which a stored clock continues; null: a new clock starts now. */
   startAtMs: number | null;
   /** The accounts of a new database. */
   accounts: InstanceOrigin["accounts"];
@@ -37,7 +37,7 @@ export interface InstanceParts {
   report: ReportEvent;
   /** The control operations that replace the instance itself. */
   stateControl: ControlTable;
-  /** The time of the instance that is current when an answer is sent: a reset may have replaced this instance. */
+  /** The time of the current instance, for the header of an answer: a reset may replace this instance before it answers. */
   currentNow: () => number | null;
 }
 
@@ -96,7 +96,7 @@ export function openInstance({ database, config, report, stateControl, currentNo
     },
     /** Refuses new calls. Resolves when the running calls are done and the database is closed. */
     async close(): Promise<void> {
-      // At the same time: an advance of the clock is a running call, and it may end only when the deliveries are aborted.
+      // All are closed at the same time, because a running advance of the clock may end only when the deliveries are aborted.
       await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
       try {
         clock.save();

@@ -17,30 +17,30 @@ export interface EmulatorOptions {
   host?: string | undefined;
   /** A file that keeps the state; created when it is missing. @default in memory, lost when the process ends */
   db?: string | undefined;
-  /** The same seed gives the same data. A file keeps the seed that it was created with. @default 1 */
+  /** The same seed gives the same data. A file keeps its seed; giving another seed for it is an error. @default 1 */
   seed?: number | undefined;
-  /** The start of the emulator's clock, ISO 8601. The clock of a file continues, but not earlier than here. @default now */
+  /** The start of a new clock, ISO 8601. The clock of an existing file continues, but never before `startAt`. @default now */
   startAt?: string | undefined;
   /**
-   * The accounts of a new database, each with a key. A reset creates them again. Without this option a reset creates the
-   * accounts that the file was created with.
+   * The accounts of a new database, each with a key. With an existing file, only a reset creates them. Without this option, a
+   * reset creates the accounts that the database was first created with.
    *
    * @default none
    */
   accounts?: readonly AccountOptions[] | undefined;
   /** How the emulator behaves where the service's document does not define it. The README lists all assumptions. */
   assumptions?: AssumptionOptions | undefined;
-  /** The certificate authorities (PEM) to trust for webhook endpoints. @default those that Node trusts */
+  /** The only certificate authorities (PEM) to trust for webhook endpoints. @default those that Node trusts */
   ca?: string | undefined;
   /** The clock that the emulator's clock follows; for tests. @default the system's clock */
   clock?: Clock | undefined;
   /** The source of ids, keys and secrets; for tests. @default the system's random source */
   random?: RandomSource | undefined;
   /**
-   * Opens the control API to callers on other machines, for example from outside of a container. It then accepts only calls
-   * with this token (`Authorization: Bearer <token>`), but also from other machines. 16 characters or more.
+   * Opens the control API to callers on other machines, for example from outside of a container. With this option every request
+   * needs this token (`Authorization: Bearer <token>`), including requests from this machine. 16 characters or more.
    *
-   * @default none: the control API answers callers on this machine, without a key
+   * @default none: the control API answers only callers on this machine, and they need no token
    */
   controlToken?: string | undefined;
   /** Called with each event as it happens. Errors that it throws are logged. @default none */

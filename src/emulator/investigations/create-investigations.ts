@@ -125,7 +125,7 @@ export function createInvestigations(core: EmulatorCore) {
 
   return {
     /**
-     * Starts a task, or returns the task that this key started.
+     * Starts a task, or returns the task that the same idempotency key started.
      *
      * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
      * `PRO_API_QUOTA_EXHAUSTED` with the assumption `investigationsPerMonth`
@@ -173,7 +173,7 @@ const TOO_LITTLE = {
   error_message: "Fewer than two months were observed, which is too short for a report.",
 };
 
-/** UUIDs are equal in upper and lower case. */
+/** Returns the key in lower case, because a UUID in upper case is the same UUID. */
 const keyOf = ({ idempotency_key }: InvestigationInput): string => idempotency_key.toLowerCase();
 
 const isSame = (earlier: InvestigationRow, { slug, locale }: InvestigationInput): boolean =>

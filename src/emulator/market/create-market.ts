@@ -74,7 +74,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     work: {
       nextDueAt: () => nextDue().at,
       async runDue(nowMs) {
-        // A failed step leaves no rows, so the scheduler can try it again.
+        // A failed step leaves no rows, so the scheduler can repeat it.
         for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
       },
     },

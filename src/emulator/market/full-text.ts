@@ -1,4 +1,4 @@
-// These scripts have no spaces between words.
+// These scripts have no spaces between words, so each character is indexed as a word.
 const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]";
 const PARTS = new RegExp(`${UNSPACED}+|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}\\p{Co}])+`, "gu");
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, "u");

@@ -26,7 +26,7 @@ export interface OperationCall {
   path: Readonly<Record<string, string>>;
 }
 
-/** The body of the success status or the error, with the quota headers in both cases. */
+/** The body of the success status or the error. `headers` are the quota headers of either answer, if it has any. */
 export type OperationOutcome = { headers: Record<string, string> } & ({ body: object } | { error: unknown });
 
 /**
@@ -74,7 +74,7 @@ function quotaHeaders(
   error: unknown,
   { access, assumptions, gate }: OperationServices,
 ): Record<string, string> {
-  // When the gate is closed, the database may be closed too.
+  // When the gate is closed, the database may be closed too, so the quota cannot be read.
   if (account === null || gate.isClosed) return {};
   const isExhausted = error instanceof ServiceError && error.code === "PRO_API_QUOTA_EXHAUSTED";
   return isExhausted || assumptions.quotaHeadersOnEveryAnswer ? access.quota.headers(account) : {};

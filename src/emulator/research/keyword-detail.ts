@@ -59,7 +59,7 @@ function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["market
 }
 
 /**
- * Reads the keywords that bring traffic to the same products. The keywords with most common products come first. CROSS JOIN fixes
+ * Reads the keywords that bring traffic to the same products. Keywords that share the most products come first. CROSS JOIN fixes
  * the order of the tables, because without statistics SQLite would read all rows of the month instead of a dozen keys.
  */
 function readRelated(

@@ -135,7 +135,7 @@ function trafficDistribution(products: readonly ReceivingProduct[], shown: numbe
   };
 }
 
-/** The lowest CR3 of concentrated traffic, and of balanced traffic. Below both, traffic is distributed. */
+/** The lowest CR3 (the share of the three largest products) of concentrated and of balanced traffic; below: distributed. */
 export const CONCENTRATED_FROM_CR3 = 0.9;
 export const BALANCED_FROM_CR3 = 0.7;
 

@@ -22,8 +22,8 @@ export function pageWindow(wanted: { page: number; limit: number }, view: Resear
 }
 
 /**
- * The fields that both paginations have. A pagination only refers to pages that the caller can get. So a limited account's total
- * counts only its first page (unless the assumption `developerTotals` differs), and the last page has no next page.
+ * The fields that both paginations have. They refer only to pages that the caller can get: the last page has no next page, and a
+ * limited account's total counts only its first page. The assumption `developerTotals` can change that total.
  *
  * @param found the number of rows on all pages
  */

@@ -16,7 +16,7 @@ import { findSector, localised, type Sector } from "./find-sector.js";
 import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth } from "./sample-summary.js";
 
-/** The service's document names this key but does not define its values. */
+/** A made-up value, because the service's document names this key but does not define its values. */
 const METHODOLOGY_VERSION = "2026-01";
 
 const SORT_COLUMNS: Record<RankingSort, string> = {

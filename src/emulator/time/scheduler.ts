@@ -6,7 +6,7 @@ import type { EmulatorClock } from "./emulator-clock.js";
  * example because the disk is full, it is called again after a minute.
  */
 export interface DueWork {
-  /** Returns the time at which the next work is due that has not started, in milliseconds since 1970; null when there is none. */
+  /** Returns when the next work that has not started is due, in milliseconds since 1970; null when there is none. */
   nextDueAt(): number | null;
   /** Starts all work that is due by `nowMs`. Resolves when it is done. */
   runDue(nowMs: number): Promise<void>;
@@ -15,7 +15,7 @@ export interface DueWork {
 /** Runs work when it is due, while the clock runs and while it is advanced. */
 export interface Scheduler {
   add(work: DueWork): void;
-  /** Call this when work became due earlier than before. */
+  /** Sets the timer again. Call this when work has become due earlier than before. */
   wake(): void;
   /**
    * Advances the clock. It stops at each time at which work is due until that work is done, so the results are the same as if
@@ -33,7 +33,7 @@ export interface Scheduler {
   close(): Promise<void>;
 }
 
-/** The longest wait of a timer, because the clock can be set while the timer waits. */
+/** The longest wait of a timer. After it, the clock is read again, because it can be set while the timer waits. */
 const LONGEST_WAIT_MS = 60_000;
 
 /** How long work rests after it failed, by the emulator's clock. */

@@ -19,7 +19,7 @@ import { createWebhookFaults } from "./faults/webhook-faults.js";
 export interface WebhooksOptions {
   /** For tests. @default over HTTPS, from this machine */
   send?: SendRequest | undefined;
-  /** The only certificates of authorities to trust, PEM. @default those that Node trusts */
+  /** The only certificate authorities to trust, PEM. @default those that Node trusts */
   ca?: string | undefined;
   /** The machine's time, for signatures with the assumption `signatureClock: "machine"`. @default the system's clock */
   machineNow?: (() => number) | undefined;

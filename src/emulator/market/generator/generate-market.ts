@@ -5,10 +5,10 @@ import { createMarketGenerator, createMarketGeneratorAt, type MarketGenerator } 
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The day of the next month on which a month is observed, unless assumed otherwise. */
+/** The default day of the next month on which a month is observed. The assumption `monthObservedOnDay` can change it. */
 const OBSERVED_ON_DAY = 2;
 
-/** The time at which a month is observed: on a day of the next month, at 06:00 UTC. In milliseconds since 1970. */
+/** Returns the time at which a month is observed, in milliseconds since 1970: on this day of the next month, at 06:00 UTC. */
 export function observedAt(month: MonthIndex, day: number): number {
   return monthStart(month + 1) + ((day - 1) * 24 + 6) * HOUR_MS;
 }
@@ -51,10 +51,10 @@ export function generateMarket(
 }
 
 /**
- * Adds the next month, in one transaction. This gives the same rows as generating all months at once.
+ * Adds the next month, in one transaction. The rows are the same as if `generateMarket` had made this month too.
  *
  * @param month the month after the last observed month
- * @param generator the generator before that month; by default a new generator repeats the earlier months
+ * @param generator the generator after the last observed month; without it, a new generator must first compute the earlier months
  * @throws RangeError the month does not follow the last observed month
  */
 export function growMonth(

@@ -21,9 +21,9 @@ export interface KeywordIdea {
   bornAt: number;
 }
 
-/** The share of a sector's keywords that are observed from the beginning. The other keywords are added month by month. */
+/** The share of a sector's keywords that are observed from the beginning. The remaining keywords are added month by month. */
 const AT_ONCE = { en: 0.86, zh: 0.7 } as const;
-/** The number of months in which the other keywords are added. */
+/** The number of months over which the remaining keywords are added. */
 const LATER_MONTHS = 60;
 const UNCLEAR_COUNT = 160;
 const NO_CLUSTER_SHARE = 0.06;

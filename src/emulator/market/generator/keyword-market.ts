@@ -8,13 +8,13 @@ import { SECTORS } from "./sectors.js";
 
 /** The highest share of a product's organic visits that its keywords bring together in a usual month. */
 const MOST_OF_ORGANIC = 0.3;
-/** The share of a keyword's searches that lead to a visit of a tracked product: the minimum, and the range above it. */
+/** The share of a keyword's searches that lead to a visit of a tracked product: [the minimum, the width of the range above it]. */
 const VISIT_SHARES = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
 /** The limits of a keyword's searches, relative to a usual month. */
 const LEAST_TREND = 0.4;
 const MOST_TREND = 2.5;
 
-/** Chances in a month. */
+/** The chance of each event in a month. */
 const CHANCE = {
   missing: 0.3,
   sampleChange: 0.025,
@@ -24,7 +24,7 @@ const CHANCE = {
 } as const;
 /** The share of keywords that are missing in some months. */
 const SPARSE_SHARE = 0.05;
-/** A keyword's traffic to a product breaks out only below this share of the product's organic visits. */
+/** A keyword's traffic to a product can jump only if it is below this share of the product's organic visits. */
 const SMALL_SHARE = 0.004;
 
 interface Keyword {

@@ -28,7 +28,7 @@ const SHAPES = [
 const HEAD_PRODUCTS = [5, 7] as const;
 /** The number of these products that receive visits in every month. */
 const STEADY_PLACES = 3;
-/** The share of receivers that have months without visits. */
+/** The share of receivers that have months without visits: of a keyword's first receivers, and of its other receivers. */
 const GAPS = { first: 0.15, other: 0.4 } as const;
 /** The most visits in a usual month from a keyword with few products, because popular searches have many products. */
 const MOST_OF_FEW = 2500;

@@ -17,7 +17,7 @@ const COUNTRY_PERMILLES = [380, 140, 90, 60, 40, 30] as const;
 /** The traffic of a new product in its first month, relative to its base. */
 const START_LEVEL = 0.12;
 
-/** It has no common factor with the number of Latin or Chinese names, so steps of this size reach each name once. */
+/** The step from one product's name to the next. It has no common factor with the number of names, so every name is used. */
 const NAME_STEP = 457;
 const CHINESE_NAME_SHARE = 0.12;
 

@@ -18,14 +18,14 @@ const FIRST_PRODUCTS = 600;
 const BIRTHS = [2, 5] as const;
 /** The first month with keywords, counted from the catalog's first month. */
 const KEYWORDS_FROM = 12;
-/** Chances in a month. */
+/** The chance of each event in a month. */
 const CHANCE = { ending: 0.0022, unobserved: 0.25, domain: 0.0018, positioning: 0.003 } as const;
 /** The share of products that are not observed in every month. */
 const SPARSE_SHARE = 0.06;
 
 /**
- * A made-up market of AI products. Each month depends only on the seed and the month before, so generating the months one by one
- * gives the same data as generating them at once.
+ * A made-up market of AI products. Each month depends only on the seed and the month before, so the data are the same whether the
+ * months are generated together or one by one.
  */
 export interface MarketGenerator {
   /** The month that `advance` makes. */
@@ -107,7 +107,7 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   function reposition(writer: MarketWriter, product: Product, month: MonthIndex): void {
     const before = product.tagline.en;
     product.tagline = makeTagline(dice, product, turn);
-    // The new tagline can be the same as before.
+    // The new tagline can be the same as before. In that case nothing is recorded.
     if (product.tagline.en === before) return;
     const kept = dice.between(22, 48, TOPIC.positioning, product.index, -turn - 1);
     writer.rows.product_change.add(month, product.toolId, "tagline", before, product.tagline.en, kept);

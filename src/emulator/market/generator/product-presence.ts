@@ -3,7 +3,7 @@ import type { Product } from "./product.js";
 
 type Presence = Product["presence"];
 
-/** Chances in a month. */
+/** The chance of each event in a month. */
 const CHANCE = {
   expansion: 0.012,
   contraction: 0.006,

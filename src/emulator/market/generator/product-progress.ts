@@ -3,7 +3,7 @@ import type { Product } from "./product.js";
 import type { Bilingual } from "./sectors.js";
 import { AI_PLATFORMS, GENERAL_FEATURES } from "./words.js";
 
-/** Chances in a month. */
+/** The chance of each event in a month. */
 const CHANCE = { feature: 0.03, model: 0.008, api: 0.005, mcp: 0.009, source: 0.02 } as const;
 
 export interface Introduction {

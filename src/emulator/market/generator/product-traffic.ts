@@ -12,7 +12,7 @@ const PHASES = [
 
 /** The growth of a new product in its first months. */
 const LAUNCH = { months: 5, rate: 0.45 } as const;
-/** Above or below these multiples of its base, a product's traffic is pulled back. */
+/** Above or below these multiples of its base, a product's traffic is pulled back toward the base. */
 const FAR_UP = 8;
 const FAR_DOWN = 0.2;
 const PULL = 0.07;

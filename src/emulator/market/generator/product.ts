@@ -35,7 +35,7 @@ export interface ProductOrigin {
   /** The product's usual monthly visits. Higher or lower traffic moves back toward this number. */
   baseVisits: number;
   organicShare: number;
-  /** The largest first. */
+  /** The countries of its visits with their shares, the largest first. */
   countries: readonly (readonly [code: string, permille: number])[];
 }
 
@@ -58,7 +58,7 @@ export interface Product extends ProductOrigin {
   modelCount: number;
   hasApi: boolean;
   hasMcp: boolean;
-  /** Indexes in AI_PLATFORMS. */
+  /** The platforms that send visits to the product, as indexes in AI_PLATFORMS. */
   aiSources: Set<number>;
   presence: {
     plainUrls: number;

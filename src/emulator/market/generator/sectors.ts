@@ -4,15 +4,15 @@ export interface Bilingual {
   zh: string;
 }
 
-/** A market, with the texts from which its products and keywords are made. */
+/** A sector of the market, with the texts from which its products and keywords are made. */
 export interface Sector {
   slug: string;
   name: Bilingual;
-  /** The name of one of its products, such as "video generator". */
+  /** The kind of its products, such as "video generator". */
   noun: Bilingual;
   /** The second parts of product names. Each belongs to one sector only. */
   endings: readonly string[];
-  /** Common searches. */
+  /** Common searches for its products. */
   terms: readonly Bilingual[];
   features: readonly Bilingual[];
   /** The users of its products. */

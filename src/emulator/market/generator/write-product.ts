@@ -63,7 +63,7 @@ export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Pro
       : Math.max(listedMonth, month - dice.between(1, 12, TOPIC.features, index, -10 - place));
     rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
   }
-  // These sources sent visitors before the first observed month.
+  // These sources are stored with the month before, so they do not count as new and cause no signal.
   for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
   for (const [country, permille] of product.countries) rows.product_country.add(toolId, country, permille);
   for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);

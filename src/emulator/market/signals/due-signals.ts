@@ -9,7 +9,7 @@ export interface SignalDraft {
   tool_id: number;
   /** Milliseconds since 1970. */
   observed_at: number;
-  /** Both `YYYY-MM-DD`. */
+  /** The first and the last day, `YYYY-MM-DD`. */
   period: { start: string; end: string };
   change: SignalData["change"];
   text: Record<ServiceLocale, { title: string; summary: string; evidence_summary: string }>;
@@ -45,9 +45,9 @@ export function createDueSignals(database: Database) {
         insert.run(dueAt, JSON.stringify(draft));
       }
     },
-    /** In milliseconds since 1970; null when the queue is empty. */
+    /** Returns the earliest due time, in milliseconds since 1970; null when the queue is empty. */
     nextDueAt,
-    /** Takes the signals with the earliest due time. */
+    /** Removes the signals with the earliest due time from the queue and returns them. */
     takeFirst(): { draft: SignalDraft; dueAt: number }[] {
       const dueAt = nextDueAt();
       if (dueAt === null) return [];

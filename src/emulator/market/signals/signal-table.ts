@@ -10,7 +10,7 @@ export type SourceKind = "site" | "ads" | "web" | "traffic" | "searches";
 /** The kinds of promotion that a report sums up. */
 export type StrategyKind = "product" | "pricing" | "advertising" | "attention" | "website";
 
-/** The placeholders are described at `fillTexts`. */
+/** The texts of a signal. `fillTexts` describes their placeholders. */
 export interface SignalTexts {
   title: Text;
   summary: Text;
@@ -33,8 +33,8 @@ interface Figures {
 /** One signal type: where its figures come from, when there is a signal, and the texts of the signal. */
 export interface SignalRow extends Figures, SignalTexts {
   /**
-   * The condition on those columns under which the month has a signal; by default each row is a signal. The service's document
-   * does not define when a rise is notable and when a change is material, so the emulator chose these thresholds.
+   * The condition on the columns of `figures` under which there is a signal; by default each row is a signal. The service's
+   * document does not define when a rise is notable and when a change is material, so the emulator chose these thresholds.
    */
   when?: string;
   source: SourceKind;
@@ -94,7 +94,7 @@ const GAINS_SUMMARY: Text = [
   "{name}{month}增加{after}次访问；{lastMonth}增加{before}次，再前一个月增加{first_gain}次。",
 ];
 
-/** Only products that were observed in both months, so that a missing observation changes no rank and no share. */
+/** Selects only products that were observed in both months, so that a missing observation changes no rank and no share. */
 const TRACKED = `SELECT l.tool_id, p.sector_id, ${visits("b")} AS earlier, ${visits("l")} AS latest
   FROM product_month l JOIN product_month b ON b.month = @month - 1 AND b.tool_id = l.tool_id
   JOIN product p ON p.tool_id = l.tool_id WHERE l.month = @month`;
@@ -107,7 +107,7 @@ const RANKS: Figures & Pick<SignalRow, "summary"> = {
   summary: bothMonths("Rank of {name} in {sector}, its primary market", "{name}在其主要市场{sector}的排名"),
 };
 
-/** Whether a plan holds in a month. */
+/** The SQL condition that a plan is offered in a month. */
 const holds = (plan: string, month: string): string =>
   `${plan}.from_month <= ${month} AND (${plan}.until_month IS NULL OR ${plan}.until_month > ${month})`;
 
@@ -146,7 +146,7 @@ const introduced = (kind: "feature" | "model" | "api" | "mcp", unit: string): Fi
   unit,
 });
 
-/** A changed text of a product; `share` is a percentage. */
+/** A changed text of a product. `share` is a percentage: of the wording that stayed, or of the addresses that redirect. */
 const changedText = (kind: "domain" | "tagline", before: number, unit: string): Figures => ({
   figures: `SELECT tool_id, ${before} AS before_value, share / 100.0 AS after_value, before_text, after_text
    FROM product_change WHERE month = @month AND kind = '${kind}'`,
@@ -154,7 +154,7 @@ const changedText = (kind: "domain" | "tagline", before: number, unit: string): 
   direction: "changed",
 });
 
-/** Only samples that can be compared: both of one version, and verified. */
+/** The SQL condition that the samples of both months can be compared: they have the same version and are verified. */
 const COMPARABLE = `l.month = @month AND b.month = @month - 1 AND b.keyword_id = l.keyword_id
   AND l.sample_version = b.sample_version AND l.is_verified = 1 AND b.is_verified = 1`;
 
@@ -194,7 +194,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       figures: `SELECT l.tool_id, round(CAST(b.ai_referral AS REAL) / ${visits("b")}, 4) AS before_value,
           round(CAST(l.ai_referral AS REAL) / ${visits("l")}, 4) AS after_value, min(${visits("b")}, ${visits("l")}) AS fewest
         FROM product_month l JOIN product_month b ON b.month = @month - 1 AND b.tool_id = l.tool_id WHERE l.month = @month`,
-      // Shares of few visits change by chance.
+      // With few visits the share changes by chance, so there is no signal.
       when: "fewest >= 2000 AND abs(after_value - before_value) >= 0.02",
       unit: "share",
       title: ["{name} now gets {after} of its traffic from AI assistants", "{name}的流量有{after}来自AI助手"],
@@ -233,7 +233,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       figures: `SELECT tool_id, round(CAST(earlier AS REAL) / sum(earlier) OVER market, 4) AS before_value,
           round(CAST(latest AS REAL) / sum(latest) OVER market, 4) AS after_value
         FROM (${TRACKED}) WINDOW market AS (PARTITION BY sector_id)`,
-      // One percent of the visits in the market.
+      // A change by one percent of the visits in the market.
       when: "abs(after_value - before_value) >= 0.01",
       unit: "share",
       title: ["{name} now has {after} of the traffic in {sector}", "{name}在{sector}的流量份额变为{after}"],
@@ -245,7 +245,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // The join leaves out products whose traffic was not observed in this month.
       figures: `SELECT tool_id, 0 AS before_value, max(first_visits) AS after_value, source
         FROM ai_source JOIN product_month USING (tool_id) WHERE from_month = @month AND month = @month GROUP BY tool_id`,
-      // Fewer visits could be a test by hand.
+      // Fewer visits could be someone's test of the link, so there is no signal.
       when: "after_value >= 10",
       unit: "visits",
       title: ["{name} received its first visits from {source}", "{name}首次获得来自{source}的访问"],
@@ -265,7 +265,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
           JOIN keyword k ON k.keyword_id = t.keyword_id AND k.brand_type = 'generic'
           WHERE t.month = @month
         ) WHERE place = 1`,
-      // A keyword's traffic changes by a fifth by chance.
+      // A keyword's traffic often changes by a fifth by chance, so the threshold is much higher.
       when: "after_value >= before_value * 1.8 AND after_value - before_value >= 150",
       unit: "visits",
       title: ['"{keyword}" brings {name} far more visits', "“{keyword}”为{name}带来的访问大增"],
@@ -374,7 +374,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
   ...observed("web", null, {
     browser_extension_user_growth: {
       ...presence("extension_users", "users"),
-      // Extension stores round to thousands.
+      // Extension stores round to thousands, so a smaller increase may come from rounding.
       when: "before_value > 0 AND after_value >= before_value * 1.25 AND after_value - before_value >= 2000",
       title: ["{name}'s browser extension reached {after} users", "{name}的浏览器扩展用户达到{after}"],
       summary: bothMonths("Users of {name}'s browser extension", "{name}浏览器扩展的用户"),

@@ -14,7 +14,7 @@ import type { WebhookFaults } from "../faults/webhook-faults.js";
  * receivers.
  */
 export interface DeliveryDispatcher extends DueWork {
-  /** Aborts the requests in flight. They count as not sent. */
+  /** Aborts the requests in flight. They count as not sent, so they are sent again after a restart. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ interface DispatcherParts {
  */
 const TIMEOUT_WHILE_ADVANCING_MS = 500;
 
-/** How long a delivery waits after its result could not be stored. */
+/** How long a delivery waits to be sent again after its result could not be stored. */
 const REST_MS = 60_000;
 
 type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
@@ -45,7 +45,7 @@ export function createDeliveryDispatcher(
   { send, settle, faults, signingTime, onFailure }: DispatcherParts,
 ): DeliveryDispatcher {
   const stop = new AbortController();
-  // Each request in flight has a listener.
+  // Each request in flight has a listener, so Node must not warn about many listeners.
   setMaxListeners(0, stop.signal);
   /** The number of requests in flight, by registration. */
   const inFlight = new Map<string, number>();
@@ -60,7 +60,7 @@ export function createDeliveryDispatcher(
   // These deliveries were in flight when the process ended. They are sent again, since it is unknown whether they arrived.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // Pending registrations are included: their only delivery is the verification event. The deliveries of a paused registration wait until they expire. The
+  // Pending registrations are included, for their verification event. The deliveries of a paused registration are not sent. The
   // query looks up each registration, because GROUP BY would read all waiting deliveries.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
@@ -81,7 +81,7 @@ export function createDeliveryDispatcher(
        AND (r.status = 'active' OR r.status = 'pending')
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
-  // Read right before the request: a fault may have held the delivery back, and the secret or the status may have changed.
+  // Read just before the request, because the secret or the status may change while a fault holds the delivery back.
   const secretOf = database
     .prepare<[string], string>(
       `SELECT secret FROM registration
@@ -126,7 +126,7 @@ export function createDeliveryDispatcher(
         .finally(() => {
           running.delete(run);
           leaveSlot(registrationId);
-          // The retry of this delivery may be due before all other work.
+          // The retry of this delivery may be due before all other work, so the scheduler must set its timer again.
           if (!stop.signal.aborted) scheduler.wake();
         });
       running.add(run);

@@ -4,8 +4,8 @@ import type { RequestOutcome } from "../transport/send-request.js";
 import type { DeliveryRow } from "./delivery-row.js";
 
 /**
- * Decides when a failed delivery is sent again. The assumption `retrySeconds` lists the waits; the end of the list ends the
- * attempts. A busy receiver can ask for a longer wait. An attempt later than `expires_at` (24 hours) is not made.
+ * Decides when a failed delivery is sent again. The assumption `retrySeconds` lists the waits; after the last one there is no
+ * other attempt. A busy receiver can ask for a longer wait. An attempt later than `expires_at` (24 hours) is not made.
  *
  * @returns milliseconds since 1970; null when the delivery is not sent again
  */
@@ -34,7 +34,7 @@ function askedRetryAfter(outcome: RequestOutcome): number {
   if ("failure" in outcome || (outcome.status !== 429 && outcome.status !== 503)) return 0;
   const { "retry-after": text = "", date = "" } = outcome.headers;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // Both dates are by the receiver's clock, which may differ from the emulator's.
+  // Retry-After is a date. It is compared with the answer's Date, because the receiver's clock may differ from the emulator's.
   const seconds = (Date.parse(text) - Date.parse(date)) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
 }

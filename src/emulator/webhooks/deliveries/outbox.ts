@@ -34,7 +34,7 @@ export function createOutbox({ database, clock }: EmulatorCore) {
     /**
      * Adds a delivery of an event to a registration, due now. The bytes of an event are made once for each language.
      *
-     * @param since the start of the 24 hours, in milliseconds since 1970
+     * @param since the start of the 24 hours in which the event can be sent, in milliseconds since 1970
      * @returns the id of the delivery
      */
     add(

@@ -21,8 +21,8 @@ const DAY_MS = 24 * 3_600_000;
 
 /**
  * Publishes signals (service document, signal.published). A signal is sent to the active registrations that list its type, if
- * their accounts follow its product. Follow and registration must not be newer than the signal. A signal that is more than 24
- * hours old is stored but not sent.
+ * their accounts follow its product. The follow and the registration must not be newer than the signal. A signal that is more
+ * than 24 hours old is stored but not sent.
  */
 export function createPublishSignal({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
   const insertSignal = database.prepare<[number, string, number, number, string]>(
@@ -55,7 +55,7 @@ export function createPublishSignal({ database, clock, scheduler, assumptions }:
       const isWithinLimit = new Map<number, boolean>();
       for (const registration of receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt })) {
         const { account_id: accountId, locale } = registration;
-        // A signal for two registrations of an account counts once.
+        // A signal for two registrations of an account counts once toward the account's daily limit.
         if (!isWithinLimit.has(accountId)) {
           const isWithin = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
           isWithinLimit.set(accountId, isWithin);
@@ -91,7 +91,7 @@ function signalEvent(
     id: facts.eventId,
     version: "1",
     type: "signal.published",
-    // The present time would differ between runs, but a signal has the same bytes in every run.
+    // Not the present time, which differs between runs: a signal must have the same bytes in every run.
     created_at: publishedAt,
     data: {
       signal_id: facts.signalId,

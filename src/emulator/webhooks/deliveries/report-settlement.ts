@@ -28,7 +28,7 @@ export function createSettlementReporter(report: ReportEvent, aheadMs: () => num
 
     const aheadSeconds = Math.round(aheadMs() / 1000);
     const trouble = { ...registration, failure_count: failureCount, last: result, ahead_seconds: aheadSeconds };
-    // A receiver that uses the machine's clock refuses such a timestamp with a 4xx.
+    // A receiver that uses the machine's clock refuses a timestamp that is this far from its time, with a 4xx.
     const mayRefuseTime = Math.abs(aheadSeconds) > DEFAULT_TOLERANCE_SECONDS;
     const isRefused = typeof result === "number" && result >= 400 && result <= 499;
     if (isRefused && mayRefuseTime && !timeRefused.has(registration_id)) {

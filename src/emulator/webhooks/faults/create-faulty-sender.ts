@@ -16,7 +16,7 @@ export interface SentRequest {
 
 /** One attempt of a delivery. */
 export interface SentDelivery {
-  /** Two with the fault `duplicate`. */
+  /** Two requests with the fault `duplicate`, otherwise one. */
   requests: readonly SentRequest[];
   /** The outcome of the attempt. The fault `status` changes it. */
   outcome: RequestOutcome;

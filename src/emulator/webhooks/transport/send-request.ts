@@ -73,7 +73,7 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
     });
     request.on("error", (error) => {
       const failure = failureOf(error);
-      // The receiver may close an idle connection just when it is reused. In that case it has not read the request.
+      // A receiver that closes an idle connection just when it is reused has not read the request, so the request can be repeated.
       onEnd({ failure }, request.reusedSocket && failure === "connection_reset");
     });
     // If there was neither an answer nor an error, the receiver switched to another protocol (101).
