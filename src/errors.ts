@@ -28,7 +28,7 @@ export class SignalboxError extends Error {
   readonly code: SignalboxErrorCode;
   /** What to do about the error; empty if the message is enough. */
   readonly help: string;
-  /** @internal the same symbol in every installed copy of the package */
+  /** @internal the same symbol in every installed copy of the package, for `isSignalboxError` */
   readonly [BRAND] = true;
 
   constructor(code: SignalboxErrorCode, message: string, help: string, options?: { cause?: unknown }) {

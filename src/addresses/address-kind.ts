@@ -9,7 +9,7 @@ export type AddressKind = "public" | "loopback" | (string & {});
 /** All public IPv6 addresses are in this range. */
 const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Looks public, but in Azure it is a service of the virtual machine's host. */
+/** Looks public, but in Azure it is a service of the virtual machine's host, so it counts as `reserved`. */
 const AZURE_HOST = "168.63.129.16";
 
 /**

@@ -39,7 +39,7 @@ export interface SignalData {
   };
   /** ISO 8601 date-time. */
   observed_at: string;
-  /** Both `YYYY-MM-DD`. */
+  /** `start` and `end` are days in the form `YYYY-MM-DD`. */
   period: { start: string; end: string; [extra: string]: unknown };
   /** ISO 8601 date-time. */
   published_at: string;
@@ -62,7 +62,7 @@ export type UnknownEvent = EventEnvelope<string, unknown>;
 /** An event of a type that this version of signalbox knows; narrow it by `type`. */
 export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
 
-/** Longest event id and type, in UTF-16 units, because stores index them. The service's have fewer than 40. */
+/** Longest event id and type, in UTF-16 units, because stores index them. Those of the service have fewer than 40 units. */
 const MAX_NAME_LENGTH = 255;
 
 // The schemas only check. The parsed JSON itself is handed off, so that extra properties are kept. Formats are not checked, so

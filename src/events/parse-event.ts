@@ -78,7 +78,7 @@ export function parseEvent(body: Uint8Array): ParsedEvent {
   return { kind: "known", event: value as KnownEvent };
 }
 
-// A path never contains the sender's names, because the schemas report nothing about extra properties.
+// A path contains only names that the schemas list, because the schemas report nothing about extra properties.
 function firstPath(error: z.ZodError): string {
   return error.issues[0]?.path.join(".") ?? "";
 }

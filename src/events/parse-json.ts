@@ -3,13 +3,13 @@ export type ParsedJson =
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-// Matches the key, and text that could be the key with escaped letters (`__\u0070roto__`).
+// Matches the key `__proto__`, and text that could be the key with escaped letters (`__\u0070roto__`).
 const PROTO = /__proto__|\\u00/;
 
 /**
  * Parses JSON from untrusted bytes. Invalid UTF-8 is refused, because with replacement characters two different bodies would
  * be equal. A leading BOM is dropped (RFC 8259 allows it). `__proto__` keys are dropped, because `Object.assign` in the user's
- * code would run the setter.
+ * code would run the setter and so change a prototype.
  */
 export function parseJson(body: Uint8Array): ParsedJson {
   let text: string;

@@ -1,4 +1,4 @@
-/** The signal types of the service (service document, Signal types), in its order. */
+/** The signal types of the service (service document, Signal types), in the document's order. */
 export const SIGNAL_TYPES = [
   "traffic_breakout",
   "traffic_acceleration",

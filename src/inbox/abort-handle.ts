@@ -1,6 +1,6 @@
 /**
- * Each attempt makes one. The abort signal is made on first use, because most callbacks do not use it. It is a class, because
- * an object literal with a getter takes several times as long to make.
+ * Aborts the callback of one attempt. The abort signal is made when the callback first reads it, because most never do.
+ * A class, because an object literal with a getter takes several times as long to make.
  */
 export class AbortHandle {
   #controller: AbortController | null = null;
@@ -20,7 +20,7 @@ export class AbortHandle {
   }
 }
 
-/** Makes an error with a name that Node uses for aborts. */
+/** Makes the reason of an abort. Node's own aborts have the same names, so callbacks can check for them. */
 export function namedError(name: "TimeoutError" | "AbortError", message: string): Error {
   const error = new Error(message);
   error.name = name;

@@ -14,7 +14,7 @@ export interface BackoffOptions {
 /** Full jitter: a random delay between 0 and an upper bound that grows with each attempt. */
 export function fullJitter(options: BackoffOptions = {}, random: () => number = Math.random): Backoff {
   const { baseMs = 10_000, factor = 3, maxMs = 6 * 60 * 60 * 1000 } = options;
-  // `factor ** …` can be Infinity, which times 0 would be NaN. So it is limited first.
+  // `factor ** …` can be Infinity, and Infinity times a `baseMs` of 0 is NaN. So the power is limited first.
   return (attempt) =>
     Math.round(random() * Math.min(maxMs, baseMs * Math.min(factor ** (attempt - 1), Number.MAX_VALUE)));
 }

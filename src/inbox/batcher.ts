@@ -27,8 +27,8 @@ export interface BatcherConfig {
   /** Called with the error of each failed commit, and with null when commits work again. Must not throw. */
   onHealth: (failure: unknown) => void;
   /**
-   * Runs before each commit while the store fails; no other commit is in flight then. A failed commit may have been applied:
-   * its events may be in the store as `leased`, but no dispatcher has them.
+   * Frees events that are `leased` in the store but that no dispatcher has, because a failed commit may have been applied.
+   * Runs before each commit while the store fails, when no other commit is in flight.
    */
   recover: () => Promise<void>;
 }
@@ -37,8 +37,8 @@ export interface BatcherConfig {
 const SETTLE_RETRY_MS = 1000;
 
 /**
- * A full disk refuses new events but accepts settlements. So after new events were refused, a commit without new events
- * makes health green only after this time.
+ * A full disk refuses new events but accepts settlements. So after new events were refused, the store counts as failing for
+ * at least this time, unless a commit with new events succeeds.
  */
 const RED_FOR_MS = 10_000;
 
@@ -48,7 +48,7 @@ const RED_FOR_MS = 10_000;
  */
 const EARLY_ACCEPTS = 32;
 
-/** At most this many new events, and bytes of their bodies, go into one commit: about 3 ms of work. */
+/** At most this many new events, and bytes of their bodies, go into one commit, so that it blocks for about 3 ms. */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
 
@@ -58,7 +58,7 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** It has a callback, because a promise for each event would take longer. */
+/** A settlement that waits for its commit. It has a callback, because a promise for each event would take longer. */
 interface WaitingSettlement {
   item: Settlement;
   settled: (applied: boolean | null) => void;
@@ -96,7 +96,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
-  /** Settlements of failed commits. A failed commit may have been applied. */
+  /** Settlements that a failed commit may have applied. If their later result is `false`, they count as applied. */
   const maybeApplied = new WeakSet<WaitingSettlement>();
   const durations = createDurations();
   let queuedEvents = 0;
@@ -104,7 +104,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
   let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
-  /** The store refuses claims as it refuses a row. Events are accepted, but none is handed off from the store. */
+  /** True while the store rejects claims with `store_row_refused`. Events are accepted, but stored events are not handed off. */
   let refusesClaims = false;
   /** When new events were last refused. */
   let refusedAt = -Infinity;
@@ -184,7 +184,7 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     waiting.claim?.reject(error);
     if (isRowError(error)) {
       for (const { settled } of waiting.settlements) settled(null);
-      // A claim that is refused alone has no row that could be left out.
+      // Without claims no stored event is handed off, so the refusal counts as a failure of the store.
       if (waiting.claim === null) return;
       refusesClaims = true;
       onHealth(error);
@@ -199,12 +199,12 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     // Nobody sends a settlement again, so it is kept and written when the store works.
     for (const entry of waiting.settlements) maybeApplied.add(entry);
     if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
-      // A full disk refuses new events but accepts settlements, which only overwrite.
+      // A full disk accepts settlements, which only overwrite. So they are tried again without the new events.
       await commit({ accepts: [], settlements: waiting.settlements, claim: null });
       return;
     }
     settlements = [...waiting.settlements, ...settlements];
-    // After a close, the loop in `close` commits the rest.
+    // After a close no timer is needed, because the loop in `close` commits the rest.
     if (settlements.length > 0 && retry === null && !closed) {
       retry = clock.setTimeout(() => {
         retry = null;
@@ -269,7 +269,7 @@ function isRowError(error: unknown): boolean {
   return isSignalboxError(error) && error.code === "store_row_refused";
 }
 
-/** Divides a batch into two; null when it cannot be divided. */
+/** Divides a batch with a refused row into two, to find that row; null when it cannot be divided. */
 function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
   const rows = accepts.length + settlements.length;
   if (rows === 0 || (rows === 1 && claim === null)) return null;

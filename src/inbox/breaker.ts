@@ -21,7 +21,7 @@ export interface Breaker {
   state(): "closed" | "open" | "probing";
   succeeded(): void;
   failed(): void;
-  /** To be called when no event was due for a probe. */
+  /** To be called when no event was due for a probe. The breaker opens again, for the same delay. */
   probeUnused(): void;
   close(): void;
 }

@@ -47,7 +47,7 @@ export interface HandoffFailure {
 export interface QueuedEvent {
   event: ClaimedEvent;
   leaseUntil: number;
-  /** Its parsed form; `undefined` when it was claimed from the store. */
+  /** The event as parsed at its delivery; `undefined` when it was claimed from the store and must be parsed again. */
   parsed: unknown;
 }
 
@@ -65,12 +65,12 @@ export interface QueuedEvent {
  * the receiver closes, or too little of their lease is left to start them.
  *
  * A suspect is an event that was held at two crashes or more. It is leased alone: nothing new is leased until the held events
- * have ended. Then the suspect is claimed, and until it has ended no other event is. So a crash counts either against the suspect
- * or against other events, never against both. Suspects that hang do not block the others: after each suspect, only
- * other events are claimed for as long as its turn lasted.
+ * have ended. Then the suspect is claimed, and no other event is leased until the suspect has ended. So a crash counts either
+ * against the suspect or against other events, never against both. A suspect that hangs does not stop all hand-offs: after it
+ * has ended, only other events are claimed for as long as the suspect's turn lasted.
  */
 export interface Dispatcher {
-  /** Reserves a slot for an event that will be born leased. Free it with `take` or `unreserve`. @returns false if none is free */
+  /** Reserves a slot for a new event, to be freed with `take` or `unreserve`. @returns false if the event must be born `ready` */
   reserve(): boolean;
   unreserve(): void;
   /** Hands off an event that was born leased in a reserved slot. */
@@ -126,10 +126,10 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
   let mayBeDue = true;
-  /** From the claim that reports a due suspect until the settlement of a suspect is durable. */
+  /** True while only suspects are claimed: from the report of a due suspect until its settlement is durable. */
   let isSuspectsTurn = false;
   let suspectsTurnBeganAt = 0;
-  /** Before this time, other events that are due are claimed first. */
+  /** Before this time no suspect is claimed, even if one is due. */
   let othersTurnEndsAt = -Infinity;
   let wakeUp: { at: number; timer: ClockTimer } | null = null;
 
@@ -187,7 +187,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     return state === "started" && breaker.state() === "closed";
   }
 
-  /** True while new events must be born ready. Otherwise, under overload, they would take each slot before a due retry. */
+  /** True while new events must be born ready. Otherwise, under overload, new events would take each slot before a due retry. */
   function isClaimOverdue(): boolean {
     return mayBeDue && waiting.length >= concurrency;
   }
@@ -265,7 +265,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   /**
    * If a lease expired before its callback and settlement end, another process would hand off the event too and count a
-   * crash. So events with too little time left are given back. The poll calls this each second, even if no slot is free.
+   * crash. So waiting events with too little time left are given back. The poll calls this each second, even if no slot is free.
    */
   function giveBackOld(): void {
     if (!config.leasesExpire) return;

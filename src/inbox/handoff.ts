@@ -19,7 +19,7 @@ export interface Handoff {
    * the receiver closed or the attempt timed out, or the event was done and was replayed.
    */
   readonly possiblyRepeated: boolean;
-  /** The event was replayed. */
+  /** A user replayed the event, which was `done`, `dead` or `quarantined`. */
   readonly replayed: boolean;
   /** The body as received, byte for byte. */
   readonly rawBody: Uint8Array;
@@ -28,7 +28,7 @@ export interface Handoff {
    * of `abort` must not throw: Node makes that an uncaught exception, which ends the process.
    */
   readonly abortSignal: AbortSignal;
-  /** Adds `deliveryKey` and `attempt` to each line. */
+  /** The receiver's logger, which here adds `deliveryKey` and `attempt` to each line. */
   readonly logger: Logger;
 }
 

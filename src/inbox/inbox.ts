@@ -24,7 +24,7 @@ export interface InboxVitals {
   queued: BatcherLimits;
   /** Number of running callbacks. */
   running: number;
-  /** `open` and `probing`: hand-offs are paused because the callback keeps failing. */
+  /** `open`: hand-offs are paused because the callback keeps failing. `probing`: one event is handed off, as a test. */
   breaker: "closed" | "open" | "probing";
   /** The durations of commits, from the first row to the last sync. */
   commits: DurationStats;
@@ -71,7 +71,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
   store: InboxStore;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
-  /** Must not throw; nor must `onRetentionError`. */
+  /** Called with the error of a failed commit, and with null when commits work again. Like `onRetentionError`, it must not throw. */
   onHealth: (failure: unknown) => void;
   onRetentionError: (error: unknown) => void;
 }
@@ -109,7 +109,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     const bodyHash = sha256(body);
     const now = clock.now();
     const leaseUntil = dispatcher.leaseUntil();
-    // Nothing must throw from here until the slot is given back.
+    // Until the slot is freed nothing may throw; otherwise the slot would be lost.
     const leased = fate.kind === "handOff" && dispatcher.reserve();
     const accepted = batcher.accept({
       endpoint,
@@ -152,7 +152,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     );
   }
 
-  /** Moves a portion of the ids in each turn of the event loop, because the event loop waits for a transaction. */
+  /** Moves a portion of the ids in each turn of the event loop, because each transaction blocks the event loop. */
   async function move<Outcome>(
     ids: string | readonly string[],
     moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
@@ -202,7 +202,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       }
     },
     async close(graceMs) {
-      // If `open` failed, another receiver may have this endpoint of the store open, and keeps it.
+      // If `open` failed, another receiver may have this endpoint of the store open, so it is not closed.
       if (!isOpen) return;
       isOpen = false;
       stopRetention?.();
@@ -236,7 +236,7 @@ function sha256(body: Uint8Array): Buffer {
   return Buffer.from(hash("sha256", body, "hex"), "hex");
 }
 
-/** An error of the store must not break the application's health route. */
+/** Returns undefined for an error of the store, which must not break the application's health route. */
 function orUndefined<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -5,7 +5,7 @@ import type { InboxStore } from "./store.js";
 /** How long done events are kept. Events in other states never expire. */
 export interface RetentionOptions {
   /**
-   * Days until a done event is deleted. If its sender repeats the delivery later, it is accepted a second time. At least 2.
+   * Days until a done event is deleted. If its sender repeats the delivery later, it is handed off a second time. At least 2.
    * @default 30
    */
   keyDays?: number | undefined;
@@ -24,7 +24,7 @@ const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
 /** The delay between two portions, so that deliveries can be stored in between. */
 const PORTION_EVERY_MS = 100;
-/** After this number of postponements it prunes even under load. Otherwise the file would grow without end. */
+/** While events wait to be stored, a portion is postponed, but only this often; otherwise the file could grow without end. */
 const MOST_POSTPONEMENTS = 20;
 
 /**

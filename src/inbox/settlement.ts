@@ -2,8 +2,8 @@ import { isSignalboxError, type RetryLater } from "../errors.js";
 import type { Backoff } from "./backoff.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
 
-// Each settlement names every property in one order, and none is made by object spread: V8 gives each spread object a
-// separate hidden class, and reading those is slow.
+// Each settlement names every property in the same order, and none is made by object spread: V8 gives each spread object a
+// separate hidden class, which makes its properties slow to read.
 
 /** The callback resolved. */
 export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number, now: number): Settlement {
@@ -19,7 +19,7 @@ export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean, now
 
 /** The consequences of a failed hand-off. */
 export interface Judgement {
-  /** `permanent` and `later` were asked for by the callback. They do not mean that the user's system is down. */
+  /** `permanent` and `later` were asked for by the callback. The breaker does not count them. */
   kind: "rejected" | "timeout" | "permanent" | "later";
   settlement: Settlement;
   /** Why the event is dead; null when it will be handed off again. */
@@ -49,7 +49,7 @@ export function judgeFailure(input: {
     dueAt: deadReason === null ? now + wholeDelay(delayMs()) : now,
     settledAt: now,
     attempts: isLater ? event.attempts : attempt,
-    // A callback that timed out may still succeed.
+    // A callback that timed out may still succeed, so the next hand-off may repeat its work.
     possiblyRepeated: event.possiblyRepeated || timedOut,
     lastError: describeError(error),
   };
@@ -68,12 +68,12 @@ function delayBy(backoff: Backoff, attempt: number): number {
   try {
     return backoff(attempt);
   } catch {
-    // The error is in the user's function, so the event is retried.
+    // An error in the user's function must not stop the retry, so the retry gets a default delay.
     return FALLBACK_DELAY_MS;
   }
 }
 
-/** Makes a delay from the user a number that any store can keep. */
+/** Converts a delay from the user's code to whole milliseconds of at most a year, which any store can keep. */
 function wholeDelay(delayMs: number | undefined): number {
   if (typeof delayMs !== "number" || Number.isNaN(delayMs)) return FALLBACK_DELAY_MS;
   return Math.round(Math.min(LONGEST_DELAY_MS, Math.max(0, delayMs)));
@@ -82,7 +82,7 @@ function wholeDelay(delayMs: number | undefined): number {
 /** Longest error text that is stored with an event. */
 const MAX_ERROR_LENGTH = 1000;
 
-/** Name and message of an error. It is stored, but not logged, because it may quote the payload. */
+/** Name and message of an error. This text is stored, but not logged, because it may quote the payload. */
 function describeError(error: unknown): string {
   let text: string;
   try {

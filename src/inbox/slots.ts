@@ -27,7 +27,7 @@ export function createSlots(capacity: number) {
       heldBytes += body.byteLength;
     },
     release({ seq, token, body }: ClaimedEvent): void {
-      // The commit that ended this lease may also have claimed the event again. The new lease stays.
+      // The commit that ended this lease may also have claimed the event again. The new lease, which has another token, stays.
       if (held.get(seq) === token) held.delete(seq);
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();

@@ -33,12 +33,12 @@ export interface NewEvent {
   state: "ready" | "leased" | "done" | "quarantined";
   /** In milliseconds. Its meaning depends on the state: see {@link InboxEntry.dueAt}. */
   dueAt: number;
-  /** Can be stored as JSON. `at` must stay readable after the payload is deleted. */
+  /** A store can keep it as JSON. After the payload is deleted, the store must still return `at`. */
   received: ReceivedDelivery;
   /** SHA-256 of the body. */
   bodyHash: Uint8Array;
   body: Uint8Array;
-  /** Why it is in quarantine; otherwise null. */
+  /** Why the event is in quarantine; null for an event in another state. */
   reason: string | null;
 }
 
@@ -48,18 +48,18 @@ export type AcceptResult =
   | {
       status: "duplicate";
       seq: number;
-      /** False when the stored event has another body, which is kept. */
+      /** False when the stored event has another body. The stored body is kept, and the new one is dropped. */
       sameBody: boolean;
     };
 
-/** The end of one lease. All values are absolute, so the store computes nothing. */
+/** Ends one lease. The store writes these values into the event as they are, and computes nothing. */
 export interface Settlement {
   seq: number;
   /** The token of the lease. If it is not current, nothing is changed. */
   token: number;
   state: "ready" | "done" | "dead";
   dueAt: number;
-  /** The current time, by the clock that `dueAt` was computed with. */
+  /** The current time, by the clock that `dueAt` was computed with. G7 needs it to find that the clock was set back. */
   settledAt: number;
   attempts: number;
   possiblyRepeated: boolean;
@@ -74,9 +74,9 @@ export interface ClaimRequest {
   /** When the lease expires. Only a store with `shared: true` takes over expired leases. */
   leaseUntil: number;
   limit: number;
-  /** The events that the claimer holds. With `shared: true` it must not take these over from itself, even if they expired. */
+  /** The `seq` of each event that the claimer holds. With `shared: true` these are not taken over, even if their lease expired. */
   held: Pick<ReadonlySet<number>, "has" | "size">;
-  /** True: only suspects, which are events with 2 crashes or more. False: only other events. */
+  /** True: claims only suspects, which are events with 2 crashes or more. False: claims only other events. */
   suspects: boolean;
 }
 
@@ -126,11 +126,11 @@ export interface ClaimResult {
   dead: CrashedEvent[];
   /** When the next `ready` event becomes due; null when there is none. */
   nextDueAt: number | null;
-  /** Whether a suspect is now the event that is due first. */
+  /** Whether the event that is due first after this claim is a suspect. */
   isSuspectDue: boolean;
 }
 
-/** The content of one commit. It is applied in this order. */
+/** The content of one commit. The settlements are applied first, then the accepts, then the claim. */
 export interface Batch {
   settlements: readonly Settlement[];
   accepts: readonly NewEvent[];
@@ -211,12 +211,12 @@ export interface PruneRequest {
 }
 
 /**
- * The result of a `replay` or `discard` for one event. `duplicate`: the quarantined event has the id of another stored
- * event, so it is `done`.
+ * The result of a `replay` or `discard` for one event. `duplicate`: the id in the event's body belongs to another stored
+ * event, so this event becomes `done` and is not handed off.
  */
 export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
 
-/** The result of a `replay` for one event. `still_unusable`: the event is quarantined, and its body cannot be read yet. */
+/** The result of a `replay` for one event. `still_unusable`: its body cannot be read yet, so it is not changed. */
 export type ReplayOutcome = MoveOutcome | "still_unusable";
 
 /** Reads a stored body. @returns null when this version of signalbox cannot use it */
@@ -229,8 +229,8 @@ export const SUSPECT_CRASHES = 2;
 export const MAX_CRASHES = 5;
 
 /**
- * If an event became ready more than this in the future, the clock was set back. A smaller difference between the clocks of two
- * processes is normal.
+ * If the time at which an event became ready is more than this in the future, the clock was set back (see G7). A smaller
+ * difference between the clocks of two processes is normal.
  */
 export const CLOCK_SLACK_MS = 5000;
 
@@ -247,7 +247,7 @@ export function closedStoreError(): SignalboxError {
   return new SignalboxError("store_failed", "The store is not open.", "Call receiver.start() first.");
 }
 
-/** @returns the error of `open` when the store object has already opened the endpoint. @param inbox named in the message */
+/** @returns the error of `open` when the store object has already opened the endpoint. @param inbox its name, for the message */
 export function endpointInUseError(endpoint: string, inbox: string): SignalboxError {
   const message = `This process has already opened endpoint "${endpoint}" of ${inbox}.`;
   return new SignalboxError("store_in_use", message, "Give each receiver a different endpoint.");
@@ -281,8 +281,8 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
  *
  * One batcher for each endpoint calls `commit`, one call at a time. An error with the code `store_row_refused` means that
- * something in the batch cannot be stored, and the batcher then halves the batch. Any other error means that the medium
- * failed.
+ * something in the batch cannot be stored, and the batcher then halves the batch to find it. Any other error means that the
+ * medium failed.
  */
 export interface InboxStore {
   /** For logs and health. */
@@ -321,7 +321,7 @@ export interface InboxStore {
    * takes a long query.
    */
   oldestReadyAt?(endpoint: string): number | null;
-  /** Figures for `health()` and `stats()`; null while it is not open. Optional. */
+  /** Numbers for `health()` and `stats()`; null while it is not open. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /** Makes events `ready`; see G10. @returns one outcome for each, in order */
   replay(events: readonly EventKey[], now: number, readAgain: ReadAgain): Promise<ReplayOutcome[]>;

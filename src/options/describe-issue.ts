@@ -34,7 +34,7 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
 
 const formatName = (format: string): string => FORMATS.get(format) ?? `a ${format.toUpperCase()}`;
 
-/** If the branches of a union differ by the value of one key, lists its values. Otherwise uses the last branch, the most specific. */
+/** Lists the values of the key by which a union's branches differ; if there is none, describes the last, most specific branch. */
 function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
   if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
   const last = issue.errors.at(-1)?.[0];

@@ -8,7 +8,7 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
   return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3)) ? best.candidate : undefined;
 }
 
-/** The beginning of a name, such as `tolerance` or `bodyLimit`, is near to the whole name. */
+/** The beginning of a name, such as `tolerance` or `bodyLimit`, counts as one edit away from the whole name. */
 function distanceBetween(a: string, b: string): number {
   return a.length >= 4 && b.startsWith(a) ? 1 : editDistance(a, b);
 }

@@ -10,7 +10,7 @@ import { nearMiss } from "./near-miss.js";
  * @param schema the schema of all its options
  */
 export function optionError(of: string, schema: z.ZodType, error: z.ZodError): SignalboxError {
-  // A misspelt required option is also missing. The error about its name is more helpful.
+  // A misspelt required option is also missing. The error about its name is more helpful, so it is thrown.
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) return unknownOption(of, schema, unknown);
   const issue = error.issues[0] as z.core.$ZodIssue;
@@ -38,7 +38,7 @@ export function invalidOption(...args: ConstructorParameters<typeof OptionError>
 
 type UnknownKeys = Pick<z.core.$ZodIssueUnrecognizedKeys, "path" | "keys">;
 
-/** In a union, the issues of the branches are inside the union's issue. */
+/** Looks inside the issue of a union too, which contains the issues of its branches. */
 function unknownKeysIn(issue: z.core.$ZodIssue): UnknownKeys | null {
   if (issue.code === "unrecognized_keys") return issue;
   if (issue.code !== "invalid_union") return null;

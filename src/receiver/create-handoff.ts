@@ -5,8 +5,8 @@ import type { ClaimedEvent } from "../inbox/store.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 
 /**
- * A property with a symbol as its key, not a private field: the getters must also work on a proxy of the hand-off, which has no
- * private field.
+ * The key of the values that the getters below read. They are not in a private field, because the getters must also work on
+ * a proxy of the hand-off, which has no private field.
  */
 const LAZY = Symbol("signalbox.handoff");
 

@@ -5,7 +5,7 @@ import { REJECTIONS, type RejectionCode } from "./rejection.js";
 /** One delivery, from any framework. */
 export interface DeliveryRequest {
   method: string;
-  /** Fetch's `Headers`, or names in any case. A header sent more than once is joined by a comma or an array. */
+  /** Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent twice can be an array. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
   /** The bytes as received, or a function that reads them. */
   body: Uint8Array | ReadBody;
@@ -13,12 +13,12 @@ export interface DeliveryRequest {
 
 /** The part of Fetch's `Headers` that the receiver uses. */
 export interface HeadersLike {
-  /** The value of the header of this name, in any case. */
+  /** Returns the value of a header. Its name can be in any case. */
   get(name: string): string | null;
 }
 
 /**
- * Finds a header in any case. If it was sent twice, the values are joined, so that the result does not look like one value.
+ * Finds a header whose name is in any case. If it was sent twice, its values are joined, so that neither is used alone.
  *
  * @param name in lower case
  */
@@ -48,7 +48,7 @@ export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
 
 /** The limits of a {@link ReadBody}. */
 export interface BodyLimits {
-  /** Bytes, counted as received. */
+  /** The length of the largest body, in bytes as received. For a larger body return `body_too_large`. */
   maxBytes: number;
   /** Calls back after `bodyTimeoutMs`, by the receiver's clock, unless the timer is cancelled. */
   startTimeout(onTimeout: () => void): ClockTimer;

@@ -42,7 +42,7 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig) {
 
   return {
     /**
-     * Adds bytes to those of this delivery, before they are kept. Other bodies may be evicted to make room.
+     * To be called before more bytes of this delivery are kept. Other bodies may be evicted to make room.
      *
      * @param evict called if this delivery is evicted later: its bytes must be dropped immediately
      * @returns false when there is no room: then the delivery is not held, and `evict` is not called

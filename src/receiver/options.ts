@@ -34,7 +34,7 @@ export interface ReceiverOptions {
   bodyLimitBytes?: number | undefined;
   /** Milliseconds for a body to arrive; a slower body is refused with `body_timeout`. @default 10000 */
   bodyTimeoutMs?: number | undefined;
-  /** Milliseconds from a body's last byte to the answer; a later answer is `ack_timeout`. @default 3000 */
+  /** Milliseconds from a body's last byte to the answer; after this time the answer is `ack_timeout`. @default 3000 */
   ackTimeoutMs?: number | undefined;
   /**
    * Milliseconds that a delivery waits for its secret if no secret is known yet or a new one is about to be stored: the
@@ -134,7 +134,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
   const { secrets, onTest, handoff, logger, ...config } = parsed.data;
   const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
-  // The last third of the time is left for the store.
+  // The last third of `ackTimeoutMs` is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
   const contradictions = [
     [retention.payloadDays > retention.keyDays, "retention.payloadDays", "expected at most retention.keyDays"],

@@ -194,7 +194,7 @@ export function createPipeline(config: PipelineConfig): Pipeline {
       const { reason, path } = parsed;
       return { kind: "quarantine", reason: path === undefined ? reason : `${reason}: ${path}` };
     }
-    // Stored until a later version of signalbox knows its type.
+    // It stays stored until a user replays it with a version of signalbox that knows its type.
     if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
     const hasCallback = parsed.event.type === "signal.published" || config.onTest !== null;
     return hasCallback ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
@@ -224,7 +224,7 @@ interface Refusal {
 
 const OVERLOADED: Refusal = { code: "overloaded" };
 
-/** The work continues after this answer. The event may still be accepted, and a retry is then a duplicate. */
+/** The answer after `ackTimeoutMs`. The event may still be stored after it, and the sender's retry is then a duplicate. */
 const LATE: Refusal = { code: "ack_timeout" };
 
 /** A delivery whose body was read. */
@@ -236,7 +236,7 @@ interface ReadDelivery {
 
 const NO_BYTES = new Uint8Array();
 
-/** Unusable bytes get their hash as id. Stored under the id that they contain, they would make a valid event a duplicate. */
+/** Unusable bytes get their hash as id. Under the id that they contain, they would make a valid event a duplicate. */
 function anonymous(body: Uint8Array): { id: string; type: string } {
   return { id: `sha256:${hash("sha256", body, "hex")}`, type: "" };
 }

@@ -73,7 +73,7 @@ export function createReceiverEvents(
       counts.set(name, (counts.get(name) ?? 0) + 1);
       const group = listeners.get(name);
       if (group === undefined) return;
-      // A copy: a listener that removes and adds itself would otherwise be called without end.
+      // The loop runs over a copy; otherwise a listener that removes and adds itself would be called without end.
       for (const listener of Array.from(group)) {
         try {
           const outcome: unknown = listener(event as never);

@@ -35,7 +35,7 @@ export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: Lo
   events.on("handedOff", (event) => log.debug(event, "handed an event off"));
   events.on("dead", (event) => log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"));
   events.on("rejected", ({ code, status, requestId }) => {
-    // `logTrouble` logs these.
+    // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`) are only counted.
     if (status === 500 || status === 503) return;
     const suppressed = throttle(code);
     if (suppressed !== null) log.warn({ code, status, requestId, suppressed }, "refused a delivery");

@@ -53,12 +53,12 @@ export interface Receiver {
    * @returns null when the client has closed the connection
    */
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
-  /** The same for a body that must be read first. */
+  /** The same for a body that `handle` must read with the given function. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
   /** The current state. With `sqliteStore` this runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;
   /**
-   * Calls the listener for each event of this name. The answer waits for it, so keep it short.
+   * Calls the listener for each event of this name. The answer is sent after the listener returns, so keep it short.
    *
    * @returns a function that removes the listener
    */
@@ -177,7 +177,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
-    // The other timers do not keep the process alive, but it must live until the callbacks have ended.
+    // The receiver's timers do not keep the process alive, but it must live until the callbacks have ended.
     const keepAlive = setInterval(() => undefined, 2 ** 30);
     try {
       await starting?.catch(() => undefined);

@@ -10,14 +10,14 @@ export interface SecretFile extends SecretSource {
   readonly place: string;
 }
 
-/** A writer of the secret file makes this file, writes the new secrets into it, and renames it to the secret file. */
+/** A writer makes this file, writes the new secrets into it and renames it to the secret file. Until then it announces them. */
 export function secretLockOf(path: string): string {
   return `${path}.lock`;
 }
 
-/** Two changes within the resolution of file times (FAT: 2 s) have the same time, so a new file is read for each delivery. */
+/** A file that changed less than this ago is read for each delivery, since two quick changes can have one time (FAT: 2 s). */
 const TIME_RESOLUTION_MS = 2500;
-/** A lock file that is older was left behind by a process that died: no registration takes this long. */
+/** An older lock file is ignored. A process that died left it behind, because no registration takes this long. */
 const LOCK_LIFE_MS = 60_000;
 export const MAX_SECRET_FILE_BYTES = 65_536;
 
@@ -113,7 +113,7 @@ function isSameFile(a: Stats, b: Stats): boolean {
   return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs;
 }
 
-/** Uses the machine's clock, since file times do. */
+/** Whether a later change would change the file's times. Uses the machine's clock, since file times do. */
 function isSettled({ mtimeMs, ctimeMs }: Stats): boolean {
   return Date.now() - Math.max(mtimeMs, ctimeMs) > TIME_RESOLUTION_MS;
 }

@@ -11,7 +11,7 @@ interface SecretWaitConfig {
   clock: Clock;
 }
 
-/** A lookup takes a few microseconds, and a user who registers a webhook does not notice 20 ms. */
+/** How often waiting deliveries look up the secrets. A lookup takes a few microseconds, and a user does not notice 20 ms. */
 export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH = { ok: false, reason: "signature_mismatch" } as const;
@@ -36,7 +36,7 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
   let isClosed = false;
 
   async function lookUpNow(): Promise<Found> {
-    // Asked before the lookup: the writer of a secret removes its announcement after saving the secret.
+    // Asked before the lookup. In the other order, a secret that is stored between the two calls would be missed.
     const isMoreComing = expectsMore?.() ?? false;
     return { isMoreComing, secrets: await lookUp() };
   }
@@ -65,7 +65,7 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
     if (isClosed) return CLOSING;
     if (waitMs === 0) return unverified(alreadyTried);
     let tried = alreadyTried;
-    // Look up immediately if other secrets are known: this one may have been stored just after the source was asked.
+    // Look up immediately if other secrets are known: the missing one may have been stored just after the first lookup.
     let lookup = tried.length === 0 ? lookUpSoon() : lookUpNow();
     for (;;) {
       const found = await Promise.race([lookup, ended]);
@@ -87,7 +87,8 @@ export function createSecretWait({ secrets: source, waitMs, clock }: SecretWaitC
   return {
     /**
      * Whether a delivery should wait when its signature matches none of these secrets: no secret is known, or the source
-     * announces new secrets. With fixed secrets no delivery waits; otherwise forgeries could fill the memory with held bodies.
+     * announces new secrets. With secrets in the option itself no delivery waits; otherwise forgeries could fill the
+     * memory with held bodies.
      */
     canHelp: (tried: readonly string[]) => tried.length === 0 || expectsMore !== null,
     /**

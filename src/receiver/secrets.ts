@@ -5,7 +5,7 @@ import { assertSecret, isUsableSecret } from "../signature/secret.js";
 export type SecretLookup = string | readonly string[] | undefined;
 
 /**
- * Where the receiver gets its signing secrets from. `secretFile(path)` is one.
+ * Where the receiver gets its signing secrets from. `secretFile(path)` makes one.
  *
  * While a source has no secret, a delivery waits up to `secretWaitMs` for one, then gets 503.
  */
@@ -37,7 +37,7 @@ export interface SecretSource {
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
-/** The secrets, whatever the user's option is. */
+/** The secrets in one form, whatever form the user's option has. */
 export interface Secrets {
   /**
    * The secrets that are known now; empty if the source has none yet.
@@ -47,7 +47,7 @@ export interface Secrets {
   lookUp(): readonly string[] | Promise<readonly string[]>;
   /** null for a source that never announces secrets. */
   expectsMore: (() => boolean) | null;
-  /** The error to log when none is known. */
+  /** The error to log when no secret is known. */
   missing(): SignalboxError;
   close(): Promise<void>;
 }

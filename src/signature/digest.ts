@@ -6,7 +6,7 @@ const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 const DOT = 0x2e;
 
-/** Fits the largest body that the service sends, 256 KiB, with the text in front of it. */
+/** Fits the service's largest body, 256 KiB, with the text in front of it. A larger body gets a new buffer. */
 const SCRATCH_BYTES = 257 * 1024;
 // All calls can share these buffers, since a call ends before the next begins. They are unpooled, so that no other code gets
 // a view of their memory.

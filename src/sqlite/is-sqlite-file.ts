@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 const MAGIC = "SQLite format 3\0";
 
-/** Reads the first bytes of a file, because SQLite would make a database of an empty file. @throws Error of the file system */
+/** Checks a file's first bytes, because SQLite would make a database of an empty file. @throws Error of the file system */
 export function isSqliteFile(path: string): boolean {
   const descriptor = openSync(path, "r");
   try {

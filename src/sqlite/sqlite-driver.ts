@@ -4,7 +4,7 @@ import { SignalboxError } from "../errors.js";
 
 const require = createRequire(import.meta.url);
 
-/** The first SQLite in which two connections at a checkpoint cannot lose a commit (the WAL-reset race). */
+/** The first SQLite without the WAL-reset race, in which two connections can lose a commit at a checkpoint. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**

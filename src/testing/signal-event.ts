@@ -45,7 +45,7 @@ export function signalEvent(first?: SignalType | SignalEventOverrides, second?: 
   return { ...event, id: overrides?.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
 }
 
-/** With `price_increasd` the test would run the handler's code for unknown types. */
+/** Refuses a misspelt type, because a test with `price_increasd` would run the handler's code for unknown types. */
 function assertNotMisspelt(type: string): void {
   if (isKnownSignalType(type)) return;
   const meant = nearMiss(type, SIGNAL_TYPES);

@@ -3,7 +3,7 @@ import { signBody } from "../signature/sign.js";
 
 /** How a delivery is signed. */
 export interface SignedDeliveryOptions {
-  /** The whole text is the key. */
+  /** The whole text is the key: no prefix is removed. */
   secret: string;
   /** When it is signed, in milliseconds as `Date.now()` gives them. @default now */
   now?: number;
@@ -17,7 +17,7 @@ export interface SignedDelivery {
 }
 
 /**
- * Signs a delivery, as the service does. A string or bytes are not changed.
+ * Signs an event, as the service does. An object is serialised as JSON; a string or bytes are not changed.
  *
  * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
  * @example

@@ -18,7 +18,7 @@ const DEFAULT_TIMEOUT_MS = 4000;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Waits until an event of a started receiver is `done`, or in another given state. The event can arrive later.
+ * Waits until an event of a started receiver is `done`, or in another given state. The event may arrive after this call.
  *
  * @returns the event as `receiver.inbox.get` gives it
  * @throws SignalboxError `wait_failed` after `timeoutMs`, and immediately when the event ended in another state, such as dead
@@ -51,7 +51,7 @@ export async function waitForEvent(
   }
 }
 
-/** Whether the receiver can change the state without a replay or a discard. */
+/** Whether an event can get from its state to the wanted one without a replay or a discard. */
 function canBecome(state: EventState, wanted: EventState): boolean {
   return (state === "ready" || state === "leased") && wanted !== "quarantined";
 }

@@ -1,6 +1,6 @@
 /** A pending call of {@link Clock.setTimeout}. */
 export interface ClockTimer {
-  /** Idempotent. Has no effect after the call. */
+  /** Idempotent. Has no effect once the callback was called. */
   cancel(): void;
 }
 
@@ -8,7 +8,7 @@ export interface ClockTimer {
 export interface Clock {
   /** Milliseconds since 1970. Jumps when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since some fixed moment. Never jumps. */
+  /** Milliseconds since an arbitrary moment that stays the same. Never jumps. */
   elapsed(): number;
   /** Measures elapsed time, and does not keep the process alive. */
   setTimeout(callback: () => void, delayMs: number): ClockTimer;

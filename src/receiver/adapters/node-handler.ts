@@ -14,11 +14,11 @@ import { isClosing, sendResponse } from "./send-response.js";
  */
 export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
   assertReceiver(receiver, "nodeHandler");
-  // Express changes the prototypes of both objects, which makes V8 read their properties slowly. So few are read here.
+  // Express changes the prototypes of request and response, so V8 reads their properties slowly. So few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
     const { method = "", headers } = request;
-    // If the application's hooks on the response throw, no answer can be sent, and the sender retries.
+    // If the application's hooks on the response throw, no answer can be sent: the connection is closed and the sender retries.
     const giveUp = (): void => void response.destroy();
     receiver
       .handle({ method, headers: new NodeHeaders(headers), body: readRequestBody(request, headers) })
@@ -32,13 +32,13 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
   };
 }
 
-/** A caller without types may pass undefined, or a promise of a receiver. */
+/** Refuses values that are not a receiver: a caller without types may pass undefined, or a promise of a receiver. */
 export function assertReceiver(receiver: Partial<Receiver> | undefined, caller: string): void {
   if (typeof receiver?.handle === "function") return;
   throw new SignalboxError("option_invalid", `${caller} needs the receiver that createReceiver returns.`, "");
 }
 
-/** Finds a header without a search: Node has the names in lower case and joins a header that was sent twice. */
+/** Finds a header without a search, because Node has the names in lower case and joins a header that was sent twice. */
 class NodeHeaders implements HeadersLike {
   readonly #headers: IncomingHttpHeaders;
 

@@ -32,7 +32,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
   if (announced !== null && announced > maxBytes) return Promise.resolve({ ok: false, reason: "body_too_large" });
 
   return new Promise((resolve) => {
-    // Most bodies arrive in one piece and are used directly. To collect them would cost a delivery 3 µs more.
+    // Most bodies arrive in one piece, which is used directly: collecting pieces takes 3 µs more for each delivery.
     let whole: Uint8Array | null = null;
     let pieces: Readable | null = null;
     let received = 0;
@@ -51,7 +51,7 @@ function readStream(request: IncomingMessage, header: string | undefined, limits
     };
     const evict = (): void => fail("overloaded");
     const onData = (piece: Buffer | string): void => {
-      // The application called `setEncoding`, so different bytes may have become the same text.
+      // The application called `setEncoding`, so the piece is text, and the signed bytes cannot be restored from it.
       if (typeof piece === "string") return fail("body_unavailable");
       received += piece.byteLength;
       if (received > maxBytes) return fail("body_too_large");

@@ -5,11 +5,11 @@ import type { DeliveryResponse } from "../delivery.js";
 /** How long, and how many bytes, of a refused body are still read before its connection closes. */
 const LINGER_MS = 1000;
 const LINGER_BYTES = 1024 * 1024;
-/** How long the rest of a refused body may take on a connection that stays open. */
+/** How long the rest of a refused body may take on a connection that stays open. After that the connection is closed. */
 const DRAIN_MS = 10_000;
 
 const closingSockets = new WeakSet<Socket>();
-/** Lets the many processes that never close a connection skip the check below. */
+/** False in most processes, which never close a connection and so need no look-up in `closingSockets`. */
 let hasClosedAny = false;
 
 /**
@@ -23,7 +23,7 @@ export function isClosing(request: IncomingMessage): boolean {
 /** Answers once. Does nothing when the client has gone or the application has answered already. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
   if (response.headersSent || response.destroyed) return;
-  // If the application writes after the end, Node emits `error`, which without a listener ends the process.
+  // If the application writes to the ended response, Node emits `error`, which without a listener ends the process.
   response.on("error", ignore);
   response.writeHead(answer.status, answer.headers);
   if (request.complete || request.readableEnded) {
@@ -76,7 +76,7 @@ function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void 
   }, delayMs);
   timer.unref();
   request.once("close", stop);
-  // After the answer, `request` emits nothing when its connection ends, and the timer would keep both in memory.
+  // After the answer, `request` emits nothing when its connection ends. Without this, the timer would keep both in memory.
   socket.once("close", stop);
 }
 

@@ -25,7 +25,7 @@ export function createBackgroundTasks(db: Database): BackgroundTasks {
   const { stats } = createQueries(db);
 
   function restart(mode: "RESTART" | "TRUNCATE"): boolean {
-    // 1 if a reader or a writer blocked the checkpoint.
+    // The pragma returns 1 if a reader or a writer blocked the checkpoint.
     if (db.pragma(`wal_checkpoint(${mode})`, { simple: true }) !== 0) return false;
     // The first write after a full checkpoint writes and syncs a new header for the WAL.
     db.transaction(writeNothing).immediate(db);

@@ -13,7 +13,7 @@ export interface BackgroundRequest {
 export type BackgroundAnswer =
   { id: number; ok: true; result: unknown } | { id: number; ok: false; message: string; code: unknown };
 
-/** How long a task waits for a lock or a reader. Commits may wait for the task. */
+/** How long a task waits for a lock or a reader. It is short, because commits may wait for the task. */
 const BUSY_TIMEOUT_MS = 100;
 
 const db = new (loadDriver())(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
@@ -27,7 +27,7 @@ function answer({ id, name, args }: BackgroundRequest): BackgroundAnswer {
   try {
     return { id, ok: true, result: tasks[name]?.(...args) };
   } catch (error) {
-    // `postMessage` would drop the error's `code`.
+    // `postMessage` would drop the error's `code`, so it is sent separately.
     const { message, code } = error as Error & { code?: unknown };
     return { id, ok: false, message, code };
   }

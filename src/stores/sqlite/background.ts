@@ -10,7 +10,7 @@ import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.
  * checkpoints the WAL would grow without end.
  */
 export interface Background {
-  /** Rejects with SQLite's error. If the thread dies, the main thread runs its tasks. */
+  /** Rejects with SQLite's error. If the thread dies, the main thread runs its unfinished tasks. */
   run<Name extends keyof BackgroundTasks>(
     name: Name,
     ...args: Parameters<BackgroundTasks[Name]>
@@ -51,7 +51,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("message", (answer: BackgroundAnswer) => {
       const { resolve, reject } = pending.get(answer.id) as Pending;
       pending.delete(answer.id);
-      // `close` has set `thread` to null, and needs `ref`.
+      // After `close`, `thread` is null, and the process must live until the worker has exited.
       if (pending.size === 0 && thread?.worker === worker) worker.unref();
       if (answer.ok) resolve(answer.result as never);
       else reject(Object.assign(new Error(answer.message), { code: answer.code }));
@@ -60,7 +60,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
     worker.on("error", (error) => (cause = error));
     const exited = new Promise<void>((resolve) => {
       worker.on("exit", () => {
-        // If this is not the current thread, `close` ended it.
+        // If this is not the current thread, `close` ended it, which is not a death.
         if (thread?.worker === worker) {
           thread = null;
           died(cause);

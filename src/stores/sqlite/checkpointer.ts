@@ -13,7 +13,7 @@ const MOST_FRAMES = 8 * CHECKPOINT_FRAMES;
  * Keeps the WAL short without making the event loop wait.
  *
  * A thread copies the WAL's pages into the file while commits continue, which takes most of the time. SQLite restarts the WAL
- * only when all pages are copied. So commits then wait, as promises, until the thread has copied the new pages too.
+ * only when all pages are copied. So after this copy commits wait, as promises, until the thread has copied the newer pages.
  */
 export function createCheckpointer(background: Background) {
   const counts = { done: 0, blocked: 0, failed: 0 };
@@ -43,7 +43,7 @@ export function createCheckpointer(background: Background) {
 
   /** To be called with the error of every task that syncs the file. */
   function failed(error: unknown): void {
-    // The kernel drops pages that it could not write, and SQLite does not copy a page twice.
+    // The kernel drops pages that it could not write, and SQLite does not copy a page twice. So only the WAL has them.
     if (isPartial && isFailedSync(error)) isStopped = true;
   }
 

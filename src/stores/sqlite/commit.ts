@@ -22,7 +22,7 @@ import { writeNothing } from "./schema.js";
 export interface Committer {
   /** Applies a batch in one transaction. If it throws better-sqlite3's error, nothing was applied. */
   commit(batch: Batch): BatchResult;
-  /** @returns the empty result of a claim, without a transaction; null when an event may be due */
+  /** @returns the empty result of a claim, without a transaction; null when one is needed, as an event may be due */
   claimNothing(request: ClaimRequest): ClaimResult | null;
   takeOver(request: TakeOverRequest): TakeOverResult;
 }
@@ -50,7 +50,7 @@ interface ClaimedRow {
 /** When the clock was set back, each claim corrects at most this many events, so that a backlog does not block the event loop. */
 const MOVED_AT_ONCE = 500;
 
-/** Whether the settlement writes the same values into the row `distance` after the first. */
+/** Whether `other` writes the same values as `first`, into the row whose `seq` is larger by `distance`. */
 function isAlike(first: Settlement, other: Settlement | undefined, distance: number): boolean {
   return (
     other !== undefined &&
@@ -221,7 +221,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
     if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
     for (const seq of orphans) free.run(now, now, seq);
-    // After a failure, this shows whether the disk works.
+    // After a failure, this write shows whether the disk works, even if no lease was freed.
     writeNothing(db);
     return { freed: orphans.length, dead: [] };
   }).immediate;

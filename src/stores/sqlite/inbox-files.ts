@@ -10,7 +10,7 @@ const SUFFIXES = ["", "-wal", "-shm", "-owner"];
 
 /**
  * SQLite finds WAL and lock by the path of the file. If two processes open a file by different paths, each has a separate WAL
- * and lock, and they overwrite each other's pages: 300 of 600 acknowledged events were lost. So a file must have one name.
+ * and lock, and they overwrite each other's pages: a test lost 300 of 600 acknowledged events. So a file must have one name.
  *
  * @param path without symbolic links
  * @param mounts the text of `/proc/self/mountinfo`; null on systems without it
@@ -36,7 +36,8 @@ export function refuseUnguardedFiles(path: string, mounts: string | null = readM
 }
 
 /**
- * SQLite would open a file without the right to write read-only, fail at the first write, and leave a -shm with the same rights.
+ * Refuses files that this process cannot write: SQLite would open them read-only, fail at the first write, and leave a -shm
+ * with the same rights.
  *
  * @throws SignalboxError `store_failed`
  */
@@ -93,7 +94,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
     return (wasCut ||= isShort(lstatOf(walName), endOfWal()));
   }
 
-  /** A file that another program vacuumed is shorter too, but has all its pages. */
+  /** Whether the file has lost pages. A file that another program vacuumed is shorter too, but has all its pages. */
   function isFileCut(bytes: number): boolean {
     const hasShrunk = bytes < fileBytes;
     fileBytes = bytes;
@@ -147,7 +148,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
      * @throws SignalboxError `store_failed`
      */
     assertWritten(end: number): void {
-      // NOOP gives -1 when it cannot read the WAL.
+      // NOOP gives -1 when it cannot read the WAL; nothing can be checked in that case.
       if (end <= 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
       // A WAL that another process has restarted is shorter, but it was not truncated.
       wasCut ||= endOfWal() > end;

@@ -1,7 +1,8 @@
 import { statfsSync } from "node:fs";
 import { SignalboxError } from "../../errors.js";
 
-// Magic numbers of statfs(2). File locks and the WAL's shared memory do not work reliably on these.
+// Magic numbers of statfs(2). File locks and the WAL's shared memory do not work reliably on
+// these file systems, so an inbox on one is refused.
 const NETWORK_FILE_SYSTEMS = new Map<number, string>([
   [0x6969, "NFS"],
   [0xff534d42, "CIFS"],

@@ -53,11 +53,11 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     if (wasClosedCleanly) refuseCutFile(db, path);
     const canMake = role !== "operator";
     assertInbox(db, path, canMake);
-    // SQLite syncs the first write of a new file, and the switch to WAL.
+    // With FULL, SQLite syncs the first write of a new file, and the switch to WAL.
     db.pragma("synchronous = FULL");
     switchToWal(db);
     if (canMake) migrate(db);
-    // It has an effect only on macOS.
+    // On macOS, checkpoints sync to the medium itself; elsewhere this has no effect.
     db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);
     // From here on wal-sync.ts syncs the commits. NORMAL still syncs before and after checkpoints; otherwise a power cut
@@ -124,7 +124,7 @@ function withoutLinks(path: string): string {
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** Several processes may make a file at the same time, and for this pragma SQLite does not wait for a lock. */
+/** Several processes may make a file at the same time. For this pragma SQLite does not wait for a lock, so it is retried. */
 function switchToWal(db: Database.Database): void {
   const startedAt = performance.now();
   for (;;) {
@@ -138,7 +138,7 @@ function switchToWal(db: Database.Database): void {
   }
 }
 
-/** SQLite would read the missing part of the last page as zeros. */
+/** Refuses a file that ends inside a page, because SQLite would read the missing part as zeros. */
 function refuseCutFile(db: Database.Database, path: string): void {
   const pageBytes = db.pragma("page_size", { simple: true }) as number;
   if (statSync(path).size % pageBytes !== 0) throw damagedError(path, "a part of its last page is missing");
@@ -159,7 +159,7 @@ const lockedHere = new Set<string>();
 function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
   const lock = new driver(`${inboxPath}-owner`, { timeout: 0 });
   try {
-    // Nothing is written, and with this mode a killed process leaves no journal behind.
+    // Nothing is written to the lock file, and with this mode a killed process leaves no journal behind.
     lock.pragma("journal_mode = MEMORY");
     if (shared) {
       lock.exec("BEGIN");

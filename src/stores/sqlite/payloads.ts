@@ -6,7 +6,7 @@ export interface Payloads {
   insert(seq: number, received: ReceivedDelivery, body: Uint8Array): void;
   /** For the hand-off. A damaged `received` does not stop it, because only the body is read. */
   findBody(seq: number): Uint8Array | undefined;
-  /** @param receivedAt for a row whose `received` is missing, is damaged, or was written by signalbox 0.1.0 */
+  /** @param receivedAt the result's `at` for a row whose `received` is missing, is damaged, or was written by signalbox 0.1.0 */
   findReceived(seq: number, receivedAt: number): ReceivedDelivery;
   drop(seq: number): void;
 }

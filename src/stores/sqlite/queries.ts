@@ -43,7 +43,7 @@ export function createQueries(db: Database): Queries {
   const payloads = preparePayloads(db);
   /** The prepared statements of `list`, by their SQL. */
   const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
-  // Each count reads a partial index. The table has much wider rows.
+  // Each count reads only a partial index, because the table has much wider rows and takes longer to read.
   const counts = db.prepare<{ endpoint: string }, StateCounts>(`
     SELECT
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
@@ -80,7 +80,7 @@ export function createQueries(db: Database): Queries {
     const wanted = ["seq > @afterSeq"];
     if (endpoint !== undefined) wanted.push("endpoint = @endpoint");
     if (type !== undefined) wanted.push("type = @type");
-    // With an index on the endpoint SQLite would read and sort all its events for one page.
+    // With an index on the endpoint, SQLite would read and sort all events of the endpoint for one page.
     let from = "inbox NOT INDEXED";
     if (state !== undefined) {
       // A partial index is used only if the SQL contains the state, so the state is checked before it is inserted.

@@ -38,15 +38,15 @@ const INBOX = `
   ) STRICT;
 `;
 
-// If `ready_since` is in the future, the clock was set back after the row became ready.
+// If `ready_since` is in the future, the clock was set back after the row became ready, and a claim corrects the row.
 const READY_SINCE = `
   ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: not used
   CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
 `;
 
-// `headers` becomes `received`, which holds more. Old rows are not converted, since that would double the file; payloads.ts
-// reads both forms. Dead and quarantined events are listed by `seq`, which SQLite appends
-// to the columns of each index.
+// The column `headers` becomes `received`, which holds a time too. Old rows are not converted, since that would double the
+// file; payloads.ts reads both forms. Dead and quarantined events are listed by `seq`, which SQLite appends to the columns
+// of each index, so their indexes no longer contain `due_at`.
 const LISTED_BY_SEQ = `
   ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;

@@ -99,7 +99,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       throw storeError(error, path);
     } finally {
       await background.close();
-      // The last connection that closes copies the WAL into the file and deletes the WAL.
+      // Without `keepWal`, the last connection that closes copies the WAL into the file and deletes the WAL.
       release({ keepWal });
     }
   }
@@ -150,7 +150,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       current.checkpointer.committed(end);
       return result;
     } catch (error) {
-      // Space may have been freed since the limit was set.
+      // Space may have been freed since the limit was set, so the limit is computed again.
       if (isFull(error)) limitSize(current.db, dirname(current.path));
       throw storeError(error, path);
     }
@@ -179,7 +179,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
           "Commits continue when the reader ends.",
         );
       }
-      // Only after the rewrite: commits of other processes may follow pages of the WAL that the failed sync has lost.
+      // Only now can a sync succeed again: before the rewrite it could acknowledge commits that follow lost pages of the WAL.
       wal.reopen();
       mustRewrite = false;
     } catch (error) {

@@ -9,14 +9,14 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** Another process has the lock, so a retry can succeed. */
+/** True when another process has the lock, so that a retry can succeed. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_BUSY");
 }
 
 const FULL = new Set(["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "ENOSPC"]);
 
-/** The disk is full, or the file has reached its limit. */
+/** True when the disk is full, or the file has reached its limit. */
 export function isFull(error: unknown): boolean {
   return FULL.has(codeOf(error));
 }
@@ -27,7 +27,7 @@ export function damagedError(path: string, found: string, cause?: unknown): Sign
   return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, { cause });
 }
 
-/** A sync failed inside SQLite, so the kernel may have dropped pages that it did not write. */
+/** True when a sync failed inside SQLite: the kernel may have dropped pages that it did not write. */
 export function isFailedSync(error: unknown): boolean {
   return codeOf(error) === "SQLITE_IOERR_FSYNC";
 }

@@ -127,7 +127,7 @@ export const LEASE_CASES: readonly StoreCase[] = [
       (await claim(from, { now })).events.map(({ eventId }) => eventId);
 
     deepStrictEqual(await idsAt(T0), ["evt_fresh"], "a new event waited for the old time");
-    // A second claim, also of another process, does not move the events again.
+    // A second claim, even by another process, must not move the events again.
     deepStrictEqual(await idsAt(T0 + 9999, sibling), [], "a retry was claimed before the end of its delay");
     deepStrictEqual(await idsAt(T0 + 10_000), ["evt_retry"], "a retry waited for the old time");
     strictEqual((await store.get("second", "evt_other"))?.dueAt, T0 + hour, "another endpoint's event was moved");

@@ -20,7 +20,7 @@ export interface ContractMedium {
   createStore(): InboxStore;
   /**
    * Makes a second store on the same medium, as in another process. Omit it if that is not supported: the cases then use one
-   * store for both.
+   * store for both processes.
    */
   createSibling?(): InboxStore;
   /**
@@ -128,7 +128,7 @@ export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now
 }
 
 /**
- * Ends all leases as crashes. A shared store does this in a claim, whose own events are given back.
+ * Ends all leases as crashes. A shared store does this in a claim, which also leases events; these are given back.
  *
  * @returns the ids of the events that became dead
  */
