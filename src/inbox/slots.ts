@@ -1,6 +1,6 @@
 import type { ClaimedEvent } from "./store.js";
 
-/** Above this number of held bytes, new events are born `ready`, and their bodies are not kept in memory. */
+/** From this number of held bytes on, a new event is stored as `ready`, not `leased`, and its body is not kept in memory. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** Counts the events that a dispatcher holds, and how many more it can hold. */

@@ -25,7 +25,7 @@ export function isSuccess(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
 }
 
-/** Whether the answer is a 4xx. A 5xx or no answer is no refusal, because the service then sends the delivery again. */
+/** Whether the answer is a 4xx. A 5xx is not a refusal, and neither is a missing answer: the service then sends again. */
 export function isRefusal(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
 }

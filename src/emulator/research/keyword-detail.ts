@@ -59,8 +59,8 @@ function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["market
 }
 
 /**
- * Reads the keywords that bring traffic to the same products. Keywords that share the most products come first. CROSS JOIN fixes
- * the order of the tables, because without statistics SQLite would read all rows of the month instead of a dozen keys.
+ * Reads the keywords that bring traffic to the same products. Keywords that share the most products come first. CROSS JOIN makes
+ * SQLite read the tables in this order. Without statistics it would choose another one, and read all rows of the month.
  */
 function readRelated(
   keywordId: number,

@@ -51,7 +51,7 @@ function runCases({ cases = [] }: Check) {
 }
 
 /**
- * What any receiver must answer to a case. The exact code and body in a case are those of signalbox's own receiver, so they are
+ * What any receiver must answer to a case. The error code and the body in a case are those of signalbox's own receiver, so they are
  * not compared. The service's document requires only a 2xx, a refusal or the challenge.
  */
 function wantedOf({ status, body }: Expectation): Wanted {
@@ -60,7 +60,7 @@ function wantedOf({ status, body }: Expectation): Wanted {
   return isJsonObject(body) && "challenge" in body ? "challenge" : "accepted";
 }
 
-/** Authentic deliveries of different types. The first is not stored. If the receiver accepts it, no other is sent. */
+/** Authentic deliveries of different types. A receiver does not store the first. If it accepts that one, the others are not sent. */
 const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
 
 /**

@@ -29,7 +29,7 @@ export interface App {
   /** The line with which a new file imports Express. */
   expressImport: string;
   testRunner: TestRunner;
-  /** In this app Jest cannot load ES modules such as signalbox, so the lines to add load signalbox only when they run. */
+  /** Jest cannot load ES modules in this app, and signalbox is one. So the lines that the user adds import it only when they run. */
   isLazy: boolean;
   packageManager: PackageManager;
   /** The folder of the sources, relative to the app's folder; empty if the sources are in the app's folder itself. */
@@ -67,7 +67,7 @@ export function detectApp({ manifest, sources, packageManager }: AppFolder): App
     extension.startsWith(".m") || (!extension.startsWith(".c") && (manifest.type === "module" || hasImports));
   const testRunner = testRunnerOf(manifest);
   const loadsEsm = Object.values(scripts).some((script) => script.includes("--experimental-vm-modules"));
-  // Such an app usually lacks `esModuleInterop`. Without it, TypeScript would refuse a default import in the new files.
+  // An app that writes `import * as express` usually lacks `esModuleInterop`. Without it, TypeScript would refuse a default import in the new files.
   const isNamespace = sources.some(({ code }) => /^import \* as express /m.test(code));
   return {
     language: isTypeScript ? "typescript" : "javascript",
