@@ -50,6 +50,7 @@ const READY_SINCE = `
 const LISTED_BY_SEQ = `
   ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;
+  DROP INDEX inbox_suspect;
   DROP INDEX inbox_dead;
   DROP INDEX inbox_quarantined;
   CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';
@@ -57,8 +58,13 @@ const LISTED_BY_SEQ = `
   CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
 `;
 
+// A claim asks for suspects alone. Without this index it would read all events that are due.
+const SUSPECTS = `
+  CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
+`;
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS];
 
 /** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;
