@@ -1,4 +1,4 @@
-/** All codes of a {@link SignalboxError}. The README explains each. */
+/** All codes of a {@link SignalboxError}. docs/errors.md explains each. */
 export type SignalboxErrorCode =
   | "option_unknown"
   | "option_invalid"

@@ -1,7 +1,7 @@
 import type { OperationName } from "../api/operations.js";
 import type { Quota } from "./transport/quota.js";
 
-/** What kind of failure a {@link ClientError} is: a closed set. The README has a row for each. */
+/** What kind of failure a {@link ClientError} is: a closed set. docs/client.md has a row for each. */
 export type ClientErrorKind =
   | "http"
   | "quota"

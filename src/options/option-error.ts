@@ -9,13 +9,21 @@ import { nearMiss } from "./near-miss.js";
  * @param of the function with these options, such as `createReceiver`
  * @param schema the schema of all its options
  */
-export function optionError(of: string, schema: z.ZodType, error: z.ZodError): SignalboxError {
+export function optionError(of: Factory, schema: z.ZodType, error: z.ZodError): SignalboxError {
   // A misspelt required option is also missing. The error about its name is more helpful, so it is thrown.
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) return unknownOption(of, schema, unknown);
   const issue = error.issues[0] as z.core.$ZodIssue;
   return invalidOption(of, issue.path.join("."), describeIssue(issue).replace(/^must be /, "expected "));
 }
+
+/** The page that lists the options of each. */
+const PAGES = {
+  createReceiver: "docs/receiver.md",
+  createClient: "docs/client.md",
+  createEmulator: "docs/emulator.md",
+};
+type Factory = keyof typeof PAGES;
 
 /** The refusal of one option. The command line uses its parts for an error about the matching flag. */
 export class OptionError extends SignalboxError {
@@ -24,7 +32,7 @@ export class OptionError extends SignalboxError {
   /** Such as `expected a number`. */
   readonly problem: string;
 
-  constructor(of: string, option: string, problem: string, help = "The README lists every option.") {
+  constructor(of: Factory, option: string, problem: string, help = `${PAGES[of]} lists every option.`) {
     const subject = option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
     super("option_invalid", `${subject} invalid: ${problem}.`, help);
     this.option = option;
@@ -46,7 +54,7 @@ function unknownKeysIn(issue: z.core.$ZodIssue): UnknownKeys | null {
   return inner === undefined ? null : { keys: inner.keys, path: [...issue.path, ...inner.path] };
 }
 
-function unknownOption(of: string, schema: z.ZodType, { path, keys: [name = ""] }: UnknownKeys): SignalboxError {
+function unknownOption(of: Factory, schema: z.ZodType, { path, keys: [name = ""] }: UnknownKeys): SignalboxError {
   const known = namesAt(schema, path);
   const meant = nearMiss(name, known);
   const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;

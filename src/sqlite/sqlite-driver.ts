@@ -20,7 +20,7 @@ export function loadDriver(
   },
 ): typeof Database {
   const [driver, node] = [Number.parseInt(versions.driver), Number.parseInt(versions.node)];
-  const install = "npm install better-sqlite3@12 (README, Quick start, has other package managers)";
+  const install = "npm install better-sqlite3@12 (other package managers: docs/installing.md)";
   if (driver >= 13 && node < 22) throw crashes(versions, `Use Node 22 or later, or run: ${install}.`);
   if (driver < 13 && node >= 24) throw crashes(versions, "Run: npm install better-sqlite3@13");
   return require("better-sqlite3") as typeof Database;
@@ -42,7 +42,7 @@ export function missingBinaryError(cause: unknown): SignalboxError | undefined {
   return new SignalboxError(
     "store_unsupported",
     `better-sqlite3 has no binary that Node ${process.versions.node} on ${process.platform}-${process.arch} can load.`,
-    "Let its install script run, then type: npm rebuild better-sqlite3 (README, Quick start, has other package managers).",
+    "Let its install script run, then type: npm rebuild better-sqlite3 (other package managers: docs/installing.md).",
     { cause },
   );
 }

@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { parseOptions } from "./options.js";
 import { startProcess } from "./processes/start-process.js";
-import { renderTables, withBenchTables } from "./report/readme.js";
+import { renderTables, withBenchTables } from "./report/tables.js";
 import { runParts, tablesOf, type BenchResult } from "./run-parts.js";
 
 // From the compiled bench to what it was compiled from.
 const BENCH = join(import.meta.dirname, "..");
-const README = join(BENCH, "../../README.md");
+const PAGE = join(BENCH, "../../docs/speed.md");
 const RESULT = join(BENCH, "result.json");
 
 const options = parseOptions(process.argv);
@@ -24,7 +24,7 @@ try {
   const result = await runParts({ options, generator, under, progress });
   const text = options.json === true ? JSON.stringify(result, null, 2) : `\n${await renderTables(tablesOf(result))}`;
   process.stdout.write(`${text}\n`);
-  if (options.readme === true) await keep(result);
+  if (options.keep === true) await keep(result);
 } catch (error) {
   process.stderr.write(`\nThe run failed: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -37,6 +37,6 @@ try {
 async function keep(result: BenchResult): Promise<void> {
   const before = existsSync(RESULT) ? (JSON.parse(readFileSync(RESULT, "utf8")) as BenchResult) : {};
   const all = { ...before, ...result };
-  writeFileSync(README, await withBenchTables(readFileSync(README, "utf8"), tablesOf(all)));
+  writeFileSync(PAGE, await withBenchTables(readFileSync(PAGE, "utf8"), tablesOf(all)));
   writeFileSync(RESULT, `${JSON.stringify(all, null, 2)}\n`);
 }

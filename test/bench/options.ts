@@ -30,7 +30,7 @@ export interface BenchOptions {
   events: number;
   dir?: string;
   json?: boolean;
-  readme?: boolean;
+  keep?: boolean;
 }
 
 const EXAMPLES = `
@@ -40,8 +40,8 @@ Examples:
   npm run bench -- --only throughput --servers signalbox-express5,express-nothing
   npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
-  npm run bench -- --readme                            keeps the result and writes its tables into README.md
-  npm run bench -- --only none --readme                writes the kept result into README.md anew
+  npm run bench -- --keep                              keeps the result and writes its tables into docs/speed.md
+  npm run bench -- --only none --keep                  writes the kept result into docs/speed.md anew
 
 Servers: ${SERVERS.map(({ name }) => name).join(", ")}
 Parts: ${PARTS.join(", ")}; scale: the last three; all; none
@@ -65,7 +65,7 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
     .option("--events <n>", "events in the inbox for scale-events", toCount, 5_000_000)
     .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
     .option("--json", "print the result as JSON")
-    .option("--readme", "keep the result in test/bench/result.json and write its tables into README.md")
+    .option("--keep", "keep the result in test/bench/result.json and write its tables into docs/speed.md")
     .addHelpText("after", EXAMPLES)
     .parse(argv)
     .opts<BenchOptions>();

@@ -10,7 +10,7 @@ import { measureThroughput, throughputTables, type ThroughputResult } from "./pa
 import { measureVerification, verificationTable, type VerificationResult } from "./parts/verification.js";
 import type { BenchProcess } from "./processes/start-process.js";
 import type { Measured } from "./report/format.js";
-import type { BenchTable } from "./report/readme.js";
+import type { BenchTable } from "./report/tables.js";
 import { SERVERS, serverNamed } from "./servers/catalogue.js";
 
 /** The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is left out. */

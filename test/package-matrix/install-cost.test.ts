@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { pack, REPOSITORY } from "../package/installed.js";
-import { readMarkdown } from "../repo/markdown.js";
+import { pack } from "../package/installed.js";
+import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { envOf, fetchNodes } from "./toolchain.js";
 import { makeProject } from "./workshop.js";
 
 const MINUTES = 60_000;
-const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
+const PAGE = readDocument("docs/installing.md");
 
 /** What an install leaves behind, without what a compiler makes. */
 interface Cost {
@@ -50,7 +50,7 @@ function costOf(folder: string): Cost {
 }
 
 const row = (driver: number): string[] | undefined =>
-  README.tablesUnder("What it costs")[0]?.find(([name]) => name === `better-sqlite3 ${driver}`);
+  PAGE.tablesUnder("What it costs")[0]?.find(([name]) => name === `better-sqlite3 ${driver}`);
 
 for (const node of await fetchNodes([24])) {
   if (!node.ok) {
@@ -61,7 +61,7 @@ for (const node of await fetchNodes([24])) {
     [12, ["better-sqlite3"]],
     [13, []],
   ] as const)(
-    "an install with better-sqlite3 %i costs what the README says, and no other package runs a script",
+    "an install with better-sqlite3 %i costs what the page says, and no other package runs a script",
     async (driver, scripts) => {
       const folder = makeProject(`cost-of-${driver}`);
       const packages = [pack().tarball, "express", `better-sqlite3@${driver}`];

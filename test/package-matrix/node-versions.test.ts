@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { manifestOf, pack, REPOSITORY } from "../package/installed.js";
-import { quickStartBlock } from "../package/quick-start.js";
+import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { driverBinary } from "./driver-binary.js";
 import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
@@ -26,8 +26,8 @@ const REFUSED_DRIVERS_OF_NODE = new Map([
 ]);
 
 const QUICK_STARTS = {
-  "app.mjs": quickStartBlock("js", "import express"),
-  "app.cjs": quickStartBlock("js", `require("express")`),
+  "app.mjs": readDocument("docs/start.md").block("import express").code,
+  "app.cjs": readDocument("docs/start.md").block(`require("express")`).code,
 };
 const FILES = {
   ...QUICK_STARTS,

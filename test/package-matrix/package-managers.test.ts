@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pack } from "../package/installed.js";
-import { quickStartBlock } from "../package/quick-start.js";
+import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { driverBinary } from "./driver-binary.js";
 import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
@@ -29,17 +29,18 @@ interface PackageManager {
   node: readonly string[];
   /** Files of a project that say how to install. */
   settings: Readonly<Record<string, string>>;
-  /** What the README says for a Node that needs better-sqlite3 12, as files. */
+  /** What docs/installing.md says for a Node that needs better-sqlite3 12, as files. */
   forDriver12: Readonly<Record<string, string>>;
 }
 
 const OS = process.platform === "win32" ? "windows" : process.platform;
 const BUN = `@oven/bun-${OS}-${process.arch === "arm64" ? "aarch64" : process.arch}`;
 const APP = { name: "app", private: true, type: "module" };
-const manifestWith = (block: string): string => JSON.stringify({ ...APP, ...(JSON.parse(block) as object) });
-const FOR_PNPM = { "pnpm-workspace.yaml": quickStartBlock("yaml", "overrides") };
-const FOR_YARN = { "package.json": manifestWith(quickStartBlock("json", "resolutions")) };
-const FOR_BUN = { "package.json": manifestWith(quickStartBlock("json", "trustedDependencies")) };
+const block = (holding: string): string => readDocument("docs/installing.md").block(holding).code;
+const manifestWith = (text: string): string => JSON.stringify({ ...APP, ...(JSON.parse(text) as object) });
+const FOR_PNPM = { "pnpm-workspace.yaml": block("overrides") };
+const FOR_YARN = { "package.json": manifestWith(block("resolutions")) };
+const FOR_BUN = { "package.json": manifestWith(block("trustedDependencies")) };
 
 const npm = { isScript: true, prefix: "", exec: ["npx"], node: ["node"], settings: {}, forDriver12: {} };
 const pnpm = { ...npm, exec: ["pnpm", "exec"], forDriver12: FOR_PNPM };
@@ -97,14 +98,18 @@ interface Installed {
   env: Record<string, string>;
 }
 
-/** Types the README's line, with this package's tarball for its name in the registry. */
+/** Types the quick start's line, with this package's tarball for its name in the registry. */
 async function installWith(
   manager: PackageManager,
   tool: Tool,
   node: Tool,
   settings: Readonly<Record<string, string>>,
 ): Promise<Installed> {
-  const files = { "app.js": quickStartBlock("js", "import express"), ...manager.settings, ...settings };
+  const files = {
+    "app.js": readDocument("docs/start.md").block("import express").code,
+    ...manager.settings,
+    ...settings,
+  };
   const folder = makeProject(`${manager.name}-on-${node.name}-${Object.keys(settings).length}`, files);
   const onNode = envOf(node);
   const PATH = `${namedProgram(manager, tool)}:${onNode["PATH"] ?? ""}`;
@@ -138,7 +143,7 @@ for (const manager of MANAGERS) {
     if (majorOf(node) < manager.leastNode) continue;
     const title = `${manager.name} (${tool.version}) on Node ${node.version}`;
     test(
-      `${title}: the quick start is installed as the README says, and takes a delivery once`,
+      `${title}: the quick start is installed as the page says, and takes a delivery once`,
       async () => {
         const installed = await installWith(manager, tool, node, needs12(node) ? manager.forDriver12 : {});
         expect(await driverVersion(installed, manager)).toMatch(needs12(node) ? /^12\./ : /^13\./);
@@ -157,12 +162,12 @@ const node20 = found.find((node) => node.ok && majorOf(node) === 20);
 const pnpm10 = MANAGERS.find(({ name }) => name === "pnpm-10");
 const tool10 = tools.get("pnpm-10");
 
-// What the README's lines are for.
+// What the page's lines are for.
 if (node20?.ok === true && pnpm10 !== undefined && tool10?.ok === true) {
   test(
     "without leave to run its install script better-sqlite3 12 ends in an error that says what to do",
     async () => {
-      const [overrides = ""] = quickStartBlock("yaml", "overrides").split("onlyBuiltDependencies");
+      const [overrides = ""] = block("overrides").split("onlyBuiltDependencies");
       const settings = { "pnpm-workspace.yaml": overrides, "unused.txt": "" };
       const { folder, env } = await installWith(pnpm10, tool10, node20, settings);
       const started = run(folder, "node", ["app.js"], { ...env, SIGNALS_SECRET: "whsec_test" });

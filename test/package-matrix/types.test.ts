@@ -38,7 +38,7 @@ const RESOLUTIONS = {
   "preserve and bundler": { module: "preserve", moduleResolution: "bundler" },
 };
 
-// 5.4 is the oldest that the README names.
+// 5.4 is the oldest that docs/installing.md names.
 const compilers = await fetchTools({
   "typescript-5.4": "npm:typescript@~5.4.0",
   "typescript-6": "npm:typescript@6",

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
-import { readMarkdown } from "../repo/markdown.js";
+import { readDocument } from "../repo/markdown.js";
 import {
   demandPage,
   failedTask,
@@ -15,19 +15,12 @@ import {
   task,
 } from "../unit/client/answers.js";
 import { serve, type Answer, type SeenRequest } from "../unit/client/serve-answers.js";
-import { install, REPOSITORY } from "./installed.js";
+import { install } from "./installed.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
-const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
-
-/** The one block under a heading that holds this. */
-function block(heading: string, holding: string): string {
-  const [found, ...others] = README.blocks.filter((each) => each.heading === heading && each.code.includes(holding));
-  if (found === undefined || others.length > 0) throw new Error(`"${heading}" has not one block with ${holding}`);
-  return found.code;
-}
+const block = (holding: string): string => readDocument("docs/client.md").block(holding).code;
 
 const CREATE = `import { createClient } from "signalbox/client";
 const client = createClient({ baseUrl: process.env.SERVICE_URL, apiKey: process.env.SERVICE_API_KEY });
@@ -49,8 +42,8 @@ async function run(code: string, answerOf: (request: SeenRequest, index: number)
   return { lines: stdout.trim().split("\n"), seen };
 }
 
-test("the README's first example reads a profile and every ranked product", async () => {
-  const { lines, seen } = await run(block("Calling the service", "createClient({"), ({ path }) => {
+test("the page's first example reads a profile and every ranked product", async () => {
+  const { lines, seen } = await run(block("createClient({"), ({ path }) => {
     if (path.startsWith("/v1/tools/alderscript")) return { json: profile };
     const page = Number(new URL(path, "http://localhost").searchParams.get("page"));
     return { json: rankingsPage(page, page < 2) };
@@ -59,8 +52,8 @@ test("the README's first example reads a profile and every ranked product", asyn
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill("Bearer key_1234"));
 });
 
-test("the README's example of an investigation tells its progress and how it ended", async () => {
-  const code = `${CREATE}${block("Calling the service", "client.startInvestigation(")}`;
+test("the page's example of an investigation tells its progress and how it ended", async () => {
+  const code = `${CREATE}${block("client.startInvestigation(")}`;
   const soon = { poll_after_seconds: 1 };
   const { lines, seen } = await run(code, ({ method }, index) => {
     if (method === "POST") return { status: 202, json: task(soon) };
@@ -70,15 +63,15 @@ test("the README's example of an investigation tells its progress and how it end
   expect(seen).toHaveLength(3);
 });
 
-test("the README's example of a registration gets its secret", async () => {
-  const code = `${CREATE}${block("Calling the service", "client.registerWebhook(")}\nconsole.log(id, signing_secret);`;
+test("the page's example of a registration gets its secret", async () => {
+  const code = `${CREATE}${block("client.registerWebhook(")}\nconsole.log(id, signing_secret);`;
   const { lines, seen } = await run(code, () => ({ status: 201, json: registration }));
   expect(lines).toEqual([`${registration.id} whsec_shown_once`]);
   expect(JSON.parse(seen[0]?.body ?? "")).toMatchObject({ url: "https://app.example/signals" });
 });
 
-test("the README's example of a failed call tells a quota from all else", async () => {
-  const code = `${CREATE}${block("When a call fails", "isClientError(error)")}`;
+test("the page's example of a failed call tells a quota from all else", async () => {
+  const code = `${CREATE}${block("isClientError(error)")}`;
   const headers = quotaHeaders("2999-12-01T00:00:00Z");
   const quota = await run(code, () => refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers }));
   expect(quota.lines).toEqual(["no calls left until 2999-12-01T00:00:00.000Z"]);

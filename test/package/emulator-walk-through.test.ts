@@ -1,30 +1,20 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
-import { readMarkdown } from "../repo/markdown.js";
-import { install, REPOSITORY } from "./installed.js";
+import { readDocument } from "../repo/markdown.js";
+import { install } from "./installed.js";
 import { startQuickStart } from "./start-quick-start.js";
 
 // Several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
 const KEY = "sbk_the_first_of_the_emulator";
-const BLOCKS = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8")).blocks.filter(
-  ({ heading }) => heading === "A receiver and the emulator",
-);
-
-/** The block that holds this. */
-function block(holding: string): string {
-  const found = BLOCKS.find(({ code }) => code.includes(holding));
-  if (found === undefined) throw new Error(`no block with ${holding}`);
-  return found.code;
-}
+const block = (holding: string): string => readDocument("docs/emulator.md").block(holding).code;
 
 test("a receiver is registered at the emulator as it is typed, and gets a signal and a month of them", async () => {
-  expect(block("signalbox emulator")).toContain("--allow-loopback-http");
   const emulator = createEmulator({
     port: 0,
     accounts: [{ name: "Pro", tier: "pro", key: KEY }],

@@ -3,14 +3,17 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
+import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
-import { quickStartBlock } from "./quick-start.js";
 import { startQuickStart } from "./start-quick-start.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = "whsec_quick_start";
+
+/** The one block with this in it, as a reader would copy it. */
+const block = (holding: string, path = "docs/start.md"): string => readDocument(path).block(holding).code;
 
 /** Types it into a second terminal. */
 async function type(folder: string, port: number, command: string): Promise<string> {
@@ -28,13 +31,13 @@ const VARIANTS = [
   ["require() and Express 4", "app.cjs", `require("express")`, "express4"],
 ] as const;
 
-test.each(VARIANTS)("the quick start does what the README says, with %s", async (_, file, holding, express) => {
+test.each(VARIANTS)("the quick start does what the page says, with %s", async (_, file, holding, express) => {
   const folder = install({ express });
-  writeFileSync(join(folder, file), quickStartBlock("js", holding));
+  writeFileSync(join(folder, file), block(holding));
   const { port, lineWith } = await startQuickStart(folder, file, SECRET);
 
   // Signed by openssl and sent by curl: sender and receiver have no code in common.
-  const deliver = quickStartBlock("sh", "openssl");
+  const deliver = block("openssl");
   const [, fixture = ""] = /^body=(.*)$/m.exec(deliver) ?? [];
   const event = JSON.parse(readFileSync(join(folder, fixture), "utf8")) as { id: string; data: { title: string } };
   const handedOff = lineWith(`default/${event.id}`);
@@ -50,10 +53,10 @@ test.each(VARIANTS)("the quick start does what the README says, with %s", async 
 
 test("the quick start's second terminal sends a signal with the installed command", async () => {
   const folder = install({ express: "express" });
-  writeFileSync(join(folder, "app.mjs"), quickStartBlock("js", "import express"));
+  writeFileSync(join(folder, "app.mjs"), block("import express"));
   const { port, lineWith } = await startQuickStart(folder, "app.mjs", SECRET);
   const handedOff = lineWith("signal default/");
-  await type(folder, port, quickStartBlock("sh", "signalbox send"));
+  await type(folder, port, block("signalbox send"));
   expect(await handedOff).toMatch(/^signal default\/sig_\d+_\d+ \S/);
 });
 
@@ -64,7 +67,7 @@ const MODULES = [
 
 test.each(MODULES)("a quick start that is started twice says so in one line, with %s", async (_, file, holding) => {
   const folder = install({ express: "express" });
-  writeFileSync(join(folder, file), quickStartBlock("js", holding));
+  writeFileSync(join(folder, file), block(holding));
   await startQuickStart(folder, file, SECRET);
   const env = { ...process.env, SIGNALS_SECRET: SECRET, PORT: "0" };
   const second = promisify(execFile)(process.execPath, [file], { cwd: folder, env });
@@ -79,7 +82,7 @@ test.each(MODULES)(
   "a quick start without its secret says what to set, in one line, with %s",
   async (_, file, holding) => {
     const folder = install({ express: "express" });
-    writeFileSync(join(folder, file), quickStartBlock("js", holding));
+    writeFileSync(join(folder, file), block(holding));
     const env = { ...process.env, SIGNALS_SECRET: "", PORT: "0" };
     await expect(promisify(execFile)(process.execPath, [file], { cwd: folder, env })).rejects.toMatchObject({
       code: 1,

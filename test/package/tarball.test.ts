@@ -8,7 +8,8 @@ import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const PUBLISHED = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "fixtures", "package.json", "templates"];
+const DOCUMENTS = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "docs"];
+const PUBLISHED = [...DOCUMENTS, "dist", "fixtures", "package.json", "templates"];
 
 test("the tarball holds what a user needs and nothing else", () => {
   const { paths } = pack();

@@ -1,16 +1,15 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
-import { readMarkdown } from "../repo/markdown.js";
-import { install, REPOSITORY } from "./installed.js";
+import { readDocument } from "../repo/markdown.js";
+import { install } from "./installed.js";
 
 // Test runners of their own, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
-const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
-const blocks = README.blocks.filter(({ heading }) => heading === "Testing your handler");
+const { blocks } = readDocument("docs/testing.md");
 
 interface VitestReport {
   numTotalTests: number;
@@ -30,7 +29,7 @@ async function runWithVitest(sources: readonly string[]): Promise<VitestReport> 
   return JSON.parse(stdout) as VitestReport;
 }
 
-test("the README's examples of tests pass with vitest, on the packed package", async () => {
+test("the page's examples of tests pass with vitest, on the packed package", async () => {
   const examples = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
   expect(examples.length).toBeGreaterThan(3);
   const { numTotalTests, testResults } = await runWithVitest(examples);
@@ -50,7 +49,7 @@ test("a handler that fails turns such a test red at its waitForEvent, with what 
   expect(JSON.stringify(testResults)).toMatch(/is dead .*Error: no table/);
 });
 
-test("the README's example for the test runner of Node passes, in CommonJS", async () => {
+test("the page's example for the test runner of Node passes, in CommonJS", async () => {
   const [example, ...others] = blocks.filter(({ language }) => language === "js");
   expect(others).toEqual([]);
   const folder = install();

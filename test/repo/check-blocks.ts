@@ -56,7 +56,8 @@ export function checkBlocks(blocks: readonly CodeBlock[], language: "js" | "ts")
   ]);
   for (const block of blocks.filter((each) => each.language === language)) {
     const extension = /\brequire\(/.test(block.code) ? "cjs" : language;
-    files.set(`${ROOT}test/readme-line-${block.line}.${extension}`, { text: block.code, block });
+    const name = `${block.path.replaceAll(/\W/g, "-")}-${block.line}`;
+    files.set(`${ROOT}test/${name}.${extension}`, { text: block.code, block });
   }
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ES2023,
@@ -91,7 +92,7 @@ export function checkBlocks(blocks: readonly CodeBlock[], language: "js" | "ts")
     for (const { start, messageText } of found) {
       const line = (block?.line ?? 1) + source.getLineAndCharacterOfPosition(start ?? 0).line;
       const text = ts.flattenDiagnosticMessageText(messageText, " ");
-      mistakes.push(`${block === undefined ? name : "README.md"}:${line} ${text}`);
+      mistakes.push(`${block?.path ?? name}:${line} ${text}`);
     }
   }
   return mistakes;

@@ -2,15 +2,15 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { withBenchTables } from "../bench/report/readme.js";
+import { withBenchTables } from "../bench/report/tables.js";
 import { tablesOf, type BenchResult } from "../bench/run-parts.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const README = readFileSync(`${ROOT}README.md`, "utf8");
+const PAGE = readFileSync(`${ROOT}docs/speed.md`, "utf8");
 const RESULT = JSON.parse(readFileSync(`${ROOT}test/bench/result.json`, "utf8")) as BenchResult;
 
-test("the README's figures are those of the kept result, in the bench's own tables", async () => {
-  expect(await withBenchTables(README, tablesOf(RESULT))).toBe(README);
+test("the page's figures are those of the kept result, in the bench's own tables", async () => {
+  expect(await withBenchTables(PAGE, tablesOf(RESULT))).toBe(PAGE);
 });
 
 test("a short run of the bench gives figures for our server and for the baseline", () => {

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import { expect, test } from "vitest";
@@ -9,16 +8,16 @@ import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { callCli } from "../cli/call-cli.js";
 import { ndjson } from "../cli/run-cli.js";
-import { codeIn, readMarkdown } from "./markdown.js";
+import { codeIn, DOCUMENTS, readDocument } from "./markdown.js";
 
-const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
+const PAGE = readDocument("docs/cli.md");
 
 interface Row {
   name: string;
   ok: boolean;
 }
 
-const tables = README.tablesUnder("The command line");
+const tables = PAGE.tablesUnder("The command line");
 const namesOfCommands = (tables[0] ?? []).map(([name]) => codeIn(name));
 const sorted = (names: readonly string[]): string[] => [...names].sort();
 
@@ -30,7 +29,7 @@ async function commandsOf(...args: string[]): Promise<string[]> {
   return names.filter((name) => name !== "help");
 }
 
-test("the README lists the commands that there are", async () => {
+test("the page lists the commands that there are", async () => {
   const commands: string[] = [];
   for (const name of await commandsOf()) {
     const inner = await commandsOf(name);
@@ -40,8 +39,8 @@ test("the README lists the commands that there are", async () => {
   expect(sorted(namesOfCommands)).toEqual(sorted(commands));
 });
 
-test("each flag that the README types is a flag of that command", async () => {
-  const lines = README.blocks
+test("each flag that a document types is a flag of that command", async () => {
+  const lines = DOCUMENTS.flatMap((path) => readDocument(path).blocks)
     .filter(({ language }) => language === "sh")
     .flatMap(({ code }) => code.split("\n"))
     .filter((line) => line.includes("npx signalbox "));
@@ -53,7 +52,7 @@ test("each flag that the README types is a flag of that command", async () => {
   expect(typed.length).toBeGreaterThan(3);
   for (const { command, flag } of typed) expect(await helpOf(...command), command.join(" ")).toContain(`${flag} `);
 
-  const named = [...README.section("The command line").matchAll(/`(--[a-z-]+)/g)].map((match) => match[1] ?? "");
+  const named = [...PAGE.section("The command line").matchAll(/`(--[a-z-]+)/g)].map((match) => match[1] ?? "");
   const help = (await Promise.all(namesOfCommands.map((name) => helpOf(...name.split(" "))))).join("\n");
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((flag) => !new RegExp(`${flag}\\b`).test(help))).toEqual([]);
@@ -64,8 +63,8 @@ const SKIPPING: readonly (readonly [words: string, parser: RequestHandler])[] = 
   ["signals --skip too-many", express.raw({ type: () => true, limit: "256kb" })],
 ];
 
-test.each(SKIPPING)("the replay that the README fits to another parser passes behind it: %s", async (words, parser) => {
-  const { code = "" } = README.blocks.find((block) => block.code.includes(words)) ?? {};
+test.each(SKIPPING)("the replay that the page fits to another parser passes behind it: %s", async (words, parser) => {
+  const { code } = readDocument("docs/check.md").block(words);
   const skipped = [...code.matchAll(/--skip '?([^\s']+)'?/g)].map((match) => match[1] ?? "");
   expect(skipped).not.toEqual([]);
   const receiver = createReceiver({ secrets: "s", store: memoryStore(), onSignal: () => undefined, logger: false });
@@ -92,6 +91,6 @@ test.each(SKIPPING)("the replay that the README fits to another parser passes be
   }
 });
 
-test("the README lists the exit codes that there are", () => {
+test("the page lists the exit codes that there are", () => {
   expect((tables[1] ?? []).map(([code]) => Number(code))).toEqual(Object.values(EXIT));
 });

@@ -4,21 +4,21 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 import { clientClock, resolveClientOptions } from "../../src/client/client-options.js";
 import { createClient } from "../../src/client/index.js";
-import { codeIn, readMarkdown } from "./markdown.js";
+import { codeIn, readDocument } from "./markdown.js";
 import { at, knownOptions, nest } from "./options.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
-const README = readMarkdown(read("README.md"));
+const PAGE = readDocument("docs/client.md");
 
 const BASE_URL = "https://service.example/v1";
-const rowsUnder = (heading: string): string[][] => README.tablesUnder(heading)[0] ?? [];
+const rowsUnder = (heading: string): string[][] => PAGE.tablesUnder(heading)[0] ?? [];
 const OPTIONS = rowsUnder("Options of the client").map(([name, value]) => ({ name: codeIn(name), value: value ?? "" }));
 const sorted = (names: Iterable<string>): string[] => [...names].sort();
 
 const resolve = (over: object): unknown => resolveClientOptions({ baseUrl: BASE_URL, ...over });
 
-test("the README lists the options that createClient knows", () => {
+test("the page lists the options that createClient knows", () => {
   const known = ["", "retry."].flatMap((group) => {
     const names = knownOptions(() => resolve(nest(`${group}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`, 1)));
     return names.map((name) => `${group}${name}`);
@@ -26,7 +26,7 @@ test("the README lists the options that createClient knows", () => {
   expect(sorted(OPTIONS.map(({ name }) => name))).toEqual(sorted(known.filter((name) => name !== "retry")));
 });
 
-test("the README's defaults of the client are the code's", () => {
+test("the page's defaults of the client are the code's", () => {
   const config = resolveClientOptions({ baseUrl: BASE_URL });
   const literal = OPTIONS.filter(({ value }) => /^`\d+`$/.test(value));
   expect(literal.length).toBeGreaterThan(5);
@@ -47,14 +47,14 @@ test("the README's defaults of the client are the code's", () => {
   expect([readApiKey, userAgent, clock, random]).toEqual([null, null, clientClock, Math.random]);
 });
 
-test("the README lists the members of a client", () => {
+test("the page lists the members of a client", () => {
   const listed = rowsUnder("Calling the service").flatMap(([names]) =>
     [...(names ?? "").matchAll(/`(\w+)\(/g)].map((match) => match[1] ?? ""),
   );
   expect(sorted(listed)).toEqual(sorted(Object.keys(createClient({ baseUrl: BASE_URL }))));
 });
 
-test("the README has a row for each kind of a failed call, and for no other", () => {
+test("the page has a row for each kind of a failed call, and for no other", () => {
   const source = ts.createSourceFile("x.ts", read("src/client/client-error.ts"), ts.ScriptTarget.ES2023, true);
   const union = source.statements.filter(ts.isTypeAliasDeclaration).find(({ name }) => name.text === "ClientErrorKind");
   const kinds = [...(union?.getText().matchAll(/"(\w+)"/g) ?? [])].map((match) => match[1] ?? "");

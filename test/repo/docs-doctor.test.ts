@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EXAMINATIONS } from "../../src/cli/commands/doctor/examinations.js";
-import { codeIn, readMarkdown } from "./markdown.js";
+import { codeIn, readDocument } from "./markdown.js";
 
-const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
+const PAGE = readDocument("docs/doctor.md");
 const HEADING = "What is wrong: `doctor`";
-const [groups = [], findings = []] = README.tablesUnder(HEADING);
+const [groups = [], findings = []] = PAGE.tablesUnder(HEADING);
 
-test("the README lists the groups of what doctor looks at, in their order", () => {
+test("the page lists the groups of what doctor looks at, in their order", () => {
   const existing = [...new Set(EXAMINATIONS.map(({ group }) => group))];
   expect(groups.map(([name]) => name)).toEqual(existing);
 });
 
 const ids = findings.map(([id]) => codeIn(id) ?? "");
 
-test("the README lists every finding of doctor, and no other", () => {
+test("the page lists every finding of doctor, and no other", () => {
   const code = ["commands/doctor", "diagnosis"]
     .map((name) => new URL(`../../src/cli/${name}/`, import.meta.url))
     .flatMap((folder) => readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8")))
@@ -23,8 +23,8 @@ test("the README lists every finding of doctor, and no other", () => {
   expect(new Set([...made].map((match) => match[1]))).toEqual(new Set(ids));
 });
 
-test("the README's example holds findings that there are, under their groups", () => {
-  const example = README.blocks.find(({ heading, language }) => heading === HEADING && language === "text")?.code ?? "";
+test("the page's example holds findings that there are, under their groups", () => {
+  const example = PAGE.blocks.find(({ heading, language }) => heading === HEADING && language === "text")?.code ?? "";
   const shown = [...example.matchAll(/\[(\w+)\]/g)].map((match) => match[1] ?? "");
   expect(shown.length).toBeGreaterThan(10);
   expect(shown.filter((id) => !ids.includes(id))).toEqual([]);

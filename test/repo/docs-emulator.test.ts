@@ -1,16 +1,15 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import { resolveEmulatorOptions } from "../../src/emulator/instance/options.js";
-import { codeIn, readMarkdown } from "./markdown.js";
+import { codeIn, readDocument } from "./markdown.js";
 import { knownOptions } from "./options.js";
 
-const README = readMarkdown(readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
+const PAGE = readDocument("docs/emulator.md");
 
-const rowsUnder = (heading: string): string[][] => README.tablesUnder(heading)[0] ?? [];
+const rowsUnder = (heading: string): string[][] => PAGE.tablesUnder(heading)[0] ?? [];
 
-test("the README lists every assumption as it stands in the code, in its order", () => {
+test("the page lists every assumption as it stands in the code, in its order", () => {
   const listed = rowsUnder("What it assumes").map(([name, value, allowed, about, reason]) => [
     codeIn(name),
     codeIn(value),
@@ -29,8 +28,8 @@ test("the README lists every assumption as it stands in the code, in its order",
   expect(listed).toEqual(assumed);
 });
 
-test("the README lists the emulator's fixed assumptions, in the code's order", () => {
-  const listed = (README.tablesUnder("What it assumes")[1] ?? []).map(([name, ...rest]) => [codeIn(name), ...rest]);
+test("the page lists the emulator's fixed assumptions, in the code's order", () => {
+  const listed = (PAGE.tablesUnder("What it assumes")[1] ?? []).map(([name, ...rest]) => [codeIn(name), ...rest]);
   const assumed = Object.entries(FIXED_ASSUMPTIONS).map(([name, { is, reason }]) => [name, is, reason]);
   expect(listed.length).toBeGreaterThan(10);
   expect(listed).toEqual(assumed);
@@ -38,7 +37,7 @@ test("the README lists the emulator's fixed assumptions, in the code's order", (
   expect(names.filter((name) => name !== undefined && name in ASSUMPTIONS)).toEqual([]);
 });
 
-test("the README lists the options that createEmulator knows, with their defaults", () => {
+test("the page lists the options that createEmulator knows, with their defaults", () => {
   const rows = rowsUnder("Options of the emulator");
   const known = knownOptions(() => resolveEmulatorOptions({ xxxxxxxxxxxxxxxx: 1 } as object));
   expect(rows.map(([name]) => codeIn(name)).sort()).toEqual(known.sort());

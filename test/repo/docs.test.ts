@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { afterEach, expect, test, vi } from "vitest";
@@ -14,23 +14,29 @@ import * as testing from "../../src/testing/index.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { tempFolder } from "../unit/temp-folder.js";
 import { checkBlocks } from "./check-blocks.js";
-import { anchorOf, codeIn, readMarkdown } from "./markdown.js";
+import { anchorOf, codeIn, DOCUMENTS, readDocument } from "./markdown.js";
 import { at, knownOptions, nest } from "./options.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
-const README = readMarkdown(read("README.md"));
+const RECEIVER = readDocument("docs/receiver.md");
+const TESTING = readDocument("docs/testing.md");
+const ERRORS = readDocument("docs/errors.md");
 const MANIFEST = JSON.parse(read("package.json")) as {
   version: string;
   engines: { node: string };
+  files: string[];
   exports: Record<string, string>;
 };
+
+const BLOCKS = DOCUMENTS.flatMap((path) => readDocument(path).blocks);
 
 const SECRET = "whsec_test";
 const minimal = (): ReceiverOptions => ({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined });
 
-const tableUnder = (heading: string, index = 0): string[][] => README.tablesUnder(heading)[index] ?? [];
-const namesUnder = (heading: string, index = 0): string[] => tableUnder(heading, index).map(([name]) => codeIn(name));
+const tableUnder = (heading: string, index = 0, page = RECEIVER): string[][] => page.tablesUnder(heading)[index] ?? [];
+const namesUnder = (heading: string, index = 0, page = RECEIVER): string[] =>
+  tableUnder(heading, index, page).map(([name]) => codeIn(name));
 const sorted = (names: Iterable<string>): string[] => [...names].sort();
 
 /** The statements of a source, for what has no form at run time. */
@@ -47,17 +53,17 @@ function setAt(root: Record<string, unknown>, path: string, value: unknown): voi
 
 afterEach(() => vi.restoreAllMocks());
 
-test("the README has a heading for each error code and for no other", () => {
+test("the page of errors has a heading for each error code and for no other", () => {
   const union = statementsOf("src/errors.ts").find(ts.isTypeAliasDeclaration);
   const codes = union?.getText().match(/"\w+"/g) ?? [];
-  const headings = README.headings.filter(({ level, text }) => level === 3 && text.startsWith("`"));
+  const headings = ERRORS.headings.filter(({ level, text }) => level === 2 && text.startsWith("`"));
   expect(codes.length).toBeGreaterThan(10);
   expect(sorted(headings.map(({ text }) => codeIn(text)))).toEqual(
     sorted(codes.map((code) => code.replaceAll('"', ""))),
   );
 });
 
-test("the README lists the options that createReceiver knows", () => {
+test("the page lists the options that createReceiver knows", () => {
   const documented = namesUnder("Options");
   const groups = ["", "maxQueued.", "handoff.", "handoff.backoff.", "retention."];
   const known = groups.flatMap((group) => {
@@ -68,7 +74,7 @@ test("the README lists the options that createReceiver knows", () => {
   expect(sorted(documented)).toEqual(sorted(known.filter((name) => !withMembers.has(name))));
 });
 
-test("the README's defaults are the code's", () => {
+test("the page's defaults are the code's", () => {
   vi.spyOn(Math, "random").mockReturnValue(1);
   const config = resolveOptions(minimal());
   const { backoff } = config.handoff;
@@ -104,14 +110,14 @@ test("the README's defaults are the code's", () => {
   }
 });
 
-test("the README lists the options that sqliteStore knows", () => {
+test("the page lists the options that sqliteStore knows", () => {
   const known = knownOptions(() => sqliteStore({ path: "signals.db", xxxxxxxx: 1 } as never));
   expect(sorted(namesUnder("Options", 1))).toEqual(sorted(known));
   expect(tableUnder("Options", 1).map(([, value]) => value)).toEqual(["required", "`false`", "`false`"]);
   expect(sqliteStore("signals.db").shared).toBe(false);
 });
 
-test("the README lists the members of a receiver and of its inbox", () => {
+test("the page lists the members of a receiver and of its inbox", () => {
   const receiver = createReceiver({ ...minimal(), logger: false });
   const names = namesUnder("The receiver").map((name) => name.replace(/\(.*$/, ""));
   const members = Reflect.ownKeys(receiver).map((key) =>
@@ -126,7 +132,7 @@ test("the README lists the members of a receiver and of its inbox", () => {
   expect(documented).toEqual([...new Set(declared)]);
 });
 
-test("the README lists the fields of health and stats", async () => {
+test("the page lists the fields of health and stats", async () => {
   const store = sqliteStore(join(tempFolder(), "signals.db"));
   const receiver = createReceiver({ ...minimal(), store, logger: false });
   await receiver.start();
@@ -159,7 +165,7 @@ test("the README lists the fields of health and stats", async () => {
   expect(Object.keys(stats)).toEqual(expect.arrayContaining([...both, ...EVENT_STATES]));
 });
 
-test("the README lists the fields of a hand-off", async () => {
+test("the page lists the fields of a hand-off", async () => {
   const handedOff = new Promise<Handoff>((resolveHandoff) => {
     const onSignal = (_signal: unknown, handoff: Handoff) => resolveHandoff(handoff);
     void receiveOnce({ ...minimal(), onSignal });
@@ -176,7 +182,7 @@ async function receiveOnce(options: ReceiverOptions): Promise<void> {
   await receiver.close();
 }
 
-test("the README lists the events of receiver.on, and what each carries", () => {
+test("the page lists the events of receiver.on, and what each carries", () => {
   const map = statementsOf("src/receiver/receiver-events.ts")
     .filter(ts.isInterfaceDeclaration)
     .find(({ name }) => name.text === "ReceiverEventMap");
@@ -202,11 +208,11 @@ const refusals = Object.entries<Rejection>(REJECTIONS).map(([code, { status }]) 
 test("both tables of answers list each refusal with its status", () => {
   const answers = tableUnder("What the sender gets back").filter(([, status]) => status !== "200");
   expect(sorted(answers.map(([, status, code]) => `${status} ${codeIn(code)}`))).toEqual(sorted(refusals));
-  const mends = tableUnder("Answer codes");
+  const mends = tableUnder("Answer codes", 0, ERRORS);
   expect(sorted(mends.map(([code, status]) => `${status} ${codeIn(code)}`))).toEqual(sorted(refusals));
 });
 
-test("the headers in the README are sent with these refusals and no others", () => {
+test("the headers in the table are sent with these refusals and no others", () => {
   const codesWith = (name: string, value?: string): string[] =>
     Object.entries<Rejection>(REJECTIONS)
       .filter(([, { headers }]) => headers?.[name] !== undefined && headers[name] === (value ?? headers[name]))
@@ -220,7 +226,7 @@ test("the headers in the README are sent with these refusals and no others", () 
   expect(codesWith("Allow", "POST")).toEqual(codes((row) => row[2]?.includes("`Allow: POST`") === true));
 });
 
-test("the bodies that the README promises with a 200 are sent", async () => {
+test("the bodies that the page promises with a 200 are sent", async () => {
   const receiver = createReceiver({ ...minimal(), logger: false });
   await receiver.start();
   const event = signalEvent();
@@ -236,11 +242,11 @@ test("the bodies that the README promises with a 200 are sent", async () => {
   expect(promised.map(([, , body]) => codeIn(body))).toEqual(bodies);
 });
 
-test("the README lists what signalbox/testing has", () => {
-  const listed = namesUnder("Testing your handler").map((name) => name.replace(/\(.*$/, ""));
+test("the page lists what signalbox/testing has", () => {
+  const listed = namesUnder("Testing your handler", 0, TESTING).map((name) => name.replace(/\(.*$/, ""));
   expect(sorted(listed)).toEqual(sorted(Object.keys(testing)));
   const members = [
-    ...(tableUnder("Testing your handler").find(([name]) => name?.includes("testReceiver"))?.[1] ?? "")
+    ...(tableUnder("Testing your handler", 0, TESTING).find(([name]) => name?.includes("testReceiver"))?.[1] ?? "")
       .split("Gives")[1]!
       .matchAll(/`(\w+)`/g),
   ].map((match) => match[1]);
@@ -251,27 +257,29 @@ test("the README lists what signalbox/testing has", () => {
   expect(sorted([...(members as string[]), "[Symbol.asyncDispose]"])).toEqual(sorted(declared as string[]));
 });
 
-test("the README names the entry points of the package, and uses no other", () => {
+test("the pages name the entry points of the package, and no document uses another", () => {
   const entries = Object.entries(MANIFEST.exports).filter(([, target]) => target.endsWith(".js"));
   const existing = sorted(entries.map(([entry]) => `signalbox${entry.slice(1)}`));
-  const listed = /^Entry points: ([^.]*)\.$/m.exec(README.section("Testing your handler"))?.[1] ?? "";
+  const listed = /^Entry points: ([^.]*)\.$/m.exec(TESTING.lines.join("\n"))?.[1] ?? "";
   expect(sorted([...listed.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ""))).toEqual(existing);
-  const used = README.blocks.flatMap(({ code }) => [...code.matchAll(/["'](signalbox(?:\/[\w/]+)?)["']/g)]);
+  const used = BLOCKS.flatMap(({ code }) => [...code.matchAll(/["'](signalbox(?:\/[\w/]+)?)["']/g)]);
   expect(used.length).toBeGreaterThan(10);
   expect(used.map((match) => match[1] ?? "").filter((name) => !existing.includes(name))).toEqual([]);
 });
 
-test("the versions that the README requires are those of package.json", () => {
-  expect(`>=${/Node ([\d.]+) or later/.exec(README.section("Requirements"))?.[1]}`).toBe(MANIFEST.engines.node);
+test("the versions that the page requires are those of package.json", () => {
+  expect(`>=${/Node ([\d.]+) or later/.exec(readDocument("docs/installing.md").lines.join(" "))?.[1]}`).toBe(
+    MANIFEST.engines.node,
+  );
 });
 
-test("each block of JavaScript and TypeScript in the README is sound", { timeout: 60_000 }, () => {
-  expect(README.blocks.filter(({ language }) => language === "js" || language === "ts").length).toBeGreaterThan(12);
-  expect(checkBlocks(README.blocks, "js")).toEqual([]);
-  expect(checkBlocks(README.blocks, "ts")).toEqual([]);
+test("each block of JavaScript and TypeScript in the documents is sound", { timeout: 60_000 }, () => {
+  expect(BLOCKS.filter(({ language }) => language === "js" || language === "ts").length).toBeGreaterThan(12);
+  expect(checkBlocks(BLOCKS, "js")).toEqual([]);
+  expect(checkBlocks(BLOCKS, "ts")).toEqual([]);
 });
 
-test("the README lists each property that an event must have, and no other", () => {
+test("the page lists each property that an event must have, and no other", () => {
   const listed = [0, 1].flatMap((index) => namesUnder("What an event must have", index));
   const event: Record<string, unknown> = { ...signalEvent() };
   expect(parseEvent(Buffer.from(JSON.stringify(event)))).toMatchObject({ kind: "known" });
@@ -288,35 +296,44 @@ test("the README lists each property that an event must have, and no other", () 
   expect(parseEvent(Buffer.from(JSON.stringify(bare)))).toMatchObject({ kind: "known" });
 });
 
-test("the README's contents list each section that comes after them, in order", () => {
-  const sections = README.headings.filter(({ level }) => level === 2).map(({ text }) => text);
-  const listed = [...README.section("Contents").matchAll(/^- \[(.+?)\]\(#(.+?)\)/gm)];
-  expect(listed.map((match) => match[1])).toEqual(sections.slice(sections.indexOf("Contents") + 1));
-  expect(listed.map((match) => match[2])).toEqual(listed.map((match) => anchorOf(match[1] ?? "")));
+test("the index of the pages lists each page once", () => {
+  const index = readDocument("docs/README.md").links.map((link) => `docs/${link}`);
+  expect(sorted(index)).toEqual(DOCUMENTS.filter((path) => /^docs\/[a-z]/.test(path)));
 });
 
-const DOCUMENTS = ["README.md", "src/README.md", "CHANGELOG.md", "fixtures/README.md"];
-
-test.each(DOCUMENTS)("the links in %s lead somewhere", (path) => {
-  const broken = readMarkdown(read(path)).links.filter((link) => {
-    if (link.startsWith("https:")) return false;
-    const [file, anchor] = link.split("#");
-    const target = file === "" ? path : resolve(dirname(`${ROOT}${path}`), file ?? "").slice(ROOT.length);
-    if (!existsSync(`${ROOT}${target}`)) return true;
-    if (anchor === undefined) return false;
-    return !readMarkdown(read(target)).headings.some(({ text }) => anchorOf(text) === anchor);
+test("the README and the pages are short", () => {
+  const tooLong = DOCUMENTS.filter((path) => path !== "CHANGELOG.md").filter((path) => {
+    const most = path === "README.md" ? 200 : 300;
+    return readDocument(path).lines.length - 1 > most;
   });
+  expect(tooLong).toEqual([]);
+});
+
+test("each link leads to a file and a heading that exist, in the package too", () => {
+  const isPacked = (target: string): boolean =>
+    /^(README\.md|LICENSE)$/.test(target) || MANIFEST.files.some((path) => `${target}/`.startsWith(`${path}/`));
+  const brokenIn = (path: string): string[] =>
+    readDocument(path).links.filter((link) => {
+      if (link.startsWith("https:")) return false;
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? path : join(dirname(path), file);
+      if (!existsSync(`${ROOT}${target}`) || (isPacked(path) && !isPacked(target))) return true;
+      return anchor !== undefined && !readDocument(target).headings.some(({ text }) => anchorOf(text) === anchor);
+    });
+  const broken = [...DOCUMENTS, "src/README.md", "fixtures/README.md"].flatMap((path) =>
+    brokenIn(path).map((link) => `${path}: ${link}`),
+  );
   expect(broken).toEqual([]);
 });
 
 test("the changelog's newest release is this version", () => {
-  const sections = readMarkdown(read("CHANGELOG.md")).headings.filter(({ level }) => level === 2);
+  const sections = readDocument("CHANGELOG.md").headings.filter(({ level }) => level === 2);
   const newest = sections.map(({ text }) => text).find((text) => text !== "[Unreleased]");
   expect(newest).toMatch(new RegExp(`^\\[${MANIFEST.version.replaceAll(".", "\\.")}\\] - \\d{4}-\\d{2}-\\d{2}$`));
 });
 
 test("the map of the code names the folders and files that there are", () => {
-  const map = readMarkdown(read("src/README.md"));
+  const map = readDocument("src/README.md");
   const rows = map.tablesUnder("The folders")[0] ?? [];
   const folders = rows.map(([name]) => codeIn(name)).filter((name) => name.endsWith("/"));
   const existing = readdirSync(`${ROOT}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -1,5 +1,20 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+const ROOT = new URL("../../", import.meta.url);
+const TOP = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+
+/** All documents for users, by their paths in the repository. */
+export const DOCUMENTS: readonly string[] = [
+  ...TOP.filter((name) => existsSync(new URL(name, ROOT))),
+  ...readdirSync(new URL("docs", ROOT))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
 /** A fenced block of code, with the heading it stands under. */
 export interface CodeBlock {
+  /** The document's path in the repository. */
+  path: string;
   language: string;
   code: string;
   heading: string;
@@ -9,8 +24,11 @@ export interface CodeBlock {
 
 /** The parts of a Markdown document that the tests use. */
 export interface MarkdownDocument {
+  lines: readonly string[];
   headings: { level: number; text: string }[];
   blocks: CodeBlock[];
+  /** The one block with this in it. */
+  block(holding: string): CodeBlock;
   /** The rows of each table under a heading, without the head; cells as plain text. */
   tablesUnder(heading: string): string[][][];
   /** The text from a heading to the next of its level or above, blocks and all. */
@@ -19,8 +37,9 @@ export interface MarkdownDocument {
   links: string[];
 }
 
-export function readMarkdown(text: string): MarkdownDocument {
-  const lines = text.split("\n");
+/** @param path in the repository */
+export function readDocument(path: string): MarkdownDocument {
+  const lines = readFileSync(new URL(path, ROOT), "utf8").split("\n");
   const headings: { level: number; text: string; line: number }[] = [];
   const blocks: CodeBlock[] = [];
   const prose: string[] = [];
@@ -29,7 +48,8 @@ export function readMarkdown(text: string): MarkdownDocument {
     const fence = /^```(\w*)$/.exec(line);
     if (fence !== null) {
       if (open === null) {
-        open = { language: fence[1] ?? "", code: "", heading: headings.at(-1)?.text ?? "", line: index + 2 };
+        const heading = headings.at(-1)?.text ?? "";
+        open = { path, language: fence[1] ?? "", code: "", heading, line: index + 2 };
       } else {
         blocks.push(open);
         open = null;
@@ -42,12 +62,12 @@ export function readMarkdown(text: string): MarkdownDocument {
       if (heading !== null) headings.push({ level: heading[1]?.length ?? 0, text: heading[2] ?? "", line: index });
     }
   }
-  if (open !== null) throw new Error(`the block at line ${open.line} is not closed`);
+  if (open !== null) throw new Error(`the block at ${path}:${open.line} is not closed`);
 
   function section(heading: string): string {
     const at = headings.findIndex((each) => each.text === heading);
     const from = headings[at];
-    if (from === undefined) throw new Error(`there is no heading "${heading}"`);
+    if (from === undefined) throw new Error(`${path} has no heading "${heading}"`);
     const end = headings.slice(at + 1).find((each) => each.level <= from.level)?.line ?? lines.length;
     return lines.slice(from.line + 1, end).join("\n");
   }
@@ -56,13 +76,19 @@ export function readMarkdown(text: string): MarkdownDocument {
   function ownText(heading: string): string[] {
     const at = headings.findIndex((each) => each.text === heading);
     const from = headings[at];
-    if (from === undefined) throw new Error(`there is no heading "${heading}"`);
+    if (from === undefined) throw new Error(`${path} has no heading "${heading}"`);
     return lines.slice(from.line + 1, headings[at + 1]?.line ?? lines.length);
   }
 
   return {
+    lines,
     headings,
     blocks,
+    block: (holding) => {
+      const [found, ...others] = blocks.filter(({ code }) => code.includes(holding));
+      if (found === undefined || others.length > 0) throw new Error(`${path} has not one block with ${holding}`);
+      return found;
+    },
     section,
     tablesUnder: (heading) => tablesIn(ownText(heading)),
     links: [...prose.join("\n").matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? ""),

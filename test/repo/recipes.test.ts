@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, expect } from "vitest";
 import { hasServer, testWith } from "../prerequisites.js";
-import { readMarkdown } from "./markdown.js";
+import { readDocument } from "./markdown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // Inside the project, so that the recipes find their clients.
 const FOLDER = `${ROOT}node_modules/.signalbox-recipes`;
-const README = readMarkdown(readFileSync(`${ROOT}README.md`, "utf8"));
+const BLOCKS = ["docs/recipes.md", "docs/idempotent-effects.md"].flatMap((path) => readDocument(path).blocks);
 
 beforeAll(() => mkdirSync(FOLDER, { recursive: true }));
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
@@ -20,8 +20,8 @@ afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
  * `script` does with it. The names of queues and streams get a suffix, so that nothing else on the broker is touched.
  */
 async function runRecipe(heading: string, script: string): Promise<unknown> {
-  const block = README.blocks.find((each) => each.heading === heading && each.language === "ts");
-  if (block === undefined) throw new Error(`the README has no recipe for ${heading}`);
+  const block = BLOCKS.find((each) => each.heading === heading && each.language === "ts");
+  if (block === undefined) throw new Error(`there is no recipe for ${heading}`);
   const name = `probe_${process.pid}`;
   const renamed = block.code.replaceAll('"signals"', `"${name}"`).replaceAll('"SIGNALS"', `"${name}"`);
   const code = renamed.replaceAll("signals.>", `${name}.>`).replaceAll("`signals.$", `\`${name}.$`);
@@ -133,7 +133,7 @@ testWith(await hasServer(4222))(
 testWith(await hasServer(5432))(
   "One effect for each signal: two consumers at once have one effect, and a failure none",
   async () => {
-    const schema = README.blocks.find(({ language }) => language === "sql")?.code ?? "";
+    const schema = BLOCKS.find(({ language }) => language === "sql")?.code ?? "";
     const script = `
     import pg from "pg";
     const admin = new pg.Client("postgres://postgres@127.0.0.1:5432/test");

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The values that an assumption can have. */
 export interface AllowedValues<Value> {
   schema: z.ZodType<Value>;
-  /** A description for the README and for errors, which say "expected" and this text. */
+  /** A description for docs/emulator.md and for errors, which say "expected" and this text. */
   text: string;
   /** The values, if there are few: an error suggests the most similar one. */
   words: readonly string[];

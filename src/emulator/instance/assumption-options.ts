@@ -6,23 +6,23 @@ import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js
 /** The assumptions that a user changes. */
 export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };
 
+const FACTORY = "createEmulator";
 const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(ASSUMPTIONS));
 
 /**
  * Returns every assumption, with the user's value or its default.
  *
- * @param factory the name of the function for the messages of errors
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function resolveAssumptions(chosen: AssumptionOptions, factory: string): Assumptions {
+export function resolveAssumptions(chosen: AssumptionOptions): Assumptions {
   const values: Record<string, unknown> = {};
   for (const [name, assumption] of TABLE) values[name] = assumption.default;
   for (const [name, value] of Object.entries(chosen)) {
     if (value === undefined) continue;
-    const assumption = assumptionOf(name, `${factory} has no option "assumptions.${name}".`);
+    const assumption = assumptionOf(name, `${FACTORY} has no option "assumptions.${name}".`);
     if (!isAllowed(assumption, value)) {
       throw invalidOption(
-        factory,
+        FACTORY,
         `assumptions.${name}`,
         `expected ${assumption.allowed.text}`,
         nearWord(assumption, value),
@@ -49,7 +49,7 @@ function typed(text: string, type: string): string | number | boolean {
   return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;
 }
 
-const LISTED = "The README lists all assumptions.";
+const LISTED = "docs/emulator.md lists all assumptions.";
 
 function assumptionOf(name: string, problem: string): Assumption<unknown> {
   const found = TABLE.get(name);

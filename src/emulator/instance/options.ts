@@ -28,7 +28,7 @@ export interface EmulatorOptions {
    * @default none
    */
   accounts?: readonly AccountOptions[] | undefined;
-  /** How the emulator behaves where the service's document does not define it. The README lists all assumptions. */
+  /** How the emulator behaves where the service's document does not define it. docs/emulator.md lists all assumptions. */
   assumptions?: AssumptionOptions | undefined;
   /** The only certificate authorities (PEM) to trust for webhook endpoints. @default those that Node trusts */
   ca?: string | undefined;
@@ -107,6 +107,6 @@ export function resolveEmulatorOptions(options: EmulatorOptions) {
     db,
     seed,
     startAtMs: startAt === undefined ? null : Date.parse(startAt),
-    assumptions: resolveAssumptions(assumptions ?? {}, FACTORY),
+    assumptions: resolveAssumptions(assumptions ?? {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { LoadReport } from "../load/generator.js";
 import type { OpenLoop } from "../load/open-loop.js";
 import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/readme.js";
+import type { BenchTable } from "../report/tables.js";
 import { serverNamed } from "../servers/catalogue.js";
 import { medians, spreads, type Spread } from "../statistics.js";
 import { runClosedLoopRound } from "./closed-loop-round.js";

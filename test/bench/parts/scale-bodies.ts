@@ -1,5 +1,5 @@
 import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/readme.js";
+import type { BenchTable } from "../report/tables.js";
 import { serverNamed } from "../servers/catalogue.js";
 import { medians, spreads } from "../statistics.js";
 import { runClosedLoopRound } from "./closed-loop-round.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { FillSpec } from "../load/fill-inbox.js";
 import { startProcess } from "../processes/start-process.js";
 import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/readme.js";
+import type { BenchTable } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
 import { medians, spreads } from "../statistics.js";
 import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";

@@ -1,6 +1,6 @@
 import type { LoadReport } from "../load/generator.js";
 import { describeMeasured, formatMebibytes, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/readme.js";
+import type { BenchTable } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
 import type { PartContext } from "./part-context.js";
 import { runServer } from "./run-server.js";

@@ -7,7 +7,7 @@ import {
   formatSpread,
   type Measured,
 } from "../report/format.js";
-import type { BenchTable } from "../report/readme.js";
+import type { BenchTable } from "../report/tables.js";
 import { findBaseline, serverNamed, type Server } from "../servers/catalogue.js";
 import { medianOrNull, medians, spreads } from "../statistics.js";
 import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";

@@ -1,6 +1,6 @@
 import { startProcess } from "../processes/start-process.js";
 import { describeMeasured, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/readme.js";
+import type { BenchTable } from "../report/tables.js";
 import { spreads } from "../statistics.js";
 import type { CallsSpec } from "../verification/calls.js";
 import { BARE_HMAC } from "../verification/bare-hmac.js";

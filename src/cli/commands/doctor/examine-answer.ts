@@ -38,7 +38,7 @@ const FAULTS_BY_CODE: readonly Fault[] = [
     pattern: /^(overloaded|ack_timeout|closing)$/,
     id: "receiver_busy",
     found: "the receiver is overloaded or closing",
-    fix: "Try again later. If this continues, check the receiver's log and its disk (README, Answer codes).",
+    fix: "Try again later. If this continues, check the receiver's log and its disk (docs/errors.md, Answer codes).",
   },
   {
     pattern: /^encoding_unsupported$/,

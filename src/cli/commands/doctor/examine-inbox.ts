@@ -172,7 +172,7 @@ function soundnessOf(db: Database.Database, path: string): Finding {
 
 function damaged(path: string, found: string): Finding {
   const fix =
-    "Stop the receiver, move the file and its -wal away, and restore a backup or start with a new file (README, store_corrupt).";
+    "Stop the receiver, move the file and its -wal away, and restore a backup or start with a new file (docs/errors.md, store_corrupt).";
   return problem("inbox_damaged", `${path} is damaged (${found.replaceAll(/\s+/g, " ")})`, fix);
 }
 

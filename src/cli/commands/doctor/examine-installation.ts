@@ -24,7 +24,7 @@ export function examineDriver({ surroundings }: Subject): Finding[] {
     surroundings.sqliteVersion();
   } catch (error) {
     if (isSignalboxError(error)) return [{ ...refusedWith("driver_crashes", error), blocks: true }];
-    const fix = "Run: npm rebuild better-sqlite3. README, Quick start, lists what a build needs.";
+    const fix = "Run: npm rebuild better-sqlite3. docs/installing.md lists what a build needs.";
     return [blocker("driver_broken", `better-sqlite3 ${version} does not load (${errorCode(error)})`, fix)];
   }
   return [ok("driver_version", `better-sqlite3 ${version}`)];

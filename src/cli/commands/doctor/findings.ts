@@ -2,7 +2,7 @@ import type { SignalboxError } from "../../../errors.js";
 
 export interface Finding {
   level: "ok" | "warning" | "problem";
-  /** It never changes, because programs may branch on it. README's table of findings lists all ids. */
+  /** It never changes, because programs may branch on it. docs/doctor.md lists all ids. */
   id: string;
   /** One line, without secrets and signatures. */
   found: string;

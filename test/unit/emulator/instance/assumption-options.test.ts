@@ -4,9 +4,8 @@ import { parseAssumption, resolveAssumptions } from "../../../../src/emulator/in
 import { ASSUMPTIONS, type Assumption } from "../../../../src/emulator/instance/assumptions.js";
 
 const TABLE: readonly (readonly [name: string, assumption: Assumption<unknown>])[] = Object.entries(ASSUMPTIONS);
-const FACTORY = "createEmulator";
 
-const resolve = (name: string, value: unknown) => () => resolveAssumptions({ [name]: value }, FACTORY);
+const resolve = (name: string, value: unknown) => () => resolveAssumptions({ [name]: value });
 const refusalOf = (name: string, value: unknown): string => {
   try {
     resolve(name, value)();
@@ -24,7 +23,7 @@ test.each(TABLE)(
     const others = [null, {}, [value], NaN, Infinity, -1, Symbol("x"), "zzzzzzzzzz,\n", "a".repeat(101), () => value];
     for (const other of [...others, typeof value === "string" ? 1 : String(value)]) {
       const line = `The option "assumptions.${name}" of createEmulator is invalid: expected ${allowed.text}. `;
-      expect(refusalOf(name, other)).toBe(`${line}The README lists every option.`);
+      expect(refusalOf(name, other)).toBe(`${line}docs/emulator.md lists every option.`);
     }
     for (const word of allowed.words) expect(() => parseAssumption(name, word)).not.toThrow();
     for (const word of allowed.words.filter((each) => each.length > 3 && !allowed.words.includes(each.slice(0, -1)))) {

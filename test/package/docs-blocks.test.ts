@@ -1,23 +1,21 @@
 import { execFile, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { readMarkdown } from "../repo/markdown.js";
-import { install, REPOSITORY } from "./installed.js";
+import { readDocument } from "../repo/markdown.js";
+import { install } from "./installed.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
-const README = readMarkdown(readFileSync(join(REPOSITORY, "README.md"), "utf8"));
 const ANY_PORT = new URL("any-port.mjs", import.meta.url).href;
 
-/** The one block under a heading that holds this, as JavaScript. */
-function block(heading: string, holding: string): string {
-  const [found, ...others] = README.blocks.filter((each) => each.heading === heading && each.code.includes(holding));
-  if (found === undefined || others.length > 0) throw new Error(`"${heading}" has not one block with ${holding}`);
+/** The one block of a page that holds this, as JavaScript. */
+function block(page: string, holding: string): string {
+  const found = readDocument(`docs/${page}.md`).block(holding);
   if (found.language !== "ts") return found.code;
   const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true };
   return ts.transpileModule(found.code, { compilerOptions }).outputText;
@@ -67,7 +65,7 @@ const RECEIVED = '{"received":true}';
 const EXPRESS = `import express from "express"; import { expressHandler } from "signalbox/express";`;
 
 test("in an app with express.json() first, the parser that keeps the bytes lets a signal in and a forgery not", async () => {
-  const code = block("In an app that has `express.json()` first", "captureRawBody");
+  const code = block("add-to-an-app", "captureRawBody");
   const found = await run(`${SURROUNDINGS}\n${code}\n${POST_BOTH}`);
   expect(found).toEqual({
     told: [
@@ -79,7 +77,7 @@ test("in an app with express.json() first, the parser that keeps the bytes lets 
 });
 
 test("in an app with express.json() first, a raw parser of the route's own does so too", async () => {
-  const code = block("In an app that has `express.json()` first", "express.raw(");
+  const code = block("add-to-an-app", "express.raw(");
   const found = await run(`${EXPRESS}\n${SURROUNDINGS}\nconst app = express();\n${code}\n${POST_BOTH}`);
   expect(found).toEqual({
     told: [
@@ -91,7 +89,7 @@ test("in an app with express.json() first, a raw parser of the route's own does 
 });
 
 test("the route for readiness answers 200 while deliveries are taken and 503 when they are not", async () => {
-  const code = block("Running it", "/ready");
+  const code = block("running", "/ready");
   const found = await run(`${EXPRESS}\n${SURROUNDINGS}\nconst app = express();\n${code}
     const server = app.listen(0);
     const url = \`http://127.0.0.1:\${server.address().port}/ready\`;
@@ -112,7 +110,7 @@ test("on node:http the listener takes a signal", async () => {
     await waitForEvent(receiver, event.id);
     process.send({ told, signals: signals.length }, () => process.exit());
   });`;
-  writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("On `node:http`", "nodeHandler")}`);
+  writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("add-to-an-app", "nodeHandler")}`);
   const child = fork(file, {
     cwd: folder,
     execArgv: ["--import", ANY_PORT],
@@ -126,7 +124,7 @@ test("on node:http the listener takes a signal", async () => {
 });
 
 test("the adapter for any other framework answers as the receiver does, and keeps the limits while it reads", async () => {
-  const code = block("In any other framework", "async function receive(");
+  const code = block("add-to-an-app", "async function receive(");
   const found = await run(`${SURROUNDINGS}\n${code}
     const url = "http://localhost/webhooks/signals";
     const post = async (init) => tell(await receive(new Request(url, { duplex: "half", ...init })));
@@ -170,7 +168,7 @@ test("the adapter for any other framework answers as the receiver does, and keep
 });
 
 test("the example of a hand-off passes the key on, and tells what may work later from what never will", async () => {
-  writeFileSync(join(folder, "handler.mjs"), block("Handing off", "https://queue.example/jobs"));
+  writeFileSync(join(folder, "handler.mjs"), block("hand-off", "https://queue.example/jobs"));
   const found = await run(`
     import { signalEvent, testReceiver, waitForEvent } from "signalbox/testing";
     import { onSignal } from "./handler.mjs";
@@ -205,7 +203,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   "shutting down on %s lets the callback that runs come back, and exits 0",
   async (name) => {
     const file = join(folder, "block.mjs");
-    const code = block("Running it", "process.once(");
+    const code = block("running", "process.once(");
     writeFileSync(
       file,
       `${EXPRESS}
@@ -247,7 +245,7 @@ test("the receiver with a file of secrets starts without it, and takes what each
     import { signalEvent, signedDelivery } from "signalbox/testing";
     process.chdir(${JSON.stringify(folder)});
     console.log = () => {};
-    ${block("Secrets", "secretFile(")}
+    ${block("secrets", "secretFile(")}
     await receiver.start();
     const post = async (secret) => (await receiver.handle({ method: "POST", ...signedDelivery(signalEvent(), { secret }) })).status;
     const early = post("whsec_one");
@@ -285,7 +283,7 @@ test("the recipe for Kafka sends the bytes as received, under the delivery key",
     const producer = (config) => (calls.push(["producer", config]), { connect: note("connect"), send: note("send") });
     export const KafkaJS = { Kafka: class { producer = producer; } };`,
   );
-  writeFileSync(join(folder, "recipe.mjs"), block("Kafka", "producer.send("));
+  writeFileSync(join(folder, "recipe.mjs"), block("recipes", "producer.send("));
   const found = await run(`${HAND_OFF}
     import { calls } from "@confluentinc/kafka-javascript";
     const [[, config], [connected], [, { topic, messages: [{ key, value }] }]] = calls;
@@ -302,7 +300,7 @@ test("the recipe for Amazon SQS groups by product, and its deduplication id fits
     export class SendMessageCommand { constructor(input) { this.input = input; } }
     export class SQSClient { async send({ input }, { abortSignal }) { sent.push([input, abortSignal.aborted]); } }`,
   );
-  writeFileSync(join(folder, "recipe.mjs"), block("Amazon SQS", "SendMessageCommand"));
+  writeFileSync(join(folder, "recipe.mjs"), block("recipes", "SendMessageCommand"));
   const found = await run(`${HAND_OFF}
     import { sent } from "@aws-sdk/client-sqs";
     const long = signalEvent({ id: "x".repeat(255) });

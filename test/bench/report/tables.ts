@@ -14,15 +14,15 @@ const BEGIN = "<!-- bench -->";
 const END = "<!-- /bench -->";
 
 /**
- * The README with these tables between its two markers. The rest stays as it was.
+ * The page with these tables between its two markers. The rest stays as it was.
  *
  * @throws Error when the markers are missing
  */
-export async function withBenchTables(readme: string, tables: readonly BenchTable[]): Promise<string> {
-  const begin = readme.indexOf(BEGIN);
-  const end = readme.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`the README has no ${BEGIN} before a ${END}`);
-  return `${readme.slice(0, begin + BEGIN.length)}\n\n${await renderTables(tables)}\n\n${readme.slice(end)}`;
+export async function withBenchTables(page: string, tables: readonly BenchTable[]): Promise<string> {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin === -1 || end < begin) throw new Error(`the page has no ${BEGIN} before a ${END}`);
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${await renderTables(tables)}\n\n${page.slice(end)}`;
 }
 
 /** Markdown, formatted as `npm run format` would. */

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { DOCUMENTS, readDocument } from "./markdown.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+const QUICK_START = "test/package/quick-start.test.ts";
+const COMMANDS = "test/package/docs-commands.test.ts";
+const REPLAY = "test/repo/docs-cli.test.ts";
+const WALK_THROUGH = "test/package/emulator-walk-through.test.ts";
+
+/** For each block of commands in the documents, by its first line: the test that types it, or why none does. */
+const TYPED_BY: Readonly<Record<string, string>> = {
+  "npm install signalbox express": "needs the registry; test/package-matrix types it with the packed package",
+  "SIGNALS_SECRET=whsec_quick_start node app.js": "runs until it is stopped; the quick start's test starts the file",
+  "SIGNALS_SECRET=whsec_quick_start npx signalbox send traffic_breakout --url http://localhost:3000/webhooks/signals":
+    QUICK_START,
+  "body=node_modules/signalbox/fixtures/signals/traffic_breakout.json": QUICK_START,
+  "npx signalbox init my-receiver": "installs from the registry; test/templates makes the project with links",
+  "npx ./signalbox-0.1.0.tgz init trial --no-install --signalbox ./signalbox-0.1.0.tgz": "installs from the registry",
+  "npx signalbox init . --template add-on": COMMANDS,
+  "npx signalbox demo": COMMANDS,
+  "SIGNALS_SECRET=whsec_quick_start npx signalbox replay --url http://localhost:3000/webhooks/signals": COMMANDS,
+  "npx signalbox inbox discard --state quarantined --yes --db signals.db": COMMANDS,
+  "npx signalbox replay --url http://localhost:3000/webhooks/signals \\": REPLAY,
+  "npx signalbox replay --url http://localhost:3000/webhooks/signals --skip too-many": REPLAY,
+  "SIGNALS_SECRET=whsec_quick_start npx signalbox check http://localhost:3000/webhooks/signals": COMMANDS,
+  "npx signalbox check http://localhost:3000/webhooks/signals --strict --junit check.xml \\":
+    "needs Docker; test/cli/check restarts a receiver and counts what it accepted",
+  "npx signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db": COMMANDS,
+  "npx signalbox emulator --allow-loopback-http": "runs until it is stopped, on a port that may be taken",
+  "export SIGNALS_BASE_URL=http://127.0.0.1:4010/v1 SIGNALS_API_KEY=sbk_…": WALK_THROUGH,
+  "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,
+  "npx signalbox inbox ls --db signals.db --state dead": COMMANDS,
+};
+
+test("each block of commands in the documents is typed by a test, or has its reason above", () => {
+  const blocks = DOCUMENTS.flatMap((path) => readDocument(path).blocks).filter(({ language }) => language === "sh");
+  const first = new Set(blocks.map(({ code }) => code.split("\n")[0] ?? ""));
+  expect([...first].filter((line) => TYPED_BY[line] === undefined)).toEqual([]);
+  expect(Object.keys(TYPED_BY).filter((line) => !first.has(line))).toEqual([]);
+  const tests = Object.values(TYPED_BY).filter((by) => by.endsWith(".test.ts"));
+  expect(tests.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([]);
+});
+
+test("the README's app is that of the quick start", () => {
+  const [app, ...others] = readDocument("README.md").blocks.filter(({ language }) => language === "js");
+  expect(others).toEqual([]);
+  expect(app?.code).toBe(readDocument("docs/start.md").block("import express").code);
+});
