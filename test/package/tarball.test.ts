@@ -9,7 +9,7 @@ import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 const DOCUMENTS = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "docs"];
-const PUBLISHED = [...DOCUMENTS, "dist", "fixtures", "package.json", "templates"];
+const PUBLISHED = [...DOCUMENTS, "dist", "fixtures", "package.json", "src", "templates"];
 
 test("the tarball holds what a user needs and nothing else", () => {
   const { paths } = pack();

@@ -12,6 +12,8 @@ const WALK_THROUGH = "test/package/emulator-walk-through.test.ts";
 
 /** For each block of commands in the documents, by its first line: the test that types it, or why none does. */
 const TYPED_BY: Readonly<Record<string, string>> = {
+  "npm ci && npm run demo": "is the demo of the fresh clone, which test/cli/deliveries/demo.test.ts runs",
+  "npm run format": "changes the files; `npm run check` looks at the same",
   "npm install signalbox express": "needs the registry; test/package-matrix types it with the packed package",
   "SIGNALS_SECRET=whsec_quick_start node app.js": "runs until it is stopped; the quick start's test starts the file",
   "SIGNALS_SECRET=whsec_quick_start npx signalbox send traffic_breakout --url http://localhost:3000/webhooks/signals":
