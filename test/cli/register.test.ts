@@ -27,7 +27,15 @@ import { canMount, smallDisk } from "../faults/disk/small-disk.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen, serveReceiver } from "./serve-requests.js";
-import { answerJson, API_KEY, postVerification, refusal, registration, serveService } from "./serve-service.js";
+import {
+  answerJson,
+  API_KEY,
+  postVerification,
+  refusal,
+  registration,
+  serveChallenges,
+  serveService,
+} from "./serve-service.js";
 import { tempFiles } from "./temp-files.js";
 import { testWith } from "../prerequisites.js";
 
@@ -36,11 +44,12 @@ const SECRETS = ["whsec_shown_once_1", "whsec_shown_once_2"];
 
 const ONE = ["--types", "new_model"];
 
-/** Registers with secrets in this file. No output may hold a secret. */
+/** Registers a receiver with secrets in this file. No output may hold a secret. */
 async function registerInto(path: string, { access }: { access: string[] }, args: readonly string[] = ONE) {
-  const run = await callCli(["register", "--url", URL_OF_RECEIVER, "--secret-file", path, ...access, ...args]);
+  const url = await serveChallenges();
+  const run = await callCli(["register", "--url", url, "--secret-file", path, ...access, ...args]);
   expectNoSecretIn(run);
-  return run;
+  return { ...run, url };
 }
 
 /** Registers with secrets in a new file, or in one with this text and mode. */
@@ -62,12 +71,13 @@ function expectNoSecretIn({ stdout, stderr }: Pick<CliRun, "stdout" | "stderr">)
 test("one registration: its secret is in the file, its id and status are printed", async () => {
   const service = await serveService();
   const run = await register(["--types", "price_increased,new_model", "--types", " price_increased ,"], service);
-  expect(run).toMatchObject({ exitCode: 0, stdout: "wh_1  pending  2 signal types\n", secrets: `${SECRETS[0]}\n` });
-  expect(run.stderr).toContain(`the secret of wh_1 is in ${run.path};`);
+  expect(run).toMatchObject({ exitCode: 0, secrets: `${SECRETS[0]}\n` });
+  expect(run.lines[0]).toBe("wh_1  pending  2 signal types");
+  expect(run.stderr).toBe(`the secret of wh_1 is in ${run.path}\n`);
   expect(run.mode()).toBe(0o600);
   expect(run.beside).toEqual(["signals.secret"]);
   expect(service.asked()).toEqual([
-    { url: URL_OF_RECEIVER, locale: "en", signal_types: ["price_increased", "new_model"] },
+    { url: run.url, locale: "en", signal_types: ["price_increased", "new_model"] },
   ]);
   expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
 });
@@ -83,8 +93,9 @@ test("all types are two registrations of at most 30, each with a secret of its o
   expect(service.asked().flatMap(({ signal_types }) => signal_types)).toEqual(SIGNAL_TYPES);
   const rows = ndjson(run);
   expect(rows).toMatchObject([
-    { id: "wh_1", status: "pending", url: URL_OF_RECEIVER, secret_file: run.path },
-    { id: "wh_2", status: "pending", url: URL_OF_RECEIVER, secret_file: run.path },
+    { id: "wh_1", status: "pending", url: run.url, secret_file: run.path },
+    { id: "wh_2", status: "pending", url: run.url, secret_file: run.path },
+    { registrations: ["wh_1", "wh_2"], status: "unknown", found: null, fix: null },
   ]);
 });
 
@@ -180,7 +191,7 @@ test("the key and the address come from the environment or a file", async () => 
   const { access, requests } = await serveService();
   const [, baseUrl = ""] = access;
   const folder = tempFiles({ key: `${API_KEY}\n` });
-  const into = ["register", "--url", URL_OF_RECEIVER, ...ONE, "--secret-file", join(folder, "signals.secret")];
+  const into = ["register", "--url", await serveChallenges(), ...ONE, "--secret-file", join(folder, "signals.secret")];
   const command = (...args: string[]) => [...into, ...args];
   const env = { SIGNALS_BASE_URL: baseUrl, SIGNALS_API_KEY: API_KEY };
   expect(await callCli(command(), { env })).toMatchObject({ exitCode: 0 });
@@ -267,7 +278,7 @@ test("the first is registered and the second refused: what stands is kept, and t
   const left = words[words.indexOf("--types") + 1]?.split(",") ?? [];
   expect(left).toEqual(SIGNAL_TYPES.slice(30));
   const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
-  const typed = words.slice(1).map((word) => (word.startsWith("http://127.") ? (again.access[1] ?? "") : word));
+  const typed = words.slice(1).map((word) => (word.endsWith("/v1") ? (again.access[1] ?? "") : word));
   expect(await callCli(typed, { env: { SIGNALS_API_KEY: API_KEY } })).toMatchObject({ exitCode: 0 });
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });
@@ -539,7 +550,8 @@ test("a verification that is posted before the secret can be stored is answered 
   const run = await runCli(["register", "--url", url, "--all-types", "--secret-file", path, ...service.access]);
   expect(run).toMatchObject({ exitCode: 0 });
   expect(await Promise.all(verifications)).toEqual([true, true]);
-  expect(receiver.health()).toMatchObject({ verified: true, deliveries: { verified: 2, rejected: 0 } });
+  // Two of the service, and two of the command.
+  expect(receiver.health()).toMatchObject({ verified: true, deliveries: { verified: 4, rejected: 0 } });
   expect(readFileSync(path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });
 

@@ -36,17 +36,31 @@ export function refusal(code: string, message: string): Record<string, unknown> 
 
 type Answer = (asked: Registering, number: number, response: ServerResponse) => void | Promise<void>;
 
-/** A stand-in for the part of the service that registers. `access` is what the command line needs for it. */
+/**
+ * A stand-in for the part of the service that registers. It tells no status, as the real service. `access` is what the command
+ * line needs for it.
+ */
 export async function serveService(
   answer: Answer = (asked, number, response) => answerJson(response, 201, registration(number, asked)),
 ): Promise<{ access: string[]; asked: () => Registering[]; requests: RecordedRequest[] }> {
   const parse = ({ body }: RecordedRequest): Registering => JSON.parse(body.toString()) as Registering;
-  const recorder = await serveRecorder((request, response) => {
-    void answer(parse(request), recorder.requests.length, response);
+  const requests: RecordedRequest[] = [];
+  const { url } = await serveRecorder((request, response) => {
+    if (request.method === "GET") return answerJson(response, 404, refusal("NOT_FOUND", "No."));
+    requests.push(request);
+    void answer(parse(request), requests.length, response);
   });
-  const { requests } = recorder;
-  const access = ["--base-url", new URL("/v1", recorder.url).href, "--api-key", API_KEY];
+  const access = ["--base-url", new URL("/v1", url).href, "--api-key", API_KEY];
   return { access, asked: () => requests.map(parse), requests };
+}
+
+/** A receiver that answers each challenge, whatever the signature. */
+export async function serveChallenges(): Promise<string> {
+  const { url } = await serveRecorder(({ body }, response) => {
+    const { data } = JSON.parse(body.toString()) as { data: { challenge: string } };
+    answerJson(response, 200, { challenge: data.challenge });
+  });
+  return url;
 }
 
 /** Posts a verification as the service does, and gives whether its challenge was answered. */

@@ -16,9 +16,9 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { examineConnection } from "../../../src/cli/commands/doctor/examine-answer.js";
 import type { Subject } from "../../../src/cli/commands/doctor/examination.js";
 import type { Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
-import { examineConnection } from "../../../src/cli/commands/doctor/examine-connection.js";
 import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { examine, examineHere } from "./examine.js";

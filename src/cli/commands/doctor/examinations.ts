@@ -1,10 +1,9 @@
 import { createProbes } from "./probe.js";
 import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
-import { examineAnswer } from "./examine-answer.js";
+import { examineAnswer, examineConnection } from "./examine-answer.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineClock } from "./examine-clock.js";
-import { examineConnection } from "./examine-connection.js";
 import { examineInboxContent, examineInboxDisk, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
 import { examineDriver, examineNode, examineSqlite } from "./examine-installation.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";

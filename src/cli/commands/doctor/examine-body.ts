@@ -1,7 +1,7 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
+import { explainCode } from "../../diagnosis/explain-answer.js";
 import type { Subject } from "./examination.js";
-import { faultOfCode } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
@@ -97,6 +97,6 @@ export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const { answer, code } = await send({ body, mayBeStored: true });
   const answered = describeAnswer(answer, false);
   if (isSuccess(answer)) return [ok("event_stored", `a test event is acknowledged: ${answered}`)];
-  const fix = faultOfCode(code)?.fix ?? "Read the receiver's log, which names the cause.";
+  const fix = explainCode(code)?.fix ?? "Read the receiver's log, which names the cause.";
   return [problem("event_not_stored", `a test event is answered ${answered}`, fix)];
 }

@@ -32,15 +32,3 @@ export function refusedWith(id: string, { message, help }: SignalboxError): Find
   const found = message.slice(0, message.length - help.length).trim();
   return problem(id, found.replace(/\.$/, ""), help);
 }
-
-/** A finding, and the pattern of the error codes or statuses that it explains. */
-export interface Fault {
-  pattern: RegExp;
-  id: string;
-  found: string;
-  fix: string;
-}
-
-export function firstFault(faults: readonly Fault[], text: string): Fault | undefined {
-  return faults.find(({ pattern }) => pattern.test(text));
-}

@@ -11,8 +11,9 @@ import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =
-  "Exit codes: 0 registered, secrets stored; 2 wrong usage, or the service answered 400; 3 another answer (401, 403,\n" +
-  "404, 409, 429, 500, 503), no answer, or a secret file that cannot be written; 130 interrupted.";
+  "Exit codes: 0 registered, secrets stored, and the receiver answers verifications; 1 registered, but the receiver does\n" +
+  "not; 2 wrong usage, or the service answered 400; 3 another answer (401, 403, 404, 409, 429, 500, 503), no answer, or\n" +
+  "a secret file that cannot be written; 130 interrupted.";
 const URL = "https://hooks.example/webhooks/signals";
 
 export function addRegisterCommand(program: Command, context: CommandContext): void {
@@ -20,7 +21,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     .command("register")
     .description(
       "Register a receiver at the service, and store the signing secret, which the service shows once, in a file that the " +
-        `receiver reads (\`secretFile\`). A registration has at most ${MOST_SIGNAL_TYPES} signal types. For more types several ` +
+        `receiver reads (\`secretFile\`). Then wait until the registration is active. A registration has at most ${MOST_SIGNAL_TYPES} signal types. For more types several ` +
         "registrations are made, each with its own secret.",
     )
     .requiredOption("--url <url>", "the receiver's public address, which the service calls", address)
@@ -38,7 +39,12 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
       DEFAULT_SECRET_FILE,
     );
   addServiceOptions(command)
-    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 50), 30)
+    .option(
+      "--timeout <seconds>",
+      "how long to wait for an answer, and then for the verification",
+      wholeNumber(1, 50),
+      30,
+    )
     .option("--json", "print NDJSON");
   withExamples(command, [
     [`signalbox register --url ${URL} --all-types`, "Register for all signal types, which takes two registrations"],

@@ -13,6 +13,7 @@ import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
 import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "./signal-type-list.js";
+import { waitUntilActive } from "./wait-until-active.js";
 
 /** The options of `signalbox register`. */
 export interface RegisterOptions extends ServiceOptions {
@@ -65,8 +66,37 @@ export async function registerWebhooks(options: RegisterOptions, { cli }: Comman
     }
   }
   signal.removeEventListener("abort", noteWait);
-  terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; the service sends a webhook.verification now`);
-  return EXIT.ok;
+  terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}`);
+  return reportStatus(done, { ...options, baseUrl }, cli);
+}
+
+/** Waits until the registrations are active, and prints whether they are. */
+async function reportStatus(
+  done: readonly NewRegistration[],
+  options: RegisterOptions & { baseUrl: string },
+  cli: Cli,
+): Promise<ExitCode> {
+  const { print, printJson, paint } = cli.terminal;
+  const outcome = await waitUntilActive(done, options, cli);
+  const failure = typeof outcome === "object" ? outcome : null;
+  if (options.json) {
+    const { found = null, fix = null } = failure ?? {};
+    printJson({ registrations: done.map(({ id }) => id), status: failure === null ? outcome : "failed", found, fix });
+  } else if (failure !== null) {
+    const check = ["signalbox", "doctor", "--url", options.url, "--secret-file", options.secretFile];
+    print(`${paint.red("not active")}: ${failure.found}`);
+    print(`  ${failure.fix}`);
+    print("  The registration stays. When the receiver is ready, this says whether it would be verified:");
+    print(`  npx ${typed(check)}`);
+  } else if (outcome === "active") {
+    print(
+      paint.green(done.length === 1 ? "the registration is active" : `all ${done.length} registrations are active`),
+    );
+  } else {
+    print("the receiver answers verifications with this secret");
+    print("the service's own verification is asynchronous, and its dashboard shows the status");
+  }
+  return failure === null ? EXIT.ok : EXIT.failed;
 }
 
 function clientFor(clientOptions: ClientOptions, { baseUrl }: RegisterOptions): Client {
@@ -157,5 +187,9 @@ function restOf(types: readonly string[], options: RegisterOptions): string {
   if (locale !== "en") words.push("--locale", locale);
   if (baseUrl !== undefined) words.push("--base-url", baseUrl);
   if (apiKeyFile !== undefined) words.push("--api-key-file", apiKeyFile);
+  return typed(words);
+}
+
+function typed(words: readonly string[]): string {
   return words.map((word) => shellQuote(printable(word))).join(" ");
 }
