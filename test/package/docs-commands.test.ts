@@ -10,7 +10,7 @@ import { createReceiver, PermanentFailure, type Receiver, type ReceiverOptions }
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
-import { serveService } from "../cli/serve-service.js";
+import { serveChallenges, serveService } from "../cli/serve-service.js";
 import { readDocument } from "../repo/markdown.js";
 import { until } from "../unit/until.js";
 import { install } from "./installed.js";
@@ -127,8 +127,12 @@ test("both registrations are made as it is typed, and their secrets are in the f
   const folder = install();
   const { access, asked } = await serveService();
   const lines = commands("secrets", "register");
-  const typed = lines.replace("https://api.example/v1", access[1] ?? "").replace("=…", "=key_of_the_test");
-  expect(await type(folder, typed)).toBe("wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n");
-  expect(asked().map(({ url }) => url)).toEqual(Array(2).fill("https://hooks.example/webhooks/signals"));
+  const url = await serveChallenges();
+  const typed = lines
+    .replace("https://api.example/v1", access[1] ?? "")
+    .replace("=…", "=key_of_the_test")
+    .replace("https://hooks.example/webhooks/signals", url);
+  expect(await type(folder, typed)).toMatch(/^wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n/);
+  expect(asked().map((each) => each.url)).toEqual([url, url]);
   expect(readFileSync(join(folder, "signals.secret"), "utf8")).toBe("whsec_shown_once_1\nwhsec_shown_once_2\n");
 });
