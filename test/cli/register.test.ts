@@ -76,9 +76,7 @@ test("one registration: its secret is in the file, its id and status are printed
   expect(run.stderr).toBe(`the secret of wh_1 is in ${run.path}\n`);
   expect(run.mode()).toBe(0o600);
   expect(run.beside).toEqual(["signals.secret"]);
-  expect(service.asked()).toEqual([
-    { url: run.url, locale: "en", signal_types: ["price_increased", "new_model"] },
-  ]);
+  expect(service.asked()).toEqual([{ url: run.url, locale: "en", signal_types: ["price_increased", "new_model"] }]);
   expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
 });
 
