@@ -97,18 +97,18 @@ function emulatorAt(baseUrl: string, token: string | undefined, signal: AbortSig
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const nudged = new Set<string>();
 
-  async function call(method: "GET" | "POST", path: string): Promise<unknown> {
+  async function call(method: "GET" | "POST", path: string): Promise<string | null> {
     const url = `${origin}/_emulator/registrations/${path}`;
-    const answer = await fetch(url, { method, headers, signal }).then(
-      (response) => response.json() as Promise<unknown>,
+    const answer: unknown = await fetch(url, { method, headers, signal }).then(
+      (response) => response.json(),
       () => null,
     );
     throwIfInterrupted(signal);
-    return isJsonObject(answer) ? answer["status"] : undefined;
+    return isJsonObject(answer) && typeof answer["status"] === "string" ? answer["status"] : null;
   }
 
   return {
-    knows: async (id: string): Promise<boolean> => (await call("GET", id)) !== undefined,
+    knows: async (id: string): Promise<boolean> => (await call("GET", id)) !== null,
     /** Asks the emulator once to send its verification again, because its own next attempt may be minutes away. */
     async look(id: string): Promise<Obstacle | null> {
       const status = await call("GET", id);
@@ -117,7 +117,7 @@ function emulatorAt(baseUrl: string, token: string | undefined, signal: AbortSig
       nudged.add(id);
       const command = `curl ${shellQuote(`${origin}/_emulator/deliveries?registration_id=${id}`)}`;
       return {
-        found: `the emulator says that ${id} is ${status}`,
+        found: `the emulator says that ${id} is ${status ?? "unknown"}`,
         fix: `See what came of its verification: ${command}`,
         mayPass: status === "pending",
       };
