@@ -50,7 +50,7 @@ function costOf(folder: string): Cost {
 }
 
 const row = (driver: number): string[] | undefined =>
-  PAGE.tablesUnder("What it costs")[0]?.find(([name]) => name === `better-sqlite3 ${driver}`);
+  PAGE.tablesUnder("What an install costs")[0]?.find(([name]) => name === `better-sqlite3 ${driver}`);
 
 for (const node of await fetchNodes([24])) {
   if (!node.ok) {

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { createHmac } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "../package/installed.js";
 import { start } from "../templates/commands.js";
 
-export const SECRET = "whsec_quick_start";
+const SECRET = "whsec_quick_start";
 
 const PRELOAD = new URL("print-port.mjs", import.meta.url).href;
 const BODY = readFileSync(join(REPOSITORY, "fixtures/signals/traffic_breakout.json"));
@@ -53,7 +53,8 @@ export async function runQuickStart(
   [command = "node", ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<QuickStartRun> {
-  const app = start(folder, command, args, { ...env, SIGNALS_SECRET: SECRET, NODE_OPTIONS: `--import=${PRELOAD}` });
+  writeFileSync(join(folder, "signals.secret"), SECRET, { mode: 0o600 });
+  const app = start(folder, command, args, { ...env, NODE_OPTIONS: `--import=${PRELOAD}` });
   const [line = ""] = await app.linesWith(/^at port \d+$/);
   const port = line.replace("at port ", "");
   const answers = [await post(port, SECRET), await post(port, SECRET), await post(port, "whsec_other")];

@@ -200,27 +200,33 @@ test("the example of a hand-off passes the key on, and tells what may work later
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "shutting down on %s lets the callback that runs come back, and exits 0",
+  "shutting down on %s answers the delivery that is under way, lets the callback that runs come back, and exits 0",
   async (name) => {
     const file = join(folder, "block.mjs");
     const code = block("running", "process.once(");
     writeFileSync(
       file,
       `${EXPRESS}
+    import { request } from "node:http";
     import { createReceiver } from "signalbox";
     import { sqliteStore } from "signalbox/stores/sqlite";
     import { signalEvent, signedDelivery } from "signalbox/testing";
-    const event = signalEvent();
     let finish;
-    const onSignal = () => new Promise((resolve) => { finish = resolve; process.send("begun"); });
-    const receiver = createReceiver({ secrets: "s", store: sqliteStore("signals.db"), onSignal, logger: false });
+    const onSignal = () => finish === undefined && new Promise((resolve) => { finish = resolve; process.send("begun"); });
+    const receiver = createReceiver({ secrets: "s", store: sqliteStore("signals.db"), onSignal, logger: false, handoff: { concurrency: 1 } });
     await receiver.start();
     receiver.on("handedOff", () => process.send("handed off"));
-    process.on(${JSON.stringify(name)}, () => setImmediate(() => finish()));
     const app = express().use("/webhooks/signals", expressHandler(receiver));
     ${code}
     await new Promise((resolve) => server.once("listening", resolve));
-    await fetch(\`http://127.0.0.1:\${server.address().port}/webhooks/signals\`, { method: "POST", ...signedDelivery(event, { secret: "s" }) });`,
+    const url = \`http://127.0.0.1:\${server.address().port}/webhooks/signals\`;
+    const { headers, body } = signedDelivery(signalEvent(), { secret: "s" });
+    const slow = request(url, { method: "POST", headers: { ...headers, "Content-Length": body.length } });
+    slow.on("response", (response) => { process.send(response.statusCode); response.resume(); });
+    slow.on("error", ({ code }) => process.send(code));
+    slow.write(body.subarray(0, 9));
+    process.on(${JSON.stringify(name)}, () => setImmediate(() => { slow.end(body.subarray(9)); finish(); }));
+    await fetch(url, { method: "POST", ...signedDelivery(signalEvent(), { secret: "s" }) });`,
     );
     const child = fork(file, {
       cwd: folder,
@@ -235,7 +241,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     });
     const [exitCode, signal] = (await once(child, "exit")) as [number | null, string | null];
     expect([exitCode, signal]).toEqual([0, null]);
-    expect(told).toContain("handed off");
+    expect(told).toEqual(expect.arrayContaining([200, "handed off"]));
   },
 );
 

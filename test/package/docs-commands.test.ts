@@ -117,7 +117,7 @@ test("an unusable event is found in the quarantine as the page says", async () =
   const event = signalEvent();
   const { period: _left, ...data } = event.data;
   await receiver.handle({ method: "POST", ...signedDelivery({ ...event, data }, { secret: SECRET }) });
-  const typed = /`(npx signalbox inbox ls [^`]*quarantined)`/.exec(PAGE.section("What the sender gets back"))?.[1];
+  const typed = /`(npx signalbox inbox ls [^`]*quarantined)`/.exec(PAGE.section("Answers to the sender"))?.[1];
   const [, reason = ""] = /such as\s+`([^`]+)`/.exec(PAGE.section("What an event must have")) ?? [];
   expect(reason).toContain("data.period");
   expect(await type(folder, typed ?? "")).toContain(reason);

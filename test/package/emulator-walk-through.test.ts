@@ -26,7 +26,7 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
 
   const folder = install({ express: "express" });
   writeFileSync(join(folder, "receiver.mjs"), block("secretFile"));
-  const { port, lineWith } = await startQuickStart(folder, "receiver.mjs", "");
+  const { port, lineWith } = await startQuickStart(folder, "receiver.mjs");
   const received = lineWith("signal ");
 
   const commands = block("signalbox register")

@@ -11,11 +11,10 @@ export interface Running {
 }
 
 /** Runs it in a process of its own, on a free port; killed when the test is over. */
-export async function startQuickStart(folder: string, file: string, secret: string): Promise<Running> {
+export async function startQuickStart(folder: string, file: string): Promise<Running> {
   const child = fork(join(folder, file), {
     cwd: folder,
     execArgv: ["--import", new URL("any-port.mjs", import.meta.url).href],
-    env: { ...process.env, SIGNALS_SECRET: secret },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -15,10 +15,12 @@ const TYPED_BY: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "is the demo of the fresh clone, which test/cli/deliveries/demo.test.ts runs",
   "npm run format": "changes the files; `npm run check` looks at the same",
   "npm install signalbox express": "needs the registry; test/package-matrix types it with the packed package",
-  "SIGNALS_SECRET=whsec_quick_start node app.js": "runs until it is stopped; the quick start's test starts the file",
-  "SIGNALS_SECRET=whsec_quick_start npx signalbox send traffic_breakout --url http://localhost:3000/webhooks/signals":
+  "echo whsec_quick_start > signals.secret && chmod 600 signals.secret": QUICK_START,
+  "node app.js": "runs until it is stopped; the quick start's test starts the file",
+  "npx signalbox send traffic_breakout --url http://localhost:3000/webhooks/signals --secret-file signals.secret":
     QUICK_START,
   "body=node_modules/signalbox/fixtures/signals/traffic_breakout.json": QUICK_START,
+  "npm ci && npm pack": "needs the registry, and minutes; test/package packs the same without its scripts",
   "npx signalbox init my-receiver": "installs from the registry; test/templates makes the project with links",
   "npx ./signalbox-0.1.0.tgz init trial --no-install --signalbox ./signalbox-0.1.0.tgz": "installs from the registry",
   "npx signalbox init . --template add-on": COMMANDS,
@@ -34,6 +36,7 @@ const TYPED_BY: Readonly<Record<string, string>> = {
   "npx signalbox emulator --allow-loopback-http": "runs until it is stopped, on a port that may be taken",
   "export SIGNALS_BASE_URL=http://127.0.0.1:4010/v1 SIGNALS_API_KEY=sbk_…": WALK_THROUGH,
   "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,
+  "sqlite3 signals.db \"VACUUM INTO 'backup.db'\"": "needs the command line of SQLite",
   "npx signalbox inbox ls --db signals.db --state dead": COMMANDS,
 };
 

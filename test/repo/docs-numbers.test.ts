@@ -32,25 +32,26 @@ function saidIn(page: string, sentence: RegExp): number {
 }
 
 const minimal = { secrets: "whsec_test", store: memoryStore(), onSignal: () => undefined, logger: false } as const;
-const { handoff, retention } = resolveOptions(minimal);
+const { handoff, retention, bodyTimeoutMs, ackTimeoutMs } = resolveOptions(minimal);
 const firstDelaySeconds = fullJitter({}, () => 1)(1) / 1000;
 
 const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: number])[] = [
   ["promises", /id is remembered \((\d+) days after/, retention.keyDays],
   ["promises", /plus (\d+) s\) before/, constantOf("src/inbox/dispatcher.ts", "LEASE_MARGIN_MS") / 1000],
-  ["hand-off", /Retries\.\*\* (\d+) attempts/, handoff.maxAttempts],
+  ["hand-off", /There are (\d+) attempts/, handoff.maxAttempts],
   ["hand-off", /After (\d+) failures in a row/, constantOf("src/inbox/breaker.ts", "BREAKER_THRESHOLD")],
-  ["hand-off", /forget its payload after (\d+) days/, retention.payloadDays],
+  ["hand-off", /drops its payload after (\d+) days/, retention.payloadDays],
   ["running", /lose their payload after (\d+) days/, retention.payloadDays],
-  ["running", /and their id after (\d+);/, retention.keyDays],
+  ["running", /and their id after (\d+)\./, retention.keyDays],
   [
     "running",
     /free space less (\d+) MiB/,
     constantOf("src/stores/sqlite/limit-size.ts", "DISK_RESERVE_BYTES") / 2 ** 20,
   ],
+  ["running", /: (\d+) for a slow delivery/, (bodyTimeoutMs + ackTimeoutMs) / 1000],
   ["secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
-  ["secrets", /takes at most (\d+), so all/, MOST_SIGNAL_TYPES],
-  ["secrets", /so all (\d+) are two/, SIGNAL_TYPES.length],
+  ["secrets", /takes at most (\d+) of the/, MOST_SIGNAL_TYPES],
+  ["secrets", /for all (\d+) signal types/, SIGNAL_TYPES.length],
   ["receiver", /of the last (\d+), each/, constantOf("src/time/durations.ts", "KEPT")],
   ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
   ["receiver", /string of 1 to (\d+) characters/, constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH")],
@@ -95,7 +96,7 @@ test("the crashes after which an event runs alone, and is dead, are those of the
   const ordinals = ["first", "second", "third", "fourth", "fifth"];
   const text = textOf("hand-off");
   expect(text).toContain(`in flight at ${["no", "one", "two", "three"][SUSPECT_CRASHES]} crashes`);
-  expect(text).toContain(`at the ${ordinals[MAX_CRASHES - 1]} it is dead with reason \`${CRASH_LOOP}\``);
+  expect(text).toContain(`At the ${ordinals[MAX_CRASHES - 1]} it is dead with reason \`${CRASH_LOOP}\``);
 });
 
 test("RetryLater waits a minute by default, as the page says", () => {

@@ -119,13 +119,13 @@ test("the page lists the options that sqliteStore knows", () => {
 
 test("the page lists the members of a receiver and of its inbox", () => {
   const receiver = createReceiver({ ...minimal(), logger: false });
-  const names = namesUnder("The receiver").map((name) => name.replace(/\(.*$/, ""));
+  const names = namesUnder("Members").map((name) => name.replace(/\(.*$/, ""));
   const members = Reflect.ownKeys(receiver).map((key) =>
     key === Symbol.asyncDispose ? "[Symbol.asyncDispose]" : String(key),
   );
   expect(sorted(names)).toEqual(sorted(members));
 
-  const row = tableUnder("The receiver").find(([name]) => name === "`inbox`");
+  const row = tableUnder("Members").find(([name]) => name === "`inbox`");
   const documented = [...(row?.[1] ?? "").matchAll(/`(\w+)\(/g)].map((match) => match[1] ?? "");
   const inbox = statementsOf("src/inbox/inbox.ts").filter(ts.isInterfaceDeclaration);
   const declared = inbox.find(({ name }) => name.text === "Inbox")?.members.map((member) => member.name?.getText());
@@ -142,7 +142,7 @@ test("the page lists the fields of health and stats", async () => {
 
   const { medium, ...own } = health;
   const inside = Object.keys(medium as object).map((name) => `medium.${name}`);
-  const documented = tableUnder("What it tells of itself").map(([name, says]) => [codeIn(name), says ?? ""] as const);
+  const documented = tableUnder("Health").map(([name, says]) => [codeIn(name), says ?? ""] as const);
   expect(sorted(documented.map(([name]) => name))).toEqual(sorted([...Object.keys(own), ...inside]));
   const wordsIn = (text: string): string[] => [...text.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? "");
   for (const [name, says] of documented) {
@@ -170,7 +170,9 @@ test("the page lists the fields of a hand-off", async () => {
     const onSignal = (_signal: unknown, handoff: Handoff) => resolveHandoff(handoff);
     void receiveOnce({ ...minimal(), onSignal });
   });
-  expect(sorted(namesUnder("The hand-off"))).toEqual(sorted(Object.keys(await handedOff)));
+  expect(sorted(namesUnder("The hand-off", 0, readDocument("docs/hand-off.md")))).toEqual(
+    sorted(Object.keys(await handedOff)),
+  );
 });
 
 async function receiveOnce(options: ReceiverOptions): Promise<void> {
@@ -206,7 +208,7 @@ test("the page lists the events of receiver.on, and what each carries", () => {
 const refusals = Object.entries<Rejection>(REJECTIONS).map(([code, { status }]) => `${status} ${code}`);
 
 test("both tables of answers list each refusal with its status", () => {
-  const answers = tableUnder("What the sender gets back").filter(([, status]) => status !== "200");
+  const answers = tableUnder("Answers to the sender").filter(([, status]) => status !== "200");
   expect(sorted(answers.map(([, status, code]) => `${status} ${codeIn(code)}`))).toEqual(sorted(refusals));
   const mends = tableUnder("Answer codes", 0, ERRORS);
   expect(sorted(mends.map(([code, status]) => `${status} ${codeIn(code)}`))).toEqual(sorted(refusals));
@@ -217,7 +219,7 @@ test("the headers in the table are sent with these refusals and no others", () =
     Object.entries<Rejection>(REJECTIONS)
       .filter(([, { headers }]) => headers?.[name] !== undefined && headers[name] === (value ?? headers[name]))
       .map(([code]) => code);
-  const rows = tableUnder("What the sender gets back");
+  const rows = tableUnder("Answers to the sender");
   const codes = (matches: (row: string[]) => boolean): string[] => rows.filter(matches).map((row) => codeIn(row[2]));
   expect(sorted(codesWith("Retry-After"))).toEqual(sorted(codes((row) => row[1] === "503")));
   expect(sorted(codesWith("Connection", "close"))).toEqual(
@@ -238,7 +240,7 @@ test("the bodies that the page promises with a 200 are sent", async () => {
     bodies.push(answer.body);
   }
   await receiver.close();
-  const promised = tableUnder("What the sender gets back").filter(([, status]) => status === "200");
+  const promised = tableUnder("Answers to the sender").filter(([, status]) => status === "200");
   expect(promised.map(([, , body]) => codeIn(body))).toEqual(bodies);
 });
 
