@@ -25,13 +25,14 @@ const commands = (page: string, holding: string): string => readDocument(`docs/$
 /** Types it in a folder where the package is installed. Rejects unless it exits with 0. */
 async function type(folder: string, command: string): Promise<string> {
   // npx finds the installed command and needs no registry for it.
-  const env = { ...process.env, SIGNALS_SECRET: SECRET, npm_config_offline: "true" };
+  const env = { ...process.env, npm_config_offline: "true" };
   const { stdout } = await promisify(execFile)("sh", ["-ec", command], { cwd: folder, env });
   return stdout;
 }
 
 /** The receiver of the quick start, with its inbox in this folder. */
 async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Promise<Receiver> {
+  writeFileSync(join(folder, "signals.secret"), SECRET, { mode: 0o600 });
   const store = sqliteStore(join(folder, "signals.db"));
   const receiver = createReceiver({ secrets: SECRET, store, onSignal, logger: false });
   await receiver.start();
@@ -60,7 +61,7 @@ test("the replay passes as it is typed, the signals it promises reach onSignal, 
   const folder = install();
   const onSignal = vi.fn();
   const { receiver, typed } = await listen(folder, onSignal);
-  await typed("check", "signalbox replay --url http://localhost:3000/webhooks/signals\n");
+  await typed("check", "replay --url http://localhost:3000/webhooks/signals --secret-file signals.secret\n");
   await until(async () => {
     const { ready, leased } = await receiver.inbox.stats();
     return ready + leased === 0;
@@ -75,7 +76,7 @@ test("the replay passes as it is typed, the signals it promises reach onSignal, 
 
 test("the check and the doctor find nothing wrong with a sound receiver, as they are typed", async () => {
   const { typed } = await listen(install(), () => undefined);
-  expect(await typed("check", "check http://localhost:3000/webhooks/signals\n")).toContain("answers.time");
+  expect(await typed("check", "check http://localhost:3000/webhooks/signals --secret-file")).toContain("answers.time");
   expect(await typed("doctor", "signalbox doctor --url")).toContain("[inbox_sound]");
 });
 

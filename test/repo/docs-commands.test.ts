@@ -25,14 +25,16 @@ const TYPED_BY: Readonly<Record<string, string>> = {
   "npx ./signalbox-0.1.0.tgz init trial --no-install --signalbox ./signalbox-0.1.0.tgz": "installs from the registry",
   "npx signalbox init . --template add-on": COMMANDS,
   "npx signalbox demo": COMMANDS,
-  "SIGNALS_SECRET=whsec_quick_start npx signalbox replay --url http://localhost:3000/webhooks/signals": COMMANDS,
+  "npx signalbox replay --url http://localhost:3000/webhooks/signals --secret-file signals.secret": COMMANDS,
   "npx signalbox inbox discard --state quarantined --yes --db signals.db": COMMANDS,
-  "npx signalbox replay --url http://localhost:3000/webhooks/signals \\": REPLAY,
-  "npx signalbox replay --url http://localhost:3000/webhooks/signals --skip too-many": REPLAY,
-  "SIGNALS_SECRET=whsec_quick_start npx signalbox check http://localhost:3000/webhooks/signals": COMMANDS,
+  "npx signalbox replay --url http://localhost:3000/webhooks/signals --secret-file signals.secret \\": REPLAY,
+  "npx signalbox replay --url http://localhost:3000/webhooks/signals --secret-file signals.secret --skip too-many":
+    REPLAY,
+  "npx signalbox check http://localhost:3000/webhooks/signals --secret-file signals.secret": COMMANDS,
   "npx signalbox check http://localhost:3000/webhooks/signals --strict --junit check.xml \\":
     "needs Docker; test/cli/check restarts a receiver and counts what it accepted",
-  "npx signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db": COMMANDS,
+  "npx signalbox doctor --url http://localhost:3000/webhooks/signals --secret-file signals.secret --db signals.db":
+    COMMANDS,
   "npx signalbox emulator --allow-loopback-http": "runs until it is stopped, on a port that may be taken",
   "export SIGNALS_BASE_URL=http://127.0.0.1:4010/v1 SIGNALS_API_KEY=sbk_…": WALK_THROUGH,
   "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
@@ -47,4 +48,15 @@ test("the page lists the options that createEmulator knows, with their defaults"
   expect(literal.map(([name, value]) => [codeIn(name), JSON.parse(codeIn(value))])).toEqual(
     literal.map(([name]) => [codeIn(name), config[codeIn(name)]]),
   );
+});
+
+test("the page lists the faults of deliveries", () => {
+  const source = readFileSync(new URL("../../src/emulator/webhooks/faults/webhook-faults.ts", import.meta.url), "utf8");
+  const [, union = ""] = /FaultKind = ([^;]+);/.exec(source) ?? [];
+  const kinds = [...union.matchAll(/"(\w+)"/g)].map((match) => match[1] ?? "");
+  const [parameters = [], faults = []] = PAGE.tablesUnder("Faults");
+  expect(faults.map(([kind]) => codeIn(kind)).sort()).toEqual(kinds.sort());
+  const fault = parameters.map(([name]) => codeIn(name));
+  const [, fields = ""] = /interface WebhookFault \{([^}]+)\}/.exec(source) ?? [];
+  expect(fault.sort()).toEqual([...fields.matchAll(/^ {2}(\w+):/gm)].map((match) => match[1] ?? "").sort());
 });
