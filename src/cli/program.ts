@@ -46,6 +46,8 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
     .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
+    // `emulator` has options and commands: an option behind a command's name belongs to that command.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => cli.terminal.print(text.replace(/\n$/, "")),
       // `runCli` prints the error in one line instead.

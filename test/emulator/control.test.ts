@@ -129,6 +129,22 @@ test("what is not there gets 404", async () => {
   expect(refusal(await control("/keys/key_x", { method: "DELETE" })).status).toBe(404);
 });
 
+test("the address itself tells what runs here: a page to a browser, JSON to all else", async () => {
+  const asked = async (accept: string): Promise<string[]> => {
+    const response = await fetch(running.emulator.url, { headers: { Accept: accept } });
+    return [response.headers.get("content-type") ?? "", await response.text()];
+  };
+  expect(await asked("text/html,*/*;q=0.8")).toEqual([
+    "text/html; charset=utf-8",
+    expect.stringContaining('"/_emulator"'),
+  ]);
+  const [type, text = ""] = await asked("*/*");
+  expect(type).toBe("application/json; charset=utf-8");
+  expect(JSON.parse(text)).toMatchObject({
+    parts: [{ path: "/v1" }, { path: "/openapi.json" }, { path: "/_emulator" }],
+  });
+});
+
 /** Asks with headers that `fetch` would not send. */
 function statusOf(
   headers: Record<string, string>,

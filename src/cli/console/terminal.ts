@@ -24,6 +24,8 @@ export interface Terminal {
   flush(): Promise<void>;
   /** The reader of stdout has ended (`| head`), or stdout failed. Further output is dropped. */
   readonly isClosed: boolean;
+  /** Resolves when a line could not be printed, because the reader of stdout has ended. Node does not tell it earlier. */
+  readonly closed: Promise<void>;
   readonly paint: Paint;
   readonly notePaint: Paint;
 }
@@ -32,11 +34,16 @@ type Output = Pick<WriteStream, "write" | "on" | "once" | "off"> & { isTTY?: boo
 
 export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.ProcessEnv): Terminal {
   let isClosed = false;
+  let onClosed!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    onClosed = resolve;
+  });
   let failure: string | null = null;
   let isProgressShown = false;
   // Without a listener, the error of a closed pipe would end the process with a stack trace.
   stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     isClosed = true;
+    onClosed();
     if (code !== "EPIPE") failure ??= code ?? message;
   });
   stderr.on("error", () => undefined);
@@ -75,6 +82,7 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
       stderr.write(`${line}\n`);
     },
     progress,
+    closed,
     get isClosed() {
       return isClosed;
     },

@@ -15,6 +15,7 @@ import type { OperationServices } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
+import { homePage } from "./home-page.js";
 
 export interface AppParts {
   services: OperationServices & { report: ReportEvent };
@@ -56,7 +57,7 @@ export function createApp(parts: AppParts): RequestListener {
       sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
     };
 
-  const routes = [...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
+  const routes = [home, ...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
   for (const path of new Set(routes.map((route) => route.path))) {
     const routesOfPath = routes.filter((route) => route.path === path);
     const refuse = answer(wrongMethod(path, routesOfPath, parts));
@@ -113,6 +114,8 @@ function controlRoutes({ control, controlGuard }: AppParts): Route[] {
   });
   return [list, ...routes];
 }
+
+const home: Route = { method: "GET", path: "/", respond: ({ headers: { accept = "" } }) => homePage(accept) };
 
 const openApi: Route = {
   method: "GET",

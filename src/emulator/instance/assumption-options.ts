@@ -54,8 +54,10 @@ const LISTED = "docs/emulator.md lists all assumptions.";
 function assumptionOf(name: string, problem: string): Assumption<unknown> {
   const found = TABLE.get(name);
   if (found !== undefined) return found;
-  const meant = nearMiss(name, [...TABLE.keys()]);
-  throw new SignalboxError("option_unknown", problem, meant === undefined ? LISTED : `Did you mean "${meant}"?`);
+  const names = [...TABLE.keys()];
+  const meant = nearMiss(name, names);
+  const help = meant === undefined ? `Known are ${names.join(", ")}.` : `Did you mean "${meant}"?`;
+  throw new SignalboxError("option_unknown", problem, help);
 }
 
 const isAllowed = ({ allowed }: Assumption<unknown>, value: unknown): boolean =>

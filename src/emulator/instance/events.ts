@@ -9,11 +9,24 @@ interface RegistrationFacts {
   endpoint: string;
 }
 
-interface AttemptFacts extends RegistrationFacts, Pick<DeliveryRow, "delivery_id" | "event_id" | "event_type"> {
+interface AttemptFacts
+  extends RegistrationFacts, Pick<DeliveryRow, "delivery_id" | "event_id" | "event_type" | "redelivery_of"> {
+  /** The signal's type; missing for other events. */
+  signal_type?: string;
+  /** The slug of the signal's product; missing for other events. */
+  slug?: string;
+  /** When the attempt ended, by the emulator's clock. */
+  at: string;
   /** 1 for the first attempt. */
   attempt: number;
   /** The status of the answer, or why there was none. */
   result: number | string;
+  /** In real time, to the last byte of the answer. */
+  duration_ms: number;
+  /** The answer was `{"duplicate":true}`: the receiver had the event already. */
+  duplicate?: true;
+  /** The code in the answer, `{"error":{"code":"…"}}`, with which the receiver said why it refused. */
+  answer_code?: string;
 }
 
 interface TroubleFacts extends RegistrationFacts {
@@ -25,9 +38,14 @@ interface TroubleFacts extends RegistrationFacts {
 }
 
 /** An event of `onEvent`. Times are ISO 8601. */
-export type EmulatorEvent =
+export type EmulatorEvent = ReportedEvent & {
+  /** It happened while the control API advanced the clock. A `clock_moved` follows, which sums up the advance. */
+  during_advance?: true;
+};
+
+type ReportedEvent =
   /** An endpoint was registered. Its verification is sent next. */
-  | ({ event: "registered"; account_id: number } & RegistrationFacts)
+  | ({ event: "registered"; account_id: number; signal_types: number } & RegistrationFacts)
   /** The endpoint returned the challenge, so the registration is active. */
   | ({ event: "verified" } & AttemptFacts)
   | ({ event: "published"; signal_type: string; tool_id: number } & PublishedSignal)

@@ -10,7 +10,7 @@ import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
 import type { SignalDraft } from "../market/signals/due-signals.js";
-import { createPublishSignal, type PublishedSignal } from "./deliveries/publish-signal.js";
+import { createPublishSignal, type PublishedSignal, type PublishOptions } from "./deliveries/publish-signal.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createSettlementReporter } from "./deliveries/report-settlement.js";
@@ -32,7 +32,9 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}) {
   const { assumptions, clock, scheduler } = core;
-  const { ca, machineNow = systemClock.now, report = () => undefined } = options;
+  const { ca, machineNow = systemClock.now } = options;
+  const report: ReportEvent = (event) =>
+    options.report?.(scheduler.isAdvancing ? { ...event, during_advance: true } : event);
   const sender = createRequestSender({ assumptions, ca });
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
@@ -54,13 +56,14 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     /** The operation registerWebhook. No later answer contains the secret. @throws ServiceError */
     register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
       const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
-      const { id: registration_id, url } = registration;
-      report({ event: "registered", account_id: accountId, registration_id, endpoint: shownEndpoint(url) });
+      const { id: registration_id, url, signal_types } = registration;
+      const facts = { registration_id, endpoint: shownEndpoint(url), signal_types: signal_types.length };
+      report({ event: "registered", account_id: accountId, ...facts });
       return registration;
     },
     registrations,
     follows: createFollows(core),
-    publish(draft: SignalDraft, publishOptions?: { publishedAt?: number | undefined }): PublishedSignal {
+    publish(draft: SignalDraft, publishOptions?: PublishOptions): PublishedSignal {
       const published = publish(draft, publishOptions);
       const { signal_type, tool_id } = draft;
       report({ event: "published", signal_type, tool_id, ...published });

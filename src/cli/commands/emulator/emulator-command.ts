@@ -2,13 +2,15 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
-import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { environmentError, EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
 import { isTermination } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
-import { reportEvent } from "./report-event.js";
+import { echoed } from "../../console/printable.js";
+import { nearMiss } from "../../../options/near-miss.js";
+import { addControlCommands } from "./control-commands.js";
+import { createEventReporter } from "./report-event.js";
 
 interface EmulatorCommandOptions {
   port: number;
@@ -55,7 +57,11 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
       "allow http:// webhooks to this machine; signatures then use this machine's clock, not the service's",
     )
     .option("--openapi", "print the OpenAPI document of the REST API and exit")
-    .option("--json", "print NDJSON");
+    .option("--json", "print NDJSON")
+    .enablePositionalOptions()
+    // The action refuses them: Commander's message would not say that a command is misspelt.
+    .allowExcessArguments();
+  addControlCommands(command, context);
   withExamples(command, [
     ["signalbox emulator", "Run the service in memory, with a Pro account and a Developer Access account"],
     [
@@ -67,8 +73,16 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
       "Start the service from a script: the first line holds the addresses, the keys and the process id",
     ],
     ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
+    ["signalbox emulator advance --months 1", "Let a month pass in the service that runs, from another terminal"],
   ]);
-  runs(command, context, (options: EmulatorCommandOptions) => runEmulator(options, context));
+  runs(command, context, (options: EmulatorCommandOptions) => {
+    const [word] = command.args;
+    if (word === undefined) return runEmulator(options, context);
+    const names = command.commands.map((each) => each.name());
+    const meant = nearMiss(word, names);
+    const advice = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`;
+    throw usageError(`the emulator has no command ${echoed(word)}; ${advice}`);
+  });
 }
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
@@ -89,20 +103,28 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const isJson = options.json ?? false;
   const controlToken = options.controlToken ?? (cli.env["SIGNALS_CONTROL_TOKEN"] || undefined);
   const start = { host, assumptions, accounts, db, isNew, isJson, controlToken };
-  let controlUrl: string | null = null;
-  const reporting = { isJson, controlUrl: () => controlUrl, needsToken: controlToken !== undefined };
-  const onEvent = (event: EmulatorEvent): void => reportEvent(event, terminal, reporting);
+  const onEvent = createEventReporter(terminal, {
+    isJson,
+    resumeHelp(id) {
+      const path = `/_emulator/registrations/${id}/resume`;
+      // An emulator with an existing file may send deliveries, and report their failures, before it listens.
+      if (url === null) return `Fix the receiver, then call POST ${path}`;
+      const header = controlToken === undefined ? "" : '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ';
+      return `Fix the receiver, then call curl ${header}-X POST ${url}${path}`;
+    },
+  });
+  let url: string | null = null;
   const emulator = await open({ port, host, db, seed, startAt, accounts, assumptions, controlToken, onEvent });
   try {
-    controlUrl = `${emulator.url}/_emulator`;
+    ({ url } = emulator);
     await reportStart(emulator, start, terminal);
-    await untilAborted(signal);
+    await Promise.race([untilAborted(signal), terminal.closed]);
   } finally {
     await emulator.close();
   }
   // SIGTERM is the normal end of a server, so the exit code is 0. After Ctrl-C it is 130, as in every command.
   if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
-  return EXIT.interrupted;
+  return signal.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
 /** @param assigned `name=value`, as the user typed it */

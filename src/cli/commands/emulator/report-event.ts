@@ -1,60 +1,43 @@
 import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { printable } from "../../console/printable.js";
-import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
+import { createEventLine, type EventNamed } from "./event-line.js";
 
-export interface Reporting {
-  isJson: boolean;
-  /**
-   * The address of the control API; `null` until the emulator listens. It can be needed before that, because an emulator
-   * with an existing file may send deliveries, and report their failures, earlier.
-   */
-  controlUrl: () => string | null;
-  needsToken: boolean;
-}
+type Trouble = EventNamed<"registration_paused" | "registration_time_refused">;
 
-/** Prints problems that the user has to solve, and results of the control API: one line each, as text or NDJSON. */
-export function reportEvent(event: EmulatorEvent, terminal: Terminal, reporting: Reporting): void {
+/**
+ * Prints each event as a line with the time of day, or as NDJSON. Problems that the user has to solve go to stderr in words.
+ *
+ * @param resumeHelp what to do about a registration that was paused
+ */
+export function createEventReporter(
+  terminal: Terminal,
+  { isJson, resumeHelp }: { isJson: boolean; resumeHelp: (registrationId: string) => string },
+): (event: EmulatorEvent) => void {
   const { notePaint } = terminal;
-  switch (event.event) {
-    case "failed": {
+  const lineOf = createEventLine(terminal.paint);
+
+  return (event) => {
+    if (event.event === "failed") {
       const reason = event.error instanceof Error ? event.error.message : String(event.error);
       terminal.note(`${notePaint.red("error")}: ${printable(`${event.about}: ${reason}`)}`);
-      break;
-    }
-    case "clock_moved":
-      if (reporting.isJson) terminal.printJson(event);
-      else terminal.print(textOfMove(event, terminal));
-      break;
-    case "registration_paused":
-    case "registration_time_refused": {
-      const help = helpFor(event, reporting);
-      if (reporting.isJson) terminal.printJson({ ...event, help });
+    } else if (event.event === "registration_paused" || event.event === "registration_time_refused") {
+      const isPaused = event.event === "registration_paused";
+      const help = isPaused ? resumeHelp(event.registration_id) : clockHelp(event.ahead_seconds);
+      if (isJson) terminal.printJson({ ...event, help });
       else terminal.note(`${notePaint.yellow("warning")}: ${printable(`${textOfTrouble(event)}. ${help}`)}`);
-      break;
+    } else if (isJson) terminal.printJson(event);
+    else {
+      const line = lineOf(event);
+      if (line !== null) terminal.print(timed(line, terminal));
     }
-    // Not printed: the control API lists these events.
-    case "registered":
-    case "verified":
-    case "published":
-    case "sent":
-    case "retried":
-    case "refused":
-      break;
-  }
+  };
 }
 
-type Of<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
-type Trouble = Of<"registration_paused"> | Of<"registration_time_refused">;
-
-function textOfMove(event: Of<"clock_moved">, { paint }: Terminal): string {
-  const { now, signals_published: signals, deliveries, registrations_paused: paused } = event;
-  const { delivered, failed, expired, waiting } = deliveries;
-  const numbers = [`${signals} signals published`, `${delivered} delivered`, `${failed} failed`, `${waiting} waiting`];
-  if (expired > 0) numbers.push(`${expired} expired`);
-  if (paused.length > 0) numbers.push(`paused ${paused.join(" ")}`);
-  return `${paint.dim(now)}  ${numbers.join(", ")}`;
+/** The line behind the time of day of this machine. */
+export function timed(line: string, { paint }: Terminal): string {
+  return `${paint.dim(new Date().toTimeString().slice(0, 8))}  ${line}`;
 }
 
 function textOfTrouble({ event, registration_id, endpoint, failure_count, last }: Trouble): string {
@@ -62,19 +45,6 @@ function textOfTrouble({ event, registration_id, endpoint, failure_count, last }
   return event === "registration_paused"
     ? `${registration} is paused: its failure count is ${failure_count}, and its last failure was ${last}`
     : `${registration} answered ${last} to a signature whose timestamp differs from this machine's clock`;
-}
-
-function helpFor({ event, registration_id, ahead_seconds }: Trouble, { controlUrl, needsToken }: Reporting): string {
-  if (event === "registration_time_refused") return clockHelp(ahead_seconds);
-  const path = `/registrations/${registration_id}/resume`;
-  const base = controlUrl();
-  return `Fix the receiver, then call ${base === null ? `POST /_emulator${path}` : postCommand(`${base}${path}`, needsToken)}`;
-}
-
-/** A command that posts to the control API. */
-export function postCommand(url: string, needsToken: boolean): string {
-  const header = needsToken ? '-H "Authorization: Bearer $TOKEN" ' : "";
-  return `curl ${header}-X POST ${shellQuote(url)}`;
 }
 
 /** The advice if the emulator signs with timestamps that a receiver on this machine refuses. */

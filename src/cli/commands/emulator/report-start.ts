@@ -10,7 +10,8 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { systemClock } from "../../../time/clock.js";
 import { formatTable } from "../../console/table.js";
 import type { Terminal } from "../../console/terminal.js";
-import { clockHelp, postCommand } from "./report-event.js";
+import { DEFAULT_EMULATOR_URL } from "./control-commands.js";
+import { clockHelp } from "./report-event.js";
 
 /** An account of a new database. */
 interface DemoAccount {
@@ -76,10 +77,10 @@ async function printStart(emulator: Emulator, now: string, start: Start, termina
   const table = rows.map(([name = "", value = ""]) => [{ text: `  ${name}`, paint: dim }, { text: value }]);
   for (const line of formatTable(table, [WIDTH])) terminal.print(line);
   terminal.print("");
-  for (const line of keyLines(accounts, controlUrl, start, terminal)) terminal.print(line);
+  for (const line of keyLines(accounts, url, terminal)) terminal.print(line);
   terminal.print("");
   terminal.print(bold("Try"));
-  for (const line of commands(baseUrl, controlUrl, accounts[0]?.key, start)) terminal.print(`  ${line}`);
+  for (const line of commands(emulator, accounts[0]?.key)) terminal.print(`  ${line}`);
 }
 
 const WIDTH = 18;
@@ -91,14 +92,9 @@ function textOfData({ db, isNew }: Start): string {
   return isNew ? `${resolve(db)} (new)` : resolve(db);
 }
 
-function keyLines(
-  accounts: readonly DemoAccount[],
-  controlUrl: string,
-  { controlToken }: Start,
-  { paint }: Terminal,
-): string[] {
+function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Terminal): string[] {
   if (accounts.length === 0) {
-    const command = postCommand(`${controlUrl}/accounts/1/keys`, controlToken !== undefined);
+    const command = emulatorCommand(url, "keys --new");
     return [`${paint.bold("Keys")}  were shown when this file was created. To make a new key:`, `  ${command}`];
   }
   const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
@@ -108,15 +104,20 @@ function keyLines(
   return [`${paint.bold("Keys")}  ${hint}`, ...formatTable(rows, [WIDTH])];
 }
 
-function commands(baseUrl: string, controlUrl: string, key: string | undefined, { controlToken }: Start): string[] {
+function commands({ url, baseUrl }: Emulator, key: string | undefined): string[] {
   const authorised = (path: string): string => `curl -H "Authorization: Bearer $KEY" '${baseUrl}${path}'`;
   return [
     `KEY=${key ?? "…"}`,
     authorised("/research/rankings?sort=growth&limit=3"),
     authorised("/research/search-demand?q=voice&limit=3"),
-    ...(controlToken === undefined ? [] : ["TOKEN=$SIGNALS_CONTROL_TOKEN"]),
-    postCommand(`${controlUrl}/clock/advance?months=1`, controlToken !== undefined),
+    emulatorCommand(url, "follow --top 25"),
+    emulatorCommand(url, "advance --months 1"),
   ];
+}
+
+/** A command that speaks to this emulator from another terminal. */
+function emulatorCommand(url: string, words: string): string {
+  return `npx signalbox emulator ${words}${url === DEFAULT_EMULATOR_URL ? "" : ` --base-url ${url}`}`;
 }
 
 function timeNote(now: string, { assumptions }: Start): string | null {

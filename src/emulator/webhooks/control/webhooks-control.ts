@@ -56,7 +56,7 @@ export function webhooksControl(
     if (publishedAt > now) throw new ServiceError("INVALID_PARAMETERS", "published_at: is in the future.");
     const overrides = { ...texts, observed_at: observed_at === undefined ? undefined : Date.parse(observed_at) };
     const draft = draftSignal(database, { ...product, signal_type }, publishedAt, overrides);
-    return webhooks.publish(draft, { publishedAt });
+    return webhooks.publish(draft, { publishedAt, isByHand: true });
   }
 
   return {
@@ -149,7 +149,7 @@ export function webhooksControl(
       method: "POST",
       path: "/signals",
       about:
-        "Publishes a signal about a product. Fields that are left out come from the data of the last observed month.",
+        "Publishes a signal about a product. Fields that are left out come from the data of the last observed month. If it is sent to no registration, the hint in the answer says why.",
       input: publishInput,
       run: publish,
     }),

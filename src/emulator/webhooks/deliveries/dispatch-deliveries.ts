@@ -21,7 +21,7 @@ export interface DeliveryDispatcher extends DueWork {
 interface DispatcherParts {
   send: SendWithFaults;
   /** Stores the result of an attempt. */
-  settle: (delivery: DeliveryRow, sent: SentDelivery) => void;
+  settle: (delivery: DueDelivery, sent: SentDelivery) => void;
   faults: WebhookFaults;
   /** The time for signatures, in milliseconds since 1970. */
   signingTime: () => number;
@@ -38,7 +38,8 @@ const TIMEOUT_WHILE_ADVANCING_MS = 500;
 /** How long a delivery waits to be sent again after its result could not be stored. */
 const REST_MS = 60_000;
 
-type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
+/** A delivery that is sent now. */
+export type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
 
 export function createDeliveryDispatcher(
   { database, clock, scheduler, assumptions }: EmulatorCore,

@@ -11,10 +11,22 @@ export interface PublishedSignal {
   signal_id: number;
   /** `sig_<signal_id>_<product_id>`. */
   event_id: string;
+  /** The product's. */
+  slug: string;
   /** The number of registrations that the signal is sent to. */
   registrations: number;
   /** The number of followers that already got 1,000 signals in the last 24 hours. The signal is not sent to them. */
   accounts_over_limit: number;
+  /** Why a signal that was published by hand is sent to no registration. */
+  hint?: string;
+}
+
+/** How to publish a signal. */
+export interface PublishOptions {
+  /** In milliseconds since 1970. @default now */
+  publishedAt?: number | undefined;
+  /** A person wants this signal to be sent, so the result says why if it is not. @default false */
+  isByHand?: boolean;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -39,21 +51,36 @@ export function createPublishSignal({ database, clock, scheduler, assumptions }:
     "SELECT count(*) AS sent FROM account_signal WHERE account_id = ? AND sent_at > ?",
   );
   const noteSent = database.prepare<[number, number, number]>("INSERT INTO account_signal VALUES (?, ?, ?)");
+  const countFollowers = database.prepare<[number], number>("SELECT count(*) FROM follow WHERE tool_id = ?").pluck();
   const slugOf = database.prepare<[number], { slug: string }>("SELECT slug FROM product WHERE tool_id = ?");
 
+  function whyNotSent({ tool_id }: SignalDraft, { slug, accounts_over_limit }: PublishedSignal, ageMs: number): string {
+    if (ageMs > EVENT_LIFE_MS) return `it is more than ${LIMITS.signalDelayHours} hours old`;
+    if (accounts_over_limit > 0) return `its followers got ${LIMITS.signalsPerDay} signals in the last 24 hours`;
+    if (countFollowers.get(tool_id) === 0)
+      return `nobody follows it; to follow it: npx signalbox emulator follow ${slug}`;
+    return "no follower has an active registration for this signal type";
+  }
+
   const publish = database.transaction(
-    (draft: SignalDraft, options: { publishedAt?: number | undefined } = {}): PublishedSignal => {
+    (draft: SignalDraft, { publishedAt = clock.now(), isByHand = false }: PublishOptions): PublishedSignal => {
       const now = clock.now();
-      const publishedAt = options.publishedAt ?? now;
       const signalId = (lastSignal.get()?.last ?? assumptions.firstSignalId - 1) + 1;
       const eventId = `sig_${signalId}_${draft.tool_id}`;
       const slug = slugOf.get(draft.tool_id)?.slug ?? String(draft.tool_id);
       insertSignal.run(signalId, draft.signal_type, draft.tool_id, publishedAt, JSON.stringify(draft));
 
-      const result = { signal_id: signalId, event_id: eventId, registrations: 0, accounts_over_limit: 0 };
-      if (now - publishedAt > EVENT_LIFE_MS) return result;
+      const result: PublishedSignal = {
+        signal_id: signalId,
+        event_id: eventId,
+        slug,
+        registrations: 0,
+        accounts_over_limit: 0,
+      };
+      const isTooOld = now - publishedAt > EVENT_LIFE_MS;
+      const registrations = receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt });
       const isWithinLimit = new Map<number, boolean>();
-      for (const registration of receiving.all({ toolId: draft.tool_id, type: draft.signal_type, publishedAt })) {
+      for (const registration of isTooOld ? [] : registrations) {
         const { account_id: accountId, locale } = registration;
         // A signal for two registrations of an account counts once toward the account's daily limit.
         if (!isWithinLimit.has(accountId)) {
@@ -71,10 +98,11 @@ export function createPublishSignal({ database, clock, scheduler, assumptions }:
         );
         result.registrations++;
       }
+      if (isByHand && result.registrations === 0) result.hint = whyNotSent(draft, result, now - publishedAt);
       return result;
     },
   );
-  return (draft: SignalDraft, options?: { publishedAt?: number | undefined }): PublishedSignal => {
+  return (draft: SignalDraft, options: PublishOptions = {}): PublishedSignal => {
     const result = publish(draft, options);
     scheduler.wake();
     return result;

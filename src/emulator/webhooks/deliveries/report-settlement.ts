@@ -1,7 +1,9 @@
+import { z } from "zod";
+import type { SignalEvent } from "../../../events/envelope.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import type { ReportEvent } from "../../instance/events.js";
 import { shownEndpoint } from "../registrations/registration-row.js";
-import type { DeliveryRow } from "./delivery-row.js";
+import type { DueDelivery } from "./dispatch-deliveries.js";
 import type { Settlement } from "./settle-delivery.js";
 
 /**
@@ -13,12 +15,24 @@ export function createSettlementReporter(report: ReportEvent, aheadMs: () => num
   /** Registrations whose `registration_time_refused` was reported. */
   const timeRefused = new Set<string>();
 
-  return (delivery: DeliveryRow, settlement: Settlement): void => {
-    const { registration_id, delivery_id, event_id, event_type } = delivery;
+  return (delivery: DueDelivery, settlement: Settlement): void => {
+    const { registration_id, delivery_id, event_id, event_type, redelivery_of } = delivery;
     const { outcome, attempt, isDelivered, isVerified, isPaused, nextAttemptAt, url, failureCount } = settlement;
     const registration = { registration_id, endpoint: shownEndpoint(url) };
     const result = "failure" in outcome ? outcome.failure : outcome.status;
-    const facts = { ...registration, delivery_id, event_id, event_type, attempt, result };
+    const facts = {
+      ...registration,
+      delivery_id,
+      event_id,
+      event_type,
+      redelivery_of,
+      ...signalIn(delivery),
+      at: new Date(settlement.at).toISOString(),
+      attempt,
+      result,
+      duration_ms: Math.round(settlement.durationMs),
+      ...("failure" in outcome ? {} : answerIn(outcome.body)),
+    };
     if (isVerified) report({ event: "verified", ...facts });
     else if (isDelivered) report({ event: attempt === 1 ? "sent" : "retried", ...facts });
     else {
@@ -37,4 +51,29 @@ export function createSettlementReporter(report: ReportEvent, aheadMs: () => num
     }
     if (isPaused) report({ event: "registration_paused", ...trouble });
   };
+}
+
+function signalIn({ event_type, body }: DueDelivery): { signal_type: string; slug: string } | null {
+  if (event_type !== "signal.published") return null;
+  const { data } = JSON.parse(body.toString()) as SignalEvent;
+  return { signal_type: data.signal_type, slug: data.product.slug };
+}
+
+const answerSchema = z.object({
+  duplicate: z.literal(true).optional().catch(undefined),
+  // Longer and other texts are not repeated, because they could hold anything.
+  error: z
+    .object({ code: z.string().regex(/^[\w.-]{1,60}$/) })
+    .optional()
+    .catch(undefined),
+});
+
+/** Reads what a receiver said in an answer, if it answers as the receiver of this package does. */
+function answerIn(body: Buffer): { duplicate?: true; answer_code?: string } {
+  try {
+    const { duplicate, error } = answerSchema.parse(JSON.parse(body.toString()));
+    return { ...(duplicate && { duplicate }), ...(error && { answer_code: error.code }) };
+  } catch {
+    return {};
+  }
 }

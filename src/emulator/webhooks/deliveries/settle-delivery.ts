@@ -9,6 +9,10 @@ import { createNextAttemptAt } from "./next-attempt.js";
 /** The result of an attempt of a delivery. */
 export interface Settlement {
   outcome: RequestOutcome;
+  /** When the attempt ended, by the emulator's clock, in milliseconds since 1970. */
+  at: number;
+  /** In real time. */
+  durationMs: number;
   /** 1 for the first attempt. */
   attempt: number;
   /** Whether the answer was a 2xx. The answer to a verification must also contain the challenge. */
@@ -85,6 +89,8 @@ export function createSettleDelivery({
     const isVerification = delivery.event_type === "webhook.verification";
     const failed = {
       outcome,
+      at: now,
+      durationMs: requests[0]?.durationMs ?? 0,
       attempt,
       url,
       isDelivered: false,

@@ -93,6 +93,19 @@ test("a signal that is 24 hours late goes to nobody [limits/signal-events]", asy
   expect(signals).toHaveLength(1);
 });
 
+test("a signal that a person publishes says why it goes to nobody, and one of the month does not", async () => {
+  const world = openWebhooks();
+  const { url } = await serveEndpoint();
+  await activeRegistration(world, url);
+  const hintOf = (more: object, publishedAt = START): string | undefined =>
+    world.webhooks.publish(draft(more), { publishedAt, isByHand: true }).hint;
+  expect(hintOf({})).toBeUndefined();
+  expect(hintOf({ tool_id: 8 })).toMatch(/nobody follows it.* follow mute$/);
+  expect(hintOf({ signal_type: "new_model" })).toContain("no follower has an active registration");
+  expect(hintOf({}, START - 24 * HOUR_MS - 1)).toContain("more than 24 hours old");
+  expect(world.webhooks.publish(draft({ tool_id: 8 })).hint).toBeUndefined();
+});
+
 test("an account gets 1,000 signals in any 24 hours [limits/signal-events]", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();
@@ -103,7 +116,10 @@ test("an account gets 1,000 signals in any 24 hours [limits/signal-events]", asy
   for (let made = 0; made < 400; made++) world.webhooks.publish(draft());
   await world.scheduler.advanceTo(START + HOUR_MS);
   for (let made = 0; made < 600; made++) world.webhooks.publish(draft());
-  expect(world.webhooks.publish(draft())).toMatchObject(none);
+  expect(world.webhooks.publish(draft(), { isByHand: true })).toMatchObject({
+    ...none,
+    hint: expect.stringContaining("1000 signals"),
+  });
   await activeRegistration(world, url, { accountId: ACCOUNT_2 });
   expect(world.webhooks.publish(draft())).toMatchObject({ registrations: 1, accounts_over_limit: 1 });
   await world.scheduler.idle();

@@ -1,0 +1,65 @@
+import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
+import { CliError, environmentError, EXIT } from "../../options/exit.js";
+
+interface Described {
+  name: string;
+  method: string;
+  path: string;
+}
+
+/**
+ * Returns the operations of the control API of an emulator that runs in another process.
+ *
+ * @param origin such as `http://127.0.0.1:4010`
+ * @throws CliError when no emulator answers; each operation throws one when it is refused
+ */
+export async function connectControl(
+  origin: string,
+  { token, signal }: { token: string | undefined; signal: AbortSignal },
+): Promise<EmulatorControl> {
+  async function call(method: string, path: string, body?: object): Promise<unknown> {
+    const headers = {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+    };
+    let response: Response;
+    try {
+      const init = { method, headers, signal, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      response = await fetch(`${origin}${path}`, init);
+    } catch {
+      signal.throwIfAborted();
+      throw environmentError(`nothing answers at ${origin}: start the service with \`npx signalbox emulator\``);
+    }
+    const answer: unknown = await response.json().catch(() => null);
+    if (response.ok && answer !== null) return answer;
+    const { error } = (answer ?? {}) as { error?: { code: string; message: string } };
+    if (error === undefined) throw environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
+    throw new CliError(response.status < 500 ? EXIT.usage : EXIT.environment, explain(error));
+  }
+
+  const { operations } = (await call("GET", "/_emulator")) as { operations: Described[] };
+  const methods = operations.map(({ name, method, path }) => {
+    const run = (input: Record<string, unknown> = {}): Promise<unknown> => {
+      const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_braces, key: string) => {
+        const value = String(rest.get(key));
+        rest.delete(key);
+        return encodeURIComponent(value);
+      });
+      if (method !== "GET") return call(method, filled, Object.fromEntries(rest));
+      const query = new URLSearchParams([...rest].map(([key, value]): [string, string] => [key, String(value)]));
+      return call(method, rest.size === 0 ? filled : `${filled}?${query.toString()}`);
+    };
+    return [name, run];
+  });
+  // The emulator describes its own operations, whose types these are.
+  return Object.fromEntries(methods) as EmulatorControl;
+}
+
+function explain({ code, message }: { code: string; message: string }): string {
+  if (code === "API_KEY_MISSING" || code === "API_KEY_INVALID") {
+    return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
+  }
+  if (code === "API_KEY_NOT_ALLOWED") return "this emulator has no control token: unset SIGNALS_CONTROL_TOKEN";
+  return message.replace(/\.$/, "");
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openEmulator, type RunningEmulator } from "../emulator/start-emulator.js";
+import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { callCli } from "./call-cli.js";
+import { ndjson, type CliRun } from "./run-cli.js";
+import { listen } from "./serve-requests.js";
+
+let running: RunningEmulator;
+beforeAll(async () => {
+  running = await openEmulator({
+    accounts: [
+      { name: "First", tier: "pro", key: "sbk_the_key_of_these_tests" },
+      { name: "Second", tier: "developer", key: "sbk_another_key_of_the_tests" },
+    ],
+    assumptions: { allowLoopbackHttp: true },
+  });
+});
+afterAll(() => running.emulator.close());
+
+const ask = (...words: string[]): Promise<CliRun> =>
+  callCli(["emulator", ...words], { env: { SIGNALS_BASE_URL: running.emulator.baseUrl } });
+
+/** @returns the values that were printed as NDJSON */
+async function values(...words: string[]): Promise<Record<string, unknown>[]> {
+  const run = await ask(...words, "--json");
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  return ndjson(run);
+}
+
+test("from following to a delivery: each command does what its control operation does", async () => {
+  expect(await ask("publish", "price_increased")).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("npx signalbox emulator follow --top 25"),
+  });
+  const followed = await values("follow", "--top", "5");
+  expect(followed).toHaveLength(5);
+  const ranked = await running.ask("/research/rankings?sort=traffic&limit=5", { key: "sbk_the_key_of_these_tests" });
+  const slugs = (ranked.body["items"] as { slug: string }[]).map(({ slug }) => slug);
+  expect(new Set(followed.map(({ slug }) => slug))).toEqual(new Set(slugs));
+
+  const { url } = await serveEndpoint();
+  await running.ask("/alerts/webhooks", {
+    key: "sbk_the_key_of_these_tests",
+    body: { url, signal_types: ["price_increased", "new_model"] },
+  });
+  await running.emulator.control.settle();
+  const published = await values("publish", "price_increased", "new_model");
+  expect(published).toMatchObject([
+    { signal_type: "price_increased", registrations: 1 },
+    { signal_type: "new_model", registrations: 1 },
+  ]);
+  expect((await ask("publish", "api_added")).stdout).toMatch(/api_added \S+: no follower has an active registration/);
+  expect(await values("advance", "--hours", "1")).toMatchObject([{ deliveries: { waiting: 0 } }]);
+
+  const [last, , verification] = await values("deliveries");
+  expect(last).toMatchObject({ event_id: published[1]?.["event_id"], state: "delivered" });
+  expect(verification).toMatchObject({ event_type: "webhook.verification" });
+  expect((await ask("deliveries")).stdout).toMatch(/^\d+ {2}delivered {2}200 in \d+ ms {2}new_model \S+$/m);
+  const { stdout } = await ask("deliveries", String(last?.["delivery_id"]));
+  expect(stdout).toContain(String(published[1]?.["event_id"]));
+  expect(stdout).toMatch(/^X-Service-Signature +t=\d+,v1=[0-9a-f]{64}$/m);
+});
+
+test("keys are made for an account, and listed without the key", async () => {
+  expect((await values("accounts")).map(({ tier }) => tier)).toEqual(["pro", "developer"]);
+  const key = (await ask("keys", "--new", "--account", "2")).stdout.trim();
+  expect((await running.ask("/research/rankings", { key })).status).toBe(200);
+  expect((await values("keys", "--account", "2")).map(({ hint }) => hint)).toEqual(["sbk_ano", key.slice(0, 10)]);
+});
+
+test.each([
+  ["advance", "--days 1"],
+  ["publish new_modl", "did you mean new_model?"],
+  ["publish new_model --product no-such", "no product with this slug"],
+  ["deliveries x", "a number"],
+  ["deliveries 999", "no delivery with this id"],
+  ["keys --account 9", "account"],
+])("a mistake says what is wrong: %s", async (line, words) => {
+  expect(await ask(...line.split(" "))).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
+});
+
+test("without an emulator the error says how to start one, and with a control token how to give it", async () => {
+  const at = (url: string, env = {}): Promise<CliRun> => callCli(["emulator", "accounts", "--base-url", url], { env });
+  expect(await at("http://127.0.0.1:1")).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining("npx signalbox emulator"),
+  });
+  const other = await listen((_request, response) => void response.end("<html>"));
+  expect(await at(other)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("is not an emulator") });
+  const { url } = running.emulator;
+  expect((await at(url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).stderr).toContain(
+    "unset SIGNALS_CONTROL_TOKEN",
+  );
+  const closed = await openEmulator({ controlToken: "token_of_this_test" });
+  expect((await at(closed.emulator.url)).stderr).toContain("set SIGNALS_CONTROL_TOKEN");
+  expect((await at(closed.emulator.url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).exitCode).toBe(0);
+  await closed.emulator.close();
+});
