@@ -32,16 +32,13 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
   const commands = block("signalbox register")
     .replaceAll("http://127.0.0.1:4010", emulator.url)
     .replace("localhost:3000", `127.0.0.1:${port}`)
-    .replace(/sbk_\S*/, KEY)
-    .replaceAll("curl ", "curl -fsS ");
+    .replace(/sbk_\S*/, KEY);
   // npx finds the installed command and needs no registry for it.
   const env = { ...process.env, npm_config_offline: "true" };
   const { stdout } = await promisify(execFile)("sh", ["-ec", commands], { cwd: folder, env });
-  expect(stdout.match(/"status":"active"/g)).toHaveLength(2);
+  expect(stdout).toMatch(/^advanced to .* [1-9]\d* delivered, 0 failed, 0 waiting$/m);
   expect(await received).toMatch(/^signal \S/);
-  // Two handshakes, what was published by hand, and "some twenty": nothing of it is left behind.
-  const { items } = await emulator.control.listDeliveries({ limit: 200 });
-  expect(items.length - 3).toBeGreaterThanOrEqual(15);
-  expect(items.length - 3).toBeLessThanOrEqual(25);
+  const { items } = await emulator.control.listDeliveries({ limit: 500 });
+  expect(items.filter(({ event_type }) => event_type === "signal.published").length).toBeGreaterThan(10);
   expect(items.filter(({ state }) => state !== "delivered")).toEqual([]);
 });

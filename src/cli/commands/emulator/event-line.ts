@@ -6,8 +6,8 @@ import type { Paint } from "../../console/terminal.js";
 export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
 type Attempt = EventNamed<"verified" | "sent" | "retried" | "refused">;
 
-/** While the clock is advanced, only this many attempts are shown. A month can have hundreds. */
-const SHOWN_IN_AN_ADVANCE = 10;
+/** While the clock is advanced, only this many attempts are shown. A month of 25 products has about 20, of all products hundreds. */
+const SHOWN_IN_AN_ADVANCE = 40;
 
 /** Returns the line for an event, without the time of day; null for an event that is not shown. */
 export type EventLine = (event: EmulatorEvent) => string | null;

@@ -68,10 +68,10 @@ test("each event is one line, and a registration has a short name, which its fir
 
 test("of an advance with many deliveries some lines are shown, and the last one says how many are not", () => {
   const line = createEventLine(PAINT);
-  for (const many of [12, 3]) {
+  for (const many of [42, 3]) {
     const shown = Array.from({ length: many }, () => line({ event: "sent", ...attempt(), during_advance: true }));
-    expect(shown.filter((text) => text !== null)).toHaveLength(Math.min(many, 10));
-    const hidden = many > 10 ? " (2 more lines are not shown)" : "";
+    expect(shown.filter((text) => text !== null)).toHaveLength(Math.min(many, 40));
+    const hidden = many > 40 ? " (2 more lines are not shown)" : "";
     expect(line(MOVE)).toBe(
       `advanced to 2026-12-02 08:00 UTC: 143 signals published, 141 delivered, 2 failed, 0 waiting${hidden}`,
     );
