@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { openObject } from "./open-object.js";
 
 /**
  * The error codes of the service, with the status of each. The service's document names only `PRO_API_QUOTA_EXHAUSTED`. The
@@ -32,14 +33,12 @@ export const ERROR_STATUS = {
 export type ServiceErrorCode = keyof typeof ERROR_STATUS;
 
 /** The body of every error of the service (service document, Error envelope). */
-export const errorEnvelopeSchema = z
-  .looseObject({
-    error: z.looseObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
-    request_id: z.string().describe("The id of this request, for the service's support."),
-  })
-  .describe("The body of every error.");
+export const errorEnvelopeSchema = openObject({
+  error: openObject({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+  request_id: z.string().describe("The id of this request, for the service's support."),
+}).describe("The body of every error.");
 
 export type ErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
 
 /** The `details` of the error for an exhausted quota (service document, Errors). */
-export const quotaDetailsSchema = z.looseObject({ limit: z.int(), remaining: z.int() });
+export const quotaDetailsSchema = openObject({ limit: z.int(), remaining: z.int() });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { dateTimeSchema } from "./date-time.js";
 import { localeSchema } from "./locale.js";
 import { reportSchema } from "./report.js";
+import { openObject } from "./open-object.js";
 
 export const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 /** The state of an investigation; the last three are final (service document, States and transitions). */
@@ -35,30 +36,25 @@ export const startInvestigationBodySchema = z
   .describe("The investigation to start. Unknown keys are refused.");
 
 /** The investigation task (service document, Investigation task). */
-export const investigationTaskSchema = z
-  .looseObject({
-    task_id: taskIdSchema,
-    type: z.literal("promotion_investigation"),
-    status: z.enum(TASK_STATUSES),
-    stage: z.enum(TASK_STAGES),
-    status_url: z.string().describe("The path to read this task from, with the API prefix."),
-    result_url: z.string().nullable().describe("Null until the task has succeeded; then equal to `status_url`."),
-    poll_after_seconds: z
-      .int()
-      .nullable()
-      .describe("Seconds to wait before the next read; null when the task has succeeded."),
-    created_at: dateTimeSchema,
-    updated_at: dateTimeSchema,
-    completed_at: dateTimeSchema.nullable().describe("Null until the task is finished."),
-    error: z
-      .looseObject({ code: z.string(), message: z.string() })
-      .nullable()
-      .describe("Null when there was no error."),
-    report: reportSchema
-      .nullable()
-      .describe("Null unless the task has succeeded. Reading a task never generates a report."),
-  })
-  .describe("A promotion investigation, with its report when it has succeeded. All twelve fields are always present.");
+export const investigationTaskSchema = openObject({
+  task_id: taskIdSchema,
+  type: z.literal("promotion_investigation"),
+  status: z.enum(TASK_STATUSES),
+  stage: z.enum(TASK_STAGES),
+  status_url: z.string().describe("The path to read this task from, with the API prefix."),
+  result_url: z.string().nullable().describe("Null until the task has succeeded; then equal to `status_url`."),
+  poll_after_seconds: z
+    .int()
+    .nullable()
+    .describe("Seconds to wait before the next read; null when the task has succeeded."),
+  created_at: dateTimeSchema,
+  updated_at: dateTimeSchema,
+  completed_at: dateTimeSchema.nullable().describe("Null until the task is finished."),
+  error: openObject({ code: z.string(), message: z.string() }).nullable().describe("Null when there was no error."),
+  report: reportSchema
+    .nullable()
+    .describe("Null unless the task has succeeded. Reading a task never generates a report."),
+}).describe("A promotion investigation, with its report when it has succeeded. All twelve fields are always present.");
 
 /** One investigation, with its report when it has succeeded. */
 export type InvestigationTask = z.infer<typeof investigationTaskSchema>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { freeLocaleSchema } from "./locale.js";
+import { openObject } from "./open-object.js";
 
 export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"] as const;
 /** The number that products are ranked by. */
@@ -44,51 +45,47 @@ export type RankingsQuery = z.input<typeof rankingsQuerySchema>;
 /** The parameters with the defaults filled in. */
 export type RankingsParameters = z.output<typeof rankingsQuerySchema>;
 
-export const rankingItemSchema = z
-  .looseObject({
-    rank: z.int(),
-    tool_id: z.int(),
-    name: z.string(),
-    slug: z.string(),
-    normalized_domain: z.string(),
-    primary_category_name: z.string().nullable().optional(),
-    primary_category_slug: z.string().nullable().optional(),
-    latest_month: z.string(),
-    previous_month: z.string(),
-    latest_visits: z.number(),
-    previous_visits: z.number(),
-    visits_change: z.number().describe("Visits of the latest month minus visits of the month before."),
-    growth_rate: z.number().describe("A ratio: 0.314 means 31.4 percent."),
-    domain_rating: z.number().nullable().optional(),
-    favicon_url: z.string().nullable().optional(),
-  })
-  .describe("One ranked product. A field that is null is unavailable. Some accounts get more fields.");
+export const rankingItemSchema = openObject({
+  rank: z.int(),
+  tool_id: z.int(),
+  name: z.string(),
+  slug: z.string(),
+  normalized_domain: z.string(),
+  primary_category_name: z.string().nullable().optional(),
+  primary_category_slug: z.string().nullable().optional(),
+  latest_month: z.string(),
+  previous_month: z.string(),
+  latest_visits: z.number(),
+  previous_visits: z.number(),
+  visits_change: z.number().describe("Visits of the latest month minus visits of the month before."),
+  growth_rate: z.number().describe("A ratio: 0.314 means 31.4 percent."),
+  domain_rating: z.number().nullable().optional(),
+  favicon_url: z.string().nullable().optional(),
+}).describe("One ranked product. A field that is null is unavailable. Some accounts get more fields.");
 
 /** One ranked product. */
 export type RankingItem = z.infer<typeof rankingItemSchema>;
 
 /** The answer of rankings (service document, Rankings response). */
-export const rankingsResponseSchema = z
-  .looseObject({
-    dataset: z.looseObject({}),
-    eligible_population: z.int().describe("The number of products that have the data for this ranking."),
-    filters: z.looseObject({}).describe("The filters that were applied."),
-    items: z.array(rankingItemSchema),
-    pagination: z.looseObject({
-      page: z.int(),
-      limit: z.int(),
-      has_more: z.boolean(),
-      has_previous: z.boolean().optional(),
-      next_page: z.int().nullable().optional(),
-      previous_page: z.int().nullable().optional(),
-      total: z.int().optional(),
-      total_pages: z.int().optional(),
-    }),
-    requested_locale: z.string(),
-    resolved_locale: z.string(),
-    category: z.looseObject({}).nullable().optional(),
-  })
-  .describe("One page of ranked products.");
+export const rankingsResponseSchema = openObject({
+  dataset: z.looseObject({}),
+  eligible_population: z.int().describe("The number of products that have the data for this ranking."),
+  filters: z.looseObject({}).describe("The filters that were applied."),
+  items: z.array(rankingItemSchema),
+  pagination: openObject({
+    page: z.int(),
+    limit: z.int(),
+    has_more: z.boolean(),
+    has_previous: z.boolean().optional(),
+    next_page: z.int().nullable().optional(),
+    previous_page: z.int().nullable().optional(),
+    total: z.int().optional(),
+    total_pages: z.int().optional(),
+  }),
+  requested_locale: z.string(),
+  resolved_locale: z.string(),
+  category: z.looseObject({}).nullable().optional(),
+}).describe("One page of ranked products.");
 
 /** One page of ranked products. */
 export type RankingsResponse = z.infer<typeof rankingsResponseSchema>;

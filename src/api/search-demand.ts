@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { freeLocaleSchema } from "./locale.js";
+import { openObject } from "./open-object.js";
 
 export const DEMAND_TYPES = ["all", "non_brand", "brand"] as const;
 export const DEMAND_SORTS = ["traffic", "volume", "products"] as const;
@@ -53,7 +54,7 @@ export type SearchDemandParameters = z.output<typeof searchDemandQuerySchema>;
 const count = z.int().min(0);
 const sampleType = z.literal("top_search_keywords");
 
-const observedProductSchema = z.looseObject({
+const observedProductSchema = openObject({
   tool_id: z.int(),
   name: z.string(),
   slug: z.string(),
@@ -62,41 +63,37 @@ const observedProductSchema = z.looseObject({
   observed_traffic: z.number(),
 });
 
-export const trafficDistributionSchema = z
-  .looseObject({
-    products: z.array(observedProductSchema.extend({ share: z.number().nullable() })),
-    total_traffic: z.number(),
-    product_count: z.int(),
-    other_traffic: z.number().describe("The traffic of the products that are not listed."),
-    other_products: z.int(),
-    cr3: z.number().nullable().describe("The share of the three largest products; null when it is unavailable."),
-    concentration: z.enum(CONCENTRATIONS),
-  })
-  .describe("The shares of a keyword's traffic among the tracked products, which are a sample.");
+export const trafficDistributionSchema = openObject({
+  products: z.array(observedProductSchema.extend({ share: z.number().nullable() })),
+  total_traffic: z.number(),
+  product_count: z.int(),
+  other_traffic: z.number().describe("The traffic of the products that are not listed."),
+  other_products: z.int(),
+  cr3: z.number().nullable().describe("The share of the three largest products; null when it is unavailable."),
+  concentration: z.enum(CONCENTRATIONS),
+}).describe("The shares of a keyword's traffic among the tracked products, which are a sample.");
 
-export const keywordRowSchema = z
-  .looseObject({
-    keyword: z.string(),
-    keyword_id: z.int(),
-    brand_type: z.enum(BRAND_TYPES),
-    cluster_id: z.string().nullable(),
-    cluster_name: z.string().nullable(),
-    market_id: z.number().nullable(),
-    market_name: z.string().nullable(),
-    market_slug: z.string().nullable(),
-    observed_markets: count,
-    observed_products: count,
-    observed_traffic: z.number(),
-    search_volume: z.number(),
-    product_change1m: z.number().nullable().describe("The change in the number of products since the month before."),
-    traffic_change1m: z.number().nullable().describe("The change in traffic since the month before."),
-    comparison_status: z
-      .enum(COMPARISON_STATUSES)
-      .optional()
-      .describe("The changes are usable only when this is `comparable`."),
-    traffic_distribution: trafficDistributionSchema.optional(),
-  })
-  .describe("A keyword with its numbers. A change that is null is unavailable, not zero.");
+export const keywordRowSchema = openObject({
+  keyword: z.string(),
+  keyword_id: z.int(),
+  brand_type: z.enum(BRAND_TYPES),
+  cluster_id: z.string().nullable(),
+  cluster_name: z.string().nullable(),
+  market_id: z.number().nullable(),
+  market_name: z.string().nullable(),
+  market_slug: z.string().nullable(),
+  observed_markets: count,
+  observed_products: count,
+  observed_traffic: z.number(),
+  search_volume: z.number(),
+  product_change1m: z.number().nullable().describe("The change in the number of products since the month before."),
+  traffic_change1m: z.number().nullable().describe("The change in traffic since the month before."),
+  comparison_status: z
+    .enum(COMPARISON_STATUSES)
+    .optional()
+    .describe("The changes are usable only when this is `comparable`."),
+  traffic_distribution: trafficDistributionSchema.optional(),
+}).describe("A keyword with its numbers. A change that is null is unavailable, not zero.");
 
 /** One keyword, with the shares of its traffic among the tracked products. */
 export type KeywordRow = z.infer<typeof keywordRowSchema>;
@@ -104,7 +101,7 @@ export type KeywordRow = z.infer<typeof keywordRowSchema>;
 export const keywordDetailSchema = keywordRowSchema
   .extend({
     history: z.array(
-      z.looseObject({
+      openObject({
         month: z.string(),
         observed_products: z.int(),
         observed_traffic: z.number(),
@@ -112,7 +109,7 @@ export const keywordDetailSchema = keywordRowSchema
       }),
     ),
     markets: z.array(
-      z.looseObject({
+      openObject({
         market_id: z.int(),
         market_name: z.string(),
         observed_products: z.int(),
@@ -122,7 +119,7 @@ export const keywordDetailSchema = keywordRowSchema
     ),
     products: z.array(observedProductSchema),
     related_observed: z.array(
-      z.looseObject({
+      openObject({
         keyword: z.string(),
         keyword_id: z.int(),
         observed_products: z.int(),
@@ -137,58 +134,54 @@ export const keywordDetailSchema = keywordRowSchema
 export type KeywordDetail = z.infer<typeof keywordDetailSchema>;
 
 /** The answer of search demand (service document, Search demand response). */
-export const searchDemandResponseSchema = z
-  .looseObject({
-    dataset: z.looseObject({
-      captured_at: z.string().nullable(),
-      observed_month: z.string().nullable(),
-      exhaustive: z.literal(false),
-      source: z.string(),
-      sample_type: sampleType,
-    }),
-    filters: z
-      .looseObject({
-        demand_type: z.enum(DEMAND_TYPES),
-        market_id: z.number().nullable(),
-        market: z.string(),
-        min_products: count,
-        min_traffic: z.number(),
-        min_volume: z.number(),
-        page: z.int().min(1),
-        page_size: z.int().min(1),
-        query: z.string(),
-        selected_keyword_id: z.number().nullable(),
-        sort: z.enum(DEMAND_SORTS),
-      })
-      .describe("The applied filters, including the defaults."),
-    items: z.array(keywordRowSchema),
-    keyword: keywordDetailSchema.nullable().describe("Null unless the request asked for the detail of a keyword."),
-    markets: z
-      .array(z.looseObject({ id: z.int(), name: z.string(), slug: z.string() }))
-      .describe("The product sectors that `market` can filter by. The list does not cover the whole market."),
-    pagination: z.looseObject({
-      page: z.int(),
-      limit: z.int(),
-      total: z.int(),
-      total_pages: z.int(),
-      has_more: z.boolean(),
-      has_previous: z.boolean(),
-    }),
-    requested_locale: z.string(),
-    resolved_locale: z.string().describe("The language of the answer."),
-    summary: z.looseObject({
-      captured_at: z.string().nullable(),
-      latest_month: z.string().nullable(),
-      markets: count,
-      observed_products: count,
-      observed_terms: count,
-      sample_type: sampleType,
-      source: z.string(),
-    }),
-  })
-  .describe(
-    "Keywords and the products that receive their traffic. Only tracked products are listed, not the whole market.",
-  );
+export const searchDemandResponseSchema = openObject({
+  dataset: openObject({
+    captured_at: z.string().nullable(),
+    observed_month: z.string().nullable(),
+    exhaustive: z.literal(false),
+    source: z.string(),
+    sample_type: sampleType,
+  }),
+  filters: openObject({
+    demand_type: z.enum(DEMAND_TYPES),
+    market_id: z.number().nullable(),
+    market: z.string(),
+    min_products: count,
+    min_traffic: z.number(),
+    min_volume: z.number(),
+    page: z.int().min(1),
+    page_size: z.int().min(1),
+    query: z.string(),
+    selected_keyword_id: z.number().nullable(),
+    sort: z.enum(DEMAND_SORTS),
+  }).describe("The applied filters, including the defaults."),
+  items: z.array(keywordRowSchema),
+  keyword: keywordDetailSchema.nullable().describe("Null unless the request asked for the detail of a keyword."),
+  markets: z
+    .array(openObject({ id: z.int(), name: z.string(), slug: z.string() }))
+    .describe("The product sectors that `market` can filter by. The list does not cover the whole market."),
+  pagination: openObject({
+    page: z.int(),
+    limit: z.int(),
+    total: z.int(),
+    total_pages: z.int(),
+    has_more: z.boolean(),
+    has_previous: z.boolean(),
+  }),
+  requested_locale: z.string(),
+  resolved_locale: z.string().describe("The language of the answer."),
+  summary: openObject({
+    captured_at: z.string().nullable(),
+    latest_month: z.string().nullable(),
+    markets: count,
+    observed_products: count,
+    observed_terms: count,
+    sample_type: sampleType,
+    source: z.string(),
+  }),
+}).describe(
+  "Keywords and the products that receive their traffic. Only tracked products are listed, not the whole market.",
+);
 
 /** One page of keywords. */
 export type SearchDemandResponse = z.infer<typeof searchDemandResponseSchema>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { dateTimeSchema } from "./date-time.js";
 import { localeSchema } from "./locale.js";
 import { signalTypeSchema } from "./sent-events.js";
+import { openObject } from "./open-object.js";
 
 export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
 /** The state of a registration. */
@@ -42,7 +43,7 @@ export const registerWebhookBodySchema = z
 export type RegisterWebhookBody = z.input<typeof registerWebhookBodySchema>;
 
 /** The signal webhook registration (service document, Signal webhook registration). */
-export const webhookRegistrationSchema = z.looseObject({
+export const webhookRegistrationSchema = openObject({
   id: z.string().describe("An opaque identifier."),
   url: z.url(),
   status: z.enum(REGISTRATION_STATUSES),

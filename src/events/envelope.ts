@@ -1,8 +1,14 @@
 import { z } from "zod";
 import type { SignalType } from "./signal-types.js";
 
-/** The properties of every event (service document, Events). Properties that are not listed here are kept. */
-export interface EventEnvelope<Type extends string, Data> {
+// Type aliases, not interfaces: TypeScript lets only aliases be used as `Record<string, unknown>`, which code needs to read a
+// property that is not listed here.
+
+/**
+ * The properties of every event (service document, Events). Other properties that the service sends are kept, but they are not
+ * in the types, so that a misspelt property does not compile.
+ */
+export type EventEnvelope<Type extends string, Data> = {
   /** Unique for each event, and the same in every delivery of it. For signals `sig_<signal_id>_<product_id>`. */
   id: string;
   version: "1";
@@ -11,22 +17,20 @@ export interface EventEnvelope<Type extends string, Data> {
   /** ISO 8601 date-time. */
   created_at: string;
   data: Data;
-  [extra: string]: unknown;
-}
+};
 
 /** A measured value. The service may add units. */
-export interface Measure {
+export type Measure = {
   value: number;
   unit: "visits" | (string & {});
-  [extra: string]: unknown;
-}
+};
 
 /** `data` of a signal (service document, signal.published). */
-export interface SignalData {
+export type SignalData = {
   signal_id: number;
   /** The service may add types, so code for unknown types is needed. */
   signal_type: SignalType;
-  product: { id: number; slug: string; [extra: string]: unknown };
+  product: { id: number; slug: string };
   title: string;
   summary: string;
   /** What changed, and how much. The service may add directions and units. */
@@ -35,28 +39,26 @@ export interface SignalData {
     magnitude: number;
     before: Measure;
     after: Measure;
-    [extra: string]: unknown;
   };
   /** ISO 8601 date-time. */
   observed_at: string;
   /** `start` and `end` are days in the form `YYYY-MM-DD`. */
-  period: { start: string; end: string; [extra: string]: unknown };
+  period: { start: string; end: string };
   /** ISO 8601 date-time. */
   published_at: string;
   evidence_summary: string;
   /** The product's public page. */
   url: string;
-  [extra: string]: unknown;
-}
+};
 
 /** A newly published signal about a product that the account follows. */
 export type SignalEvent = EventEnvelope<"signal.published", SignalData>;
 /** Another name of {@link SignalEvent}. */
 export type Signal = SignalEvent;
 /** Sent when a user of the service tests a webhook. */
-export type TestEvent = EventEnvelope<"webhook.test", { message: string; [extra: string]: unknown }>;
+export type TestEvent = EventEnvelope<"webhook.test", { message: string }>;
 /** Sent after registration. The answer must contain its challenge. */
-export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string; [extra: string]: unknown }>;
+export type VerificationEvent = EventEnvelope<"webhook.verification", { challenge: string }>;
 /** An event of a type that this version of signalbox does not know. */
 export type UnknownEvent = EventEnvelope<string, unknown>;
 /** An event of a type that this version of signalbox knows; narrow it by `type`. */

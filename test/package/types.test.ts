@@ -56,7 +56,8 @@ app.use(express.json({ verify: captureRawBody }));
 createServer(nodeHandler(receiver));
 
 const event: SignalEvent = signalEvent({ data: { product: { slug: "acme" } } });
-const overrides: SignalEventOverrides = { data: { change: { after: { value: 2 } } }, added_later: true };
+const overrides = { data: { change: { after: { value: 2 } } }, added_later: true } as SignalEventOverrides;
+console.log((event as Record<string, unknown>)["added_later"]);
 const kit: TestReceiver = await testReceiver({ onSignal: options.onSignal, handoff: { maxAttempts: 1 } });
 for (const each of [signalEvent("price_increased", overrides), testEvent(), verificationEvent()]) await kit.deliver(each);
 const { rawBody } = await waitForEvent(kit.receiver, event.id, { state: "dead", timeoutMs: 100 });

@@ -9,8 +9,9 @@ import {
   type SignalEvent,
   type TestEvent,
   type Verification,
+  type VerificationEvent,
 } from "../../src/index.js";
-import { signalEvent, testEvent } from "../../src/testing/index.js";
+import { signalEvent, testEvent, type SignalEventOverrides } from "../../src/testing/index.js";
 
 test("a signal's type narrows to the known ones and takes any other", () => {
   const read = ({ data: { signal_type: type } }: Signal): void => {
@@ -33,10 +34,45 @@ test("directions and units are open sets", () => {
   expectTypeOf<string>().toExtend<Signal["data"]["change"]["before"]["unit"]>();
 });
 
-test("what the service adds later is unknown, not any", () => {
-  expectTypeOf<Signal["added_later"]>().toBeUnknown();
-  expectTypeOf<Signal["data"]["added_later"]>().toBeUnknown();
-  expectTypeOf<Signal["data"]["product"]["added_later"]>().toBeUnknown();
+test("a misspelt property of an event does not compile", () => {
+  const read = (signal: Signal, test: TestEvent, verification: VerificationEvent) => [
+    // @ts-expect-error created_at
+    signal.createdAt,
+    // @ts-expect-error title
+    signal.data.titel,
+    // @ts-expect-error slug
+    signal.data.product.slag,
+    // @ts-expect-error magnitude
+    signal.data.change.magnitud,
+    // @ts-expect-error value
+    signal.data.change.after.val,
+    // @ts-expect-error start
+    signal.data.period.begin,
+    // @ts-expect-error message
+    test.data.mesage,
+    // @ts-expect-error challenge
+    verification.data.chalenge,
+  ];
+  expectTypeOf(read).toBeFunction();
+});
+
+test("what the service adds later can be read as unknown", () => {
+  const read = (signal: Signal) => [
+    (signal as Record<string, unknown>)["added_later"],
+    (signal.data as Record<string, unknown>)["added_later"],
+    (signal.data.product as { tier?: unknown }).tier,
+    (signal.data.change.after as Record<string, unknown>)["added_later"],
+  ];
+  expectTypeOf(read).returns.toEqualTypeOf<unknown[]>();
+});
+
+test("a misspelt known type does not compile after isKnownSignalType", () => {
+  const read = ({ data: { signal_type: type } }: Signal): boolean => {
+    if (!isKnownSignalType(type)) return false;
+    // @ts-expect-error price_increased
+    return type === "pirce_increased";
+  };
+  expectTypeOf(read).toBeFunction();
 });
 
 test("a parsed event narrows by kind and by type", () => {
@@ -79,7 +115,8 @@ test("a hand-off is read only", () => {
 
 test("overrides of a test's signal may be deep and partial, and not of another kind", () => {
   signalEvent({ data: { product: { slug: "acme" }, change: { after: { value: 2 } } } });
-  signalEvent("price_increased", { data: { title: "t" }, added_later: 1 });
+  signalEvent("price_increased", { data: { title: "t" } });
+  signalEvent({ added_later: 1, data: { padding: "p" } } as SignalEventOverrides);
   signalEvent("a_type_of_next_year");
   expectTypeOf(signalEvent).returns.toEqualTypeOf<SignalEvent>();
   // @ts-expect-error an id of a product is a number
@@ -88,8 +125,14 @@ test("overrides of a test's signal may be deep and partial, and not of another k
   signalEvent({ id: 1 });
   // @ts-expect-error so it is beside a type
   signalEvent("price_increased", { id: 1 });
+  // @ts-expect-error title
+  signalEvent("price_increased", { data: { titel: "t" } });
+  // @ts-expect-error value
+  signalEvent({ data: { change: { after: { valeu: 2 } } } });
   // @ts-expect-error a message is text
   testEvent({ data: { message: 1 } });
+  // @ts-expect-error message
+  testEvent({ data: { mesage: "m" } });
 });
 
 test("a test event has a message", () => {

@@ -42,8 +42,8 @@ export async function makeSampleInbox(path: string, crashed: boolean): Promise<C
 async function accept(store: InboxStore, first: number): Promise<number[]> {
   const accepts = Array.from({ length: EVENTS }, (_, index) => {
     const number = first + index;
-    const padding = "x".repeat([10, 300, 3000, 12_000][number % 4] ?? 0);
-    const event = signalEvent({ id: `evt_${number}`, data: { title: `event ${number}`, padding } });
+    const summary = "x".repeat([10, 300, 3000, 12_000][number % 4] ?? 0);
+    const event = signalEvent({ id: `evt_${number}`, data: { title: `event ${number}`, summary } });
     return newEventAt(NOW + number, { signal: event, state: number % 5 === 4 ? "ready" : "leased" });
   });
   const result = await store.commit({ settlements: [], accepts, claim: null });

@@ -133,7 +133,8 @@ test("more events than the process takes in hand wait in the store and come in t
 
 test("large bodies leave memory: past 16 MiB in hand, events are born ready", async () => {
   const rig = await startRig({ handoff: { concurrency: 1 }, bodyLimitBytes: 5 * 1024 * 1024 });
-  for (let index = 0; index < 6; index++) await rig.deliver(signalEvent({ padding: "x".repeat(4 * 1024 * 1024) }));
+  const data = { summary: "x".repeat(4 * 1024 * 1024) };
+  for (let index = 0; index < 6; index++) await rig.deliver(signalEvent({ data }));
   expect((await rig.entries()).map(({ state }) => state)).toEqual([
     "leased",
     "leased",

@@ -46,7 +46,8 @@ test("overrides are merged in, however deep, and the id follows them unless it i
   }
   expect(signalEvent({ id: "evt_own" }).id).toBe("evt_own");
   expect(signalEvent("price_increased", { id: "evt_own" }).id).toBe("evt_own");
-  expect(signalEvent({ added_later: [1], data: { product: { tier: "gold" } } })).toMatchObject({
+  const added = { added_later: [1], data: { product: { tier: "gold" } } } as SignalEventOverrides;
+  expect(signalEvent(added)).toMatchObject({
     added_later: [1],
     data: { product: { tier: "gold", slug: "larkvoice" } },
   });
