@@ -1,4 +1,4 @@
-export { PermanentFailure, RetryLater, SignalboxError, isSignalboxError, type SignalboxErrorCode } from "./errors.js";
+export { SignalboxError, isSignalboxError, type SignalboxErrorCode } from "./errors.js";
 export type { Clock, ClockTimer } from "./time/clock.js";
 
 export { SIGNATURE_HEADER } from "./signature/header.js";
@@ -26,6 +26,7 @@ export { parseEvent, type ParsedEvent, type UnusableReason } from "./events/pars
 
 export type { Backoff, BackoffOptions } from "./inbox/backoff.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
+export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "./time/durations.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";

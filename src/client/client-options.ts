@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isLoopbackHost } from "../addresses/address-kind.js";
-import { invalidOption, optionError } from "../options/option-error.js";
+import { invalidOption, checkOptions } from "../options/option-error.js";
 import { clockOption, functionOption, LONGEST_DELAY_MS, millisecondsOption } from "../options/option-schemas.js";
 import type { Clock } from "../time/clock.js";
 import type { PlatformFetch } from "./platform.js";
@@ -86,9 +86,7 @@ const optionsSchema = z.strictObject({
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveClientOptions(options: ClientOptions): ClientConfig {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
-  const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = parsed.data;
+  const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = checkOptions(FACTORY, optionsSchema, options);
   return {
     ...rest,
     baseUrl: parseBaseUrl(baseUrl),

@@ -1,19 +1,23 @@
 import { hash } from "node:crypto";
+import { z } from "zod";
+import { SignalboxError } from "../errors.js";
+import { checkOptions } from "../options/option-error.js";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
 import type { DurationStats } from "../time/durations.js";
 import { replayEvents } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
-import type {
-  InboxEntry,
-  InboxStore,
-  ListQuery,
-  MoveOutcome,
-  ReceivedDelivery,
-  ReplayOutcome,
-  StoredEvent,
-  StoreStats,
+import {
+  EVENT_STATES,
+  type InboxEntry,
+  type InboxStore,
+  type ListQuery,
+  type MoveOutcome,
+  type ReceivedDelivery,
+  type ReplayOutcome,
+  type StoredEvent,
+  type StoreStats,
 } from "./store.js";
 
 /** Numbers that are known without a slow query. */
@@ -39,15 +43,23 @@ export interface InboxStats extends StoreStats, InboxVitals {
 
 /** The events of a started receiver's endpoint. */
 export interface Inbox {
-  /** Lists events, the oldest first. @throws SignalboxError `store_failed` */
+  /** Lists events, the oldest first. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
   /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
   get(eventId: string): Promise<StoredEvent | undefined>;
-  /** Hands off a `dead`, `done` or `quarantined` event again. Its payload must still be kept. */
+  /**
+   * Hands off a `dead`, `done` or `quarantined` event again. Its payload must still be kept.
+   *
+   * @throws SignalboxError `option_invalid`, `store_failed`
+   */
   replay(eventId: string): Promise<ReplayOutcome>;
   /** Replays several events. @returns one outcome for each, in order */
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
-  /** Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays known. */
+  /**
+   * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays known.
+   *
+   * @throws SignalboxError `option_invalid`, `store_failed`
+   */
   discard(eventId: string): Promise<MoveOutcome>;
   /** Discards several events. @returns one outcome for each, in order */
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
@@ -154,10 +166,15 @@ export function createInbox(config: InboxConfig): RunningInbox {
 
   /** Moves a portion of the ids in each turn of the event loop, because each transaction blocks the event loop. */
   async function move<Outcome>(
+    name: "replay" | "discard",
     ids: string | readonly string[],
     moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
   ): Promise<Outcome | Outcome[]> {
-    const all = typeof ids === "string" ? [ids] : ids;
+    const all: unknown = typeof ids === "string" ? [ids] : ids;
+    if (!isTexts(all)) {
+      const help = `Pass the eventId of an entry of inbox.list(), or a list of such ids.`;
+      throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
+    }
     const outcomes: Outcome[] = [];
     for (let from = 0; from < all.length; from += MOVED_AT_ONCE) {
       if (from > 0) await new Promise((resume) => setImmediate(resume));
@@ -213,12 +230,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
     hasRoom: (bytes) => batcher.hasRoom(bytes),
     accept,
     vitals,
-    list: (query = {}) => store.list({ ...query, endpoint }),
+    list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
     get: (eventId) => store.get(endpoint, eventId),
     replay: ((ids: string | readonly string[]) =>
-      move(ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
+      move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
     discard: ((ids: string | readonly string[]) =>
-      move(ids, (eventIds) =>
+      move("discard", ids, (eventIds) =>
         store.discard(
           eventIds.map((eventId) => ({ endpoint, eventId })),
           clock.now(),
@@ -229,6 +246,10 @@ export function createInbox(config: InboxConfig): RunningInbox {
       return { ...stats, ...vitals(), oldestReadyAgeMs: ageOf(stats.oldestReadyAt) };
     },
   };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /** Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing. */
@@ -244,6 +265,15 @@ function orUndefined<Value>(read: () => Value): Value | undefined {
     return undefined;
   }
 }
+
+const querySchema = z
+  .strictObject({
+    state: z.enum(EVENT_STATES).optional(),
+    type: z.string().optional(),
+    afterSeq: z.int().min(0).optional(),
+    limit: z.int().min(0).optional(),
+  })
+  .prefault({});
 
 /** Most events in one transaction of `replay` or `discard`. */
 const MOVED_AT_ONCE = 50;

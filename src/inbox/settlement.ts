@@ -1,5 +1,6 @@
-import { isSignalboxError, type RetryLater } from "../errors.js";
+import { isSignalboxError } from "../errors.js";
 import type { Backoff } from "./backoff.js";
+import type { RetryLater } from "./failures.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
 
 // Each settlement names every property in the same order, and none is made by object spread: V8 gives each spread object a

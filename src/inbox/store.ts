@@ -174,13 +174,13 @@ export interface StoredEvent extends InboxEntry {
 /** Selects the entries that `list` returns. */
 export interface ListQuery {
   /** @default all endpoints */
-  endpoint?: string;
-  state?: EventState;
-  type?: string;
+  endpoint?: string | undefined;
+  state?: EventState | undefined;
+  type?: string | undefined;
   /** Only entries with a larger `seq`. For the next page, pass the last `seq` of this page. */
-  afterSeq?: number;
+  afterSeq?: number | undefined;
   /** @default 100 */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** Names a stored event. */

@@ -4,12 +4,18 @@ import { describeIssue } from "./describe-issue.js";
 import { nearMiss } from "./near-miss.js";
 
 /**
- * Makes an error that names the wrong option, without its value.
+ * Checks options, and fills in the defaults of their schema.
  *
  * @param of the function with these options, such as `createReceiver`
- * @param schema the schema of all its options
+ * @throws SignalboxError `option_unknown`, `option_invalid`; it names the wrong option, without its value
  */
-export function optionError(of: Factory, schema: z.ZodType, error: z.ZodError): SignalboxError {
+export function checkOptions<Schema extends z.ZodType>(of: Owner, schema: Schema, options: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(options);
+  if (!parsed.success) throw optionError(of, schema, parsed.error);
+  return parsed.data;
+}
+
+function optionError(of: Owner, schema: z.ZodType, error: z.ZodError): SignalboxError {
   // A misspelt required option is also missing. The error about its name is more helpful, so it is thrown.
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) return unknownOption(of, schema, unknown);
@@ -22,8 +28,12 @@ const PAGES = {
   createReceiver: "docs/receiver.md",
   createClient: "docs/client.md",
   createEmulator: "docs/emulator.md",
+  "receiver.close": "docs/receiver.md",
+  "inbox.list": "docs/receiver.md",
+  PermanentFailure: "docs/hand-off.md",
+  RetryLater: "docs/hand-off.md",
 };
-type Factory = keyof typeof PAGES;
+type Owner = keyof typeof PAGES;
 
 /** The refusal of one option. The command line uses its parts for an error about the matching flag. */
 export class OptionError extends SignalboxError {
@@ -32,7 +42,7 @@ export class OptionError extends SignalboxError {
   /** Such as `expected a number`. */
   readonly problem: string;
 
-  constructor(of: Factory, option: string, problem: string, help = `${PAGES[of]} lists every option.`) {
+  constructor(of: Owner, option: string, problem: string, help = `${PAGES[of]} lists every option.`) {
     const subject = option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
     super("option_invalid", `${subject} invalid: ${problem}.`, help);
     this.option = option;
@@ -54,11 +64,21 @@ function unknownKeysIn(issue: z.core.$ZodIssue): UnknownKeys | null {
   return inner === undefined ? null : { keys: inner.keys, path: [...issue.path, ...inner.path] };
 }
 
-function unknownOption(of: Factory, schema: z.ZodType, { path, keys: [name = ""] }: UnknownKeys): SignalboxError {
-  const known = namesAt(schema, path);
+function unknownOption(of: Owner, schema: z.ZodType, { path, keys: [name = ""] }: UnknownKeys): SignalboxError {
+  return unknownName(of, "option", name, namesAt(schema, path), path);
+}
+
+/** The refusal of a name that does not exist, with the name that was probably meant. */
+export function unknownName(
+  of: string,
+  what: "option" | "event",
+  name: string,
+  known: readonly string[],
+  path: readonly PropertyKey[] = [],
+): SignalboxError {
   const meant = nearMiss(name, known);
   const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
-  return new SignalboxError("option_unknown", `${of} has no option "${[...path, name].join(".")}".`, help);
+  return new SignalboxError("option_unknown", `${of} has no ${what} "${[...path, name].join(".")}".`, help);
 }
 
 /** The option names at this path of the schema. */

@@ -7,7 +7,7 @@ import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
 import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
-import { invalidOption, optionError } from "../options/option-error.js";
+import { invalidOption, checkOptions } from "../options/option-error.js";
 import { clockOption, functionOption, millisecondsOption, objectOption } from "../options/option-schemas.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
@@ -130,9 +130,7 @@ const optionsSchema = z.strictObject({
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
-  const { secrets, onTest, handoff, logger, ...config } = parsed.data;
+  const { secrets, onTest, handoff, logger, ...config } = checkOptions(FACTORY, optionsSchema, options);
   const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
   // The last third of `ackTimeoutMs` is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;

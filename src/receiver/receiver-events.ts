@@ -1,3 +1,5 @@
+import { SignalboxError } from "../errors.js";
+import { unknownName } from "../options/option-error.js";
 import type { RejectionCode } from "./rejection.js";
 
 /** Names the delivered event that an event of `receiver.on` is about. */
@@ -42,6 +44,19 @@ export interface ReceiverEventMap {
 
 /** The name of an event of `receiver.on`. */
 export type ReceiverEventName = keyof ReceiverEventMap;
+
+const EVENT_NAMES = Object.keys({
+  accepted: true,
+  duplicate: true,
+  conflict: true,
+  quarantined: true,
+  rejected: true,
+  verified: true,
+  handedOff: true,
+  handoffFailed: true,
+  dead: true,
+} satisfies Record<ReceiverEventName, true>);
+
 /** A listener of `receiver.on`. */
 export type ReceiverEventListener<Name extends ReceiverEventName> = (event: ReceiverEventMap[Name]) => void;
 
@@ -64,6 +79,10 @@ export function createReceiverEvents(
   const listeners = new Map<string, Set<(event: never) => void>>();
   return {
     on(name, listener) {
+      if (!EVENT_NAMES.includes(name)) throw unknownName("receiver.on", "event", String(name), EVENT_NAMES);
+      if (typeof listener !== "function") {
+        throw new SignalboxError("option_invalid", `receiver.on("${name}") was given no function.`, "Pass a listener.");
+      }
       const group = listeners.get(name) ?? new Set();
       listeners.set(name, group.add(listener));
       return () => group.delete(listener);

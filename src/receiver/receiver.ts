@@ -1,10 +1,14 @@
-import { errorName, PermanentFailure, SignalboxError } from "../errors.js";
+import { z } from "zod";
+import { errorName, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { AbortHandle } from "../inbox/abort-handle.js";
 import type { DispatcherObserver, QueuedEvent } from "../inbox/dispatcher.js";
+import { PermanentFailure } from "../inbox/failures.js";
 import { createInbox, type Inbox } from "../inbox/inbox.js";
 import type { ClaimedEvent } from "../inbox/store.js";
+import { checkOptions } from "../options/option-error.js";
+import { LONGEST_DELAY_MS } from "../options/option-schemas.js";
 import { createHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
@@ -42,8 +46,9 @@ export interface Receiver {
    * not handed off are handed off after the next start. Idempotent; leaves no timer and no handle behind.
    *
    * @param options `graceMs`: @default 10000
+   * @throws SignalboxError `option_unknown`, `option_invalid`; the receiver then stays open
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: { graceMs?: number | undefined }): Promise<void>;
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
@@ -61,13 +66,14 @@ export interface Receiver {
    * Calls the listener for each event of this name. The answer is sent after the listener returns, so keep it short.
    *
    * @returns a function that removes the listener
+   * @throws SignalboxError `option_unknown` for a name that does not exist, `option_invalid` for a listener that is no function
    */
   on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
   /** The accepted events of this receiver's endpoint. */
   readonly inbox: Inbox;
 }
 
-const DEFAULT_GRACE_MS = 10_000;
+const closeSchema = z.strictObject({ graceMs: z.int().min(0).max(LONGEST_DELAY_MS).default(10_000) }).prefault({});
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -202,7 +208,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       }
       return (starting ??= start());
     },
-    close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => (closing ??= close(graceMs)),
+    async close(options) {
+      const { graceMs } = checkOptions("receiver.close", closeSchema, options);
+      await (closing ??= close(graceMs));
+    },
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
     health: () => ({

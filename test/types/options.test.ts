@@ -3,6 +3,8 @@ import { expectTypeOf, test } from "vitest";
 import { systemClock } from "../../src/time/clock.js";
 import {
   createReceiver,
+  PermanentFailure,
+  RetryLater,
   type Handoff,
   secretFile,
   type ReceiverOptions,
@@ -118,6 +120,38 @@ test("a receiver's listener gets the event of its name", () => {
     expectTypeOf(receiver.on("accepted", () => {})).toEqualTypeOf<() => void>();
     // @ts-expect-error there is no such event
     receiver.on("delivered", () => {});
+    // @ts-expect-error accepted
+    receiver.on("acepted", () => {});
+    // @ts-expect-error eventId
+    receiver.on("accepted", ({ eventID }) => eventID);
+    // @ts-expect-error only "rejected" has a status
+    receiver.on("dead", ({ status }) => status);
+    // @ts-expect-error no second argument is given
+    receiver.on("dead", (_event, receivedAt) => receivedAt);
+  });
+});
+
+test("a misspelt option of a method, or of what a callback throws, does not compile", () => {
+  typed(() => {
+    const receiver = createReceiver(base);
+    const { inbox } = receiver;
+    void receiver.close({ graceMs: undefined });
+    // @ts-expect-error graceMs
+    void receiver.close({ grace: 1 });
+    // @ts-expect-error state
+    void inbox.list({ sate: "dead" });
+    // @ts-expect-error dead
+    void inbox.list({ state: "deed" });
+    // @ts-expect-error a receiver lists its own endpoint
+    void inbox.list({ endpoint: "crm" });
+    // @ts-expect-error an id, not an entry
+    void inbox.replay({ eventId: "evt_1" });
+    // @ts-expect-error several ids are one list
+    void inbox.discard("evt_1", "evt_2");
+    // @ts-expect-error delayMs
+    void new RetryLater("later", { delay: 5 });
+    // @ts-expect-error cause
+    void new PermanentFailure("never", { couse: new Error("x") });
   });
 });
 

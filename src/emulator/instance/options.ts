@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
 import { type Scope, SCOPES, scopeSchema, type Tier, tierSchema } from "../../api/access.js";
 import { systemClock, type Clock } from "../../time/clock.js";
-import { optionError } from "../../options/option-error.js";
+import { checkOptions } from "../../options/option-error.js";
 import { clockOption, functionOption, objectOption } from "../../options/option-schemas.js";
 import type { EmulatorEvent } from "./events.js";
 import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";
@@ -99,9 +99,7 @@ const FACTORY = "createEmulator";
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveEmulatorOptions(options: EmulatorOptions) {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw optionError(FACTORY, optionsSchema, parsed.error);
-  const { db = null, seed = null, startAt, assumptions, ...rest } = parsed.data;
+  const { db = null, seed = null, startAt, assumptions, ...rest } = checkOptions(FACTORY, optionsSchema, options);
   return {
     ...rest,
     db,

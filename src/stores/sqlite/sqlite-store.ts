@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
+import { unknownName } from "../../options/option-error.js";
 import { createQueries, type Queries } from "./queries.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
@@ -290,14 +291,11 @@ async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
   }
 }
 
-const OPTION_NAMES = new Set(["path", "shared", "operator"]);
+const OPTION_NAMES = ["path", "shared", "operator"];
 
 function assertOptions(options: SqliteStoreOptions): void {
-  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.has(name));
-  if (unknown !== undefined) {
-    const known = [...OPTION_NAMES].join(", ");
-    throw new SignalboxError("option_unknown", `sqliteStore has no option "${unknown}".`, `Known are ${known}.`);
-  }
+  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
+  if (unknown !== undefined) throw unknownName("sqliteStore", "option", unknown, OPTION_NAMES);
   if (typeof options.path !== "string" || options.path.trim() === "" || /:memory:|\0/.test(options.path)) {
     const help = "Pass the path of a file; for an inbox in memory use memoryStore() of signalbox/stores/memory.";
     throw new SignalboxError("option_invalid", "sqliteStore needs the path of a file.", help);
