@@ -49,6 +49,15 @@ export function isSignalboxError(value: unknown): value is SignalboxError {
   }
 }
 
+/** Like `instanceof Error`, which throws for a proxy whose trap throws. */
+export function isError(value: unknown): value is Error {
+  try {
+    return value instanceof Error;
+  } catch {
+    return false;
+  }
+}
+
 /** The name of a thrown value of any type. Never throws. */
 export function errorName(error: unknown): string {
   try {
@@ -57,4 +66,31 @@ export function errorName(error: unknown): string {
   } catch {
     return "unknown";
   }
+}
+
+/** Longest text of {@link describeError}, in UTF-16 units. */
+const MAX_DESCRIPTION_LENGTH = 4000;
+const MAX_CAUSES = 4;
+
+/**
+ * Name, message, stack and causes of a thrown value of any type, cut at the end. The first line has the name and the start of
+ * the message. Every store can keep this text: it is well-formed and has no NUL. Never throws.
+ */
+export function describeError(error: unknown): string {
+  let text: string;
+  try {
+    text = error instanceof Error ? stackWithCauses(error, MAX_CAUSES) : `thrown: ${String(error)}`;
+  } catch {
+    text = "thrown: a value without text";
+  }
+  return text.slice(0, MAX_DESCRIPTION_LENGTH).replaceAll("\0", "\ufffd").toWellFormed();
+}
+
+function stackWithCauses(error: Error, maxCauses: number): string {
+  const { name, message, stack = "", cause } = error;
+  // A stack begins with name and message as they were when the error was made. If they were changed later, only its calls are used.
+  const isCurrent = stack.startsWith(name) && stack.includes(message);
+  const text = isCurrent ? stack : `${name}: ${message}${/\n +at [^]*/.exec(stack)?.[0] ?? ""}`;
+  if (!(cause instanceof Error) || maxCauses === 0) return text;
+  return `${text}\ncaused by ${stackWithCauses(cause, maxCauses - 1)}`;
 }

@@ -28,6 +28,8 @@ export interface DispatcherObserver {
   /** The callback resolved, and the event is durably `done`. */
   handedOff(event: ClaimedEvent, attempt: number): void;
   handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
+  /** The user's function for the delay threw, or returned no number. The delay is a minute instead. */
+  backoffFailed(error: unknown): void;
   /** The event is durably `dead`. */
   dead(event: CrashedEvent, attempt: number, reason: string): void;
   /** The settlement was too late, because another process had taken over the lease. */
@@ -320,7 +322,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const { event, attempt } = entry;
     const { maxAttempts, backoff } = config;
     const now = clock.now();
-    const judgement = judgeFailure({ event, attempt, error, timedOut, now, maxAttempts, backoff });
+    const onBackoffError = observe.backoffFailed;
+    const judgement = judgeFailure({ event, attempt, error, timedOut, now, maxAttempts, backoff, onBackoffError });
     const { kind, settlement, deadReason } = judgement;
     const nextAttemptAt = deadReason === null ? settlement.dueAt : null;
     if (kind === "rejected" || kind === "timeout") breaker.failed();

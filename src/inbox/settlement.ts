@@ -1,4 +1,4 @@
-import { isSignalboxError } from "../errors.js";
+import { describeError, isSignalboxError } from "../errors.js";
 import type { Backoff } from "./backoff.js";
 import type { RetryLater } from "./failures.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
@@ -35,14 +35,15 @@ export function judgeFailure(input: {
   now: number;
   maxAttempts: number;
   backoff: Backoff;
+  onBackoffError: (error: unknown) => void;
 }): Judgement {
-  const { event, attempt, error, timedOut, now, maxAttempts, backoff } = input;
+  const { event, attempt, error, timedOut, now, maxAttempts, backoff, onBackoffError } = input;
   const kind = timedOut ? "timeout" : kindOf(error);
   const isLater = kind === "later";
   const isLast = !isLater && attempt >= maxAttempts;
   const deadReason = kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
   const delayMs = (): number | undefined =>
-    isLater ? (error as Partial<RetryLater>).delayMs : delayBy(backoff, attempt);
+    isLater ? (error as Partial<RetryLater>).delayMs : delayBy(backoff, attempt, onBackoffError);
   const settlement: Settlement = {
     seq: event.seq,
     token: event.token,
@@ -65,11 +66,16 @@ function kindOf(error: unknown): "rejected" | "permanent" | "later" {
 const LONGEST_DELAY_MS = 365 * 24 * 60 * 60 * 1000;
 const FALLBACK_DELAY_MS = 60_000;
 
-function delayBy(backoff: Backoff, attempt: number): number {
+/** An error in the user's function must not stop the retry, so the retry gets a default delay. */
+function delayBy(backoff: Backoff, attempt: number, onError: (error: unknown) => void): number {
   try {
-    return backoff(attempt);
-  } catch {
-    // An error in the user's function must not stop the retry, so the retry gets a default delay.
+    const delayMs: unknown = backoff(attempt);
+    if (typeof delayMs === "number" && !Number.isNaN(delayMs)) return delayMs;
+    // The rejection of an async function would end the process.
+    if (delayMs instanceof Promise) delayMs.catch(() => undefined);
+    throw new TypeError(`handoff.backoff returned ${delayMs instanceof Promise ? "a promise" : "no number"}`);
+  } catch (error) {
+    onError(error);
     return FALLBACK_DELAY_MS;
   }
 }
@@ -78,18 +84,4 @@ function delayBy(backoff: Backoff, attempt: number): number {
 function wholeDelay(delayMs: number | undefined): number {
   if (typeof delayMs !== "number" || Number.isNaN(delayMs)) return FALLBACK_DELAY_MS;
   return Math.round(Math.min(LONGEST_DELAY_MS, Math.max(0, delayMs)));
-}
-
-/** Longest error text that is stored with an event. */
-const MAX_ERROR_LENGTH = 1000;
-
-/** Name and message of an error. This text is stored, but not logged, because it may quote the payload. */
-function describeError(error: unknown): string {
-  let text: string;
-  try {
-    text = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${String(error)}`;
-  } catch {
-    text = "thrown: a value without text";
-  }
-  return text.slice(0, MAX_ERROR_LENGTH).toWellFormed();
 }

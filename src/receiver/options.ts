@@ -54,6 +54,11 @@ export interface ReceiverOptions {
   retention?: RetentionOptions | undefined;
   /** A pino logger, or `false` to log nothing. @default pino at level info, to stdout */
   logger?: Logger | false | undefined;
+  /**
+   * Whether the errors that your functions throw are logged with message, stack and cause. With `false` only their names are
+   * logged, for errors that quote payloads. The inbox keeps the last error of an event in any case. @default true
+   */
+  logErrors?: boolean | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
 }
@@ -74,6 +79,7 @@ export interface ReceiverConfig {
   handoff: { concurrency: number; timeoutMs: number; maxAttempts: number; backoff: Backoff };
   retention: RetentionConfig;
   logger: Logger;
+  logErrors: boolean;
   clock: Clock;
 }
 
@@ -125,6 +131,7 @@ const optionsSchema = z.strictObject({
     })
     .prefault({}),
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)]).optional(),
+  logErrors: z.boolean().default(true),
   clock: clockOption.default(systemClock),
 });
 

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { errorName, isSignalboxError } from "../errors.js";
+import { describeError, errorName, isError, isSignalboxError } from "../errors.js";
 import type { Clock } from "../time/clock.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
@@ -7,22 +7,41 @@ import type { RejectionCode } from "./rejection.js";
 type Level = "debug" | "info" | "warn" | "error";
 
 /** Writes the receiver's lines to the user's logger. Never throws. */
-export type ReceiverLog = Readonly<Record<Level, (fields: object, text: string) => void>>;
+export interface ReceiverLog extends Readonly<Record<Level, (fields: object, text: string) => void>> {
+  /** Writes a line about an error of the user's code: in full, or with `logErrors: false` its name alone. */
+  failure(level: Level, fields: object, error: unknown, text: string): void;
+}
 
 /** The methods that a logger must have. `handoff.logger` needs `child`. */
 export const LOGGER_METHODS = ["debug", "info", "warn", "error", "child"] as const;
 
 /** Errors of the logger are dropped: they must not end the process, or a hand-off before its settlement. */
-export function createReceiverLog(logger: Logger): ReceiverLog {
-  const lineOf = (level: Level) => (fields: object, text: string) => {
+export function createReceiverLog(logger: Logger, logErrors: boolean): ReceiverLog {
+  /** @returns false if the logger threw */
+  function write(level: Level, fields: object, text: string): boolean {
     try {
       const written: unknown = logger[level](fields, text);
       if (written instanceof Promise) written.catch(ignore);
+      return true;
     } catch {
-      // Dropped, because nothing is left to report it to.
+      return false;
     }
+  }
+  const lineOf = (level: Level) => (fields: object, text: string) => void write(level, fields, text);
+  return {
+    debug: lineOf("debug"),
+    info: lineOf("info"),
+    warn: lineOf("warn"),
+    error: lineOf("error"),
+    failure(level, fields, error, text) {
+      const named = { ...fields, errorName: errorName(error) };
+      if (!logErrors) return void write(level, named, text);
+      // The logger may be unable to serialise an error, for example one that is frozen or has a getter that throws. A value
+      // that is no error may be a whole payload. Both are written as text.
+      if (isError(error) && write(level, { ...named, err: error }, text)) return;
+      write(level, { ...named, err: describeError(error) }, text);
+    },
   };
-  return { debug: lineOf("debug"), info: lineOf("info"), warn: lineOf("warn"), error: lineOf("error") };
 }
 
 /** Logs what the receiver emits. */
@@ -52,17 +71,22 @@ const TROUBLE = new Map<RejectionCode, string>([
   ["store_unavailable", "the event could not be stored; the delivery got 503"],
 ]);
 
-/** Logs that a user's listener failed, without the error's message, which may quote the payload. */
-export function logListenerError(log: ReceiverLog, event: string, error: unknown): void {
-  log.error({ event, errorName: errorName(error) }, "a listener failed");
-}
-
 /** Logs a refusal whose reason the user can remove. */
 export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
   const suppressed = throttle(code);
   if (suppressed === null) return;
-  const known = cause === null ? {} : { cause: errorCode(cause), problem: errorText(cause) };
-  log.error({ code, suppressed, ...known }, TROUBLE.get(code) ?? "a delivery could not be taken");
+  const text = TROUBLE.get(code) ?? "a delivery could not be taken";
+  if (cause === null) return log.error({ code, suppressed }, text);
+  const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
+  // The text of an error from a source of secrets may quote a secret.
+  if (code === "secret_unavailable") log.error(fields, text);
+  else logProblem(log, "error", fields, cause, text);
+}
+
+/** Logs an error of the store. The fields tell enough about an error of this package; another one is logged in full. */
+export function logProblem(log: ReceiverLog, level: Level, fields: object, error: unknown, text: string): void {
+  if (isSignalboxError(error)) log[level](fields, text);
+  else log.failure(level, fields, error, text);
 }
 
 export function errorCode(error: unknown): string {

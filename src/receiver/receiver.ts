@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { errorName, SignalboxError } from "../errors.js";
+import { SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { AbortHandle } from "../inbox/abort-handle.js";
@@ -27,7 +27,7 @@ import {
   errorCode,
   errorText,
   logEvents,
-  logListenerError,
+  logProblem,
   logTrouble,
 } from "./receiver-log.js";
 
@@ -90,9 +90,9 @@ const closeSchema = z.strictObject({ graceMs: z.int().min(0).max(LONGEST_DELAY_M
 export function createReceiver(options: ReceiverOptions): Receiver {
   const config = resolveOptions(options);
   const { clock, endpoint, store } = config;
-  const log = createReceiverLog(config.logger);
+  const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
-  const events = createReceiverEvents((name, error) => logListenerError(log, name, error));
+  const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
   logEvents(events, log, throttle);
   const deliveries = watchDeliveries(events, clock);
 
@@ -113,12 +113,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onHealth(failure) {
       const code = failure === null ? null : errorCode(failure);
       if (code !== null && storeFailure === null) {
-        log.error({ code, problem: errorText(failure) }, "the inbox failed; deliveries get 503, or stored events wait");
+        const text = "the inbox failed; deliveries get 503, or stored events wait";
+        logProblem(log, "error", { code, problem: errorText(failure) }, failure, text);
       }
       if (code === null) log.info({}, "the inbox works again");
       storeFailure = code;
     },
-    onRetentionError: (error) => log.warn({ code: errorCode(error) }, "old events could not be pruned"),
+    onRetentionError: (error) =>
+      logProblem(log, "warn", { code: errorCode(error) }, error, "old events could not be pruned"),
   });
 
   const pipeline = createPipeline({
@@ -156,11 +158,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           attempt,
           nextAttemptAt: at === null ? null : new Date(at),
         };
-        // The error's message may quote the payload, so it is kept in the inbox and not logged.
-        const fields = { ...failure, kind, errorName: errorName(error) };
-        log.warn(fields, "a hand-off failed; `signalbox inbox show` prints the error");
+        log.failure("warn", { ...failure, kind }, error, "a hand-off failed; `signalbox inbox show` prints the error");
         events.emit("handoffFailed", { ...failure, error, willRetry: at !== null });
       },
+      backoffFailed: (error) => log.failure("warn", {}, error, "handoff.backoff failed; the delay is 60 seconds"),
       dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),
       leaseLost: (event) => log.warn(referenceTo(endpoint, event), "a lease expired before its callback ended"),
       breaker: (breaker) => log.warn({ breaker }, BREAKER_LINES[breaker]),

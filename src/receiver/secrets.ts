@@ -61,7 +61,7 @@ export function createSecrets(option: SecretsOption): Secrets {
       // No `await` when the source answers immediately: it would delay each delivery by a turn of the event loop.
       return isThenable(found) ? Promise.resolve(found).then(checked) : checked(found);
     },
-    expectsMore: source.expectsMore === undefined ? null : () => source.expectsMore?.() === true,
+    expectsMore: source.expectsMore === undefined ? null : () => isTrue(source.expectsMore?.()),
     missing: () =>
       new SignalboxError(
         "secret_invalid",
@@ -92,6 +92,12 @@ function isSource(option: unknown): option is SecretSource {
 
 function isThenable(value: unknown): value is PromiseLike<SecretLookup> {
   return typeof value === "object" && value !== null && "then" in value;
+}
+
+/** The type forbids an async `expectsMore`. If it is one nevertheless, its rejection must not end the process. */
+function isTrue(answer: unknown): boolean {
+  if (answer instanceof Promise) answer.catch(() => undefined);
+  return answer === true;
 }
 
 function checked(found: SecretLookup | null): readonly string[] {

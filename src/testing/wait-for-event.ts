@@ -68,9 +68,9 @@ function notAccepted(eventId: string, timeoutMs: number): SignalboxError {
 function waitFailed({ eventId, state, attempts, dueAt, lastError }: StoredEvent, how: string): SignalboxError {
   const tried = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
   const due = state === "ready" ? `, due at ${new Date(dueAt).toISOString()}` : "";
-  const error = lastError === null ? "" : ` Its last error: ${lastError}.`;
-  const message = `The event ${eventId} is ${state} ${how} (${tried}${due}).${error}`;
-  return new SignalboxError("wait_failed", message, HELP[state]);
+  const error = lastError === null ? "" : ` Its last error: ${lastError}`;
+  const message = `The event ${eventId} is ${state} ${how} (${tried}${due}).`;
+  return new SignalboxError("wait_failed", message, `${HELP[state]}${error}`);
 }
 
 const HELP: Readonly<Record<EventState, string>> = {

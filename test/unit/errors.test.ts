@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { describeError } from "../../src/errors.js";
 import { isSignalboxError, PermanentFailure, RetryLater, SignalboxError } from "../../src/index.js";
 
 test("an error carries its code, its help as the last sentence, and its cause", () => {
@@ -32,4 +33,41 @@ test("what a callback throws to say more has a name, a code and a cause of its o
     delayMs: 5,
     cause,
   });
+});
+
+test("an error is described by name, message, stack and causes, also if its name was set after it was made", () => {
+  const cause = new TypeError("refused", { cause: new Error("below") });
+  const text = describeError(new PermanentFailure("no tenant\nof this name", { cause }));
+  expect(text).toMatch(/^PermanentFailure: no tenant\nof this name\n +at .*errors\.test\.ts/);
+  expect(text).toMatch(/\ncaused by TypeError: refused\n +at .*\n(.*\n)*caused by Error: below\n/);
+});
+
+const circular = new Error("circular");
+circular.cause = circular;
+const hostile = Object.defineProperty(new Error("x"), "message", {
+  get() {
+    throw new Error("not readable");
+  },
+});
+
+test.each([
+  ["nothing", undefined, "thrown: undefined"],
+  ["a text", "text", "thrown: text"],
+  ["an object without text", Object.create(null), "thrown: a value without text"],
+  ["an error with a hostile getter", hostile, "thrown: a value without text"],
+  [
+    "a proxy that cannot be looked at",
+    new Proxy({}, { getPrototypeOf: () => hostile.message as never }),
+    "thrown: a value",
+  ],
+  ["an error whose cause is itself", circular, "Error: circular\n"],
+  ["a huge error", new Error("x".repeat(10_000_000)), `Error: ${"x".repeat(3993)}`],
+  ["an error with a lone surrogate", new Error("a\ud800\0"), "Error: a\ufffd\ufffd\n"],
+  ["an error that is cut inside a character", new Error(`${"x".repeat(3992)}🚉`), `Error: ${"x".repeat(3992)}\ufffd`],
+  ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error: x"],
+])("whatever is thrown becomes at most 4,000 characters that a store can keep: %s", (_what, thrown, start) => {
+  const text = describeError(thrown);
+  expect(text.startsWith(start)).toBe(true);
+  expect(text.length).toBeLessThanOrEqual(4000);
+  expect(text.isWellFormed()).toBe(true);
 });
