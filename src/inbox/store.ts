@@ -63,7 +63,7 @@ export interface Settlement {
   settledAt: number;
   attempts: number;
   possiblyRepeated: boolean;
-  /** Null keeps the previous error. */
+  /** Several lines of at most 4,000 UTF-16 units, well-formed and without NUL. Null keeps the previous error. */
   lastError: string | null;
 }
 

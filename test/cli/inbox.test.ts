@@ -82,6 +82,16 @@ test("show prints where an event stands, its last error, and its payload on dema
   expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
 });
 
+test("show prints an error with its stack on several lines, and ls its first line", async () => {
+  const reason = "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
+  const db = await fillInbox([{ eventId: "evt_dead", state: "dead", reason }]);
+  const { stdout } = await inbox(db, "show", "evt_dead");
+  expect(stdout).toMatch(
+    /^last error +TypeError: no \\u001b tenant\n +at onSignal \(.*:3:9\)\n +caused by Error: below$/m,
+  );
+  expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
+});
+
 test.each([8000, 200_000])("a payload that is nested %i deep is shown as it came", async (depth) => {
   const body = "[".repeat(depth) + "]".repeat(depth);
   const db = await fillInbox([{ eventId: "evt_deep", body }]);

@@ -88,12 +88,13 @@ export const LEASE_CASES: readonly StoreCase[] = [
   }),
   storeCase("G5", "a settlement writes its values, and null keeps the previous error", async ({ store }) => {
     const seq = await accept(store, "evt_1", { state: "leased", dueAt: T0 + 60_000 });
-    const retry = { dueAt: T0 + 5, attempts: 3, possiblyRepeated: true, lastError: "Error: down" };
+    const lastError = `Error: down\n${"é".repeat(3987)}\n`;
+    const retry = { dueAt: T0 + 5, attempts: 3, possiblyRepeated: true, lastError };
     await settle(store, { seq, token: 1, state: "ready", ...retry });
     const { token } = await claimOne(store, { now: T0 + 5 });
     await settle(store, { seq, token, attempts: 4, possiblyRepeated: true, dueAt: T0 + 9 });
     const entry = await store.get(ENDPOINT, "evt_1");
-    strictEqual(entry?.lastError, "Error: down", "null replaced the previous error");
+    strictEqual(entry?.lastError, lastError, "the error was not kept whole, or null replaced it");
     const found = [entry.attempts, entry.possiblyRepeated, entry.dueAt, entry.state];
     deepStrictEqual(found, [4, true, T0 + 9, "done"], "a settlement wrote other values");
   }),

@@ -46,17 +46,19 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
     ["received", moment(event.receivedAt, now)],
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
-    [state === "quarantined" ? "reason" : "last error", printable(lastError ?? ""), paintState(state, paint)],
+    [state === "quarantined" ? "reason" : "last error", printableLines(lastError ?? ""), paintState(state, paint)],
     ["body", `${size}, SHA-256 ${Buffer.from(event.bodyHash).toString("hex")}`],
   ];
   const headers = Object.entries(event.received.headers).map(
     ([name, value]) => [printable(name), printable(value)] as const,
   );
-  const cells = [...rows.filter(([, text]) => text !== ""), ...headers].map(([name, text, colour]): Cell[] => [
-    { text: name, paint: paint.dim },
-    { text, ...(colour && { paint: colour }) },
-  ]);
-  return formatTable(cells);
+  const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
+    text.split("\n").map((line, index): Cell[] => [
+      { text: index === 0 ? name : "", paint: paint.dim },
+      { text: line, ...(colour && { paint: colour }) },
+    ]),
+  );
+  return formatTable(cells).map((line) => line.trimEnd());
 }
 
 /** An event for NDJSON: bytes as base64, hashes as hex. */
@@ -81,12 +83,16 @@ export function payloadText({ rawBody }: StoredEvent): string {
   if (!json.ok && json.reason === "not_json") return `Not JSON: ${text}`;
   try {
     // Escapes control characters of the sender, but not the line ends that were added here.
-    if (json.ok) return JSON.stringify(json.value, null, 2).split("\n").map(printable).join("\n");
+    if (json.ok) return printableLines(JSON.stringify(json.value, null, 2));
   } catch (error) {
     // JSON.parse accepts any depth, but JSON.stringify fails above about 5,000 levels. The text is then not indented.
     if (!(error instanceof RangeError)) throw error;
   }
   return `Nested too deep to indent: ${text}`;
+}
+
+function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
 }
 
 /** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
@@ -101,6 +107,7 @@ function moment(at: number, now: number): string {
 
 function remarkOn({ state, dueAt, lastError }: InboxEntry, now: number): string {
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
-  const error = state === "done" || lastError === null ? [] : [shortened(lastError, 60)];
+  const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
+  const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
   return [...due, ...error].join(", ");
 }
