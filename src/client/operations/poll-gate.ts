@@ -11,6 +11,8 @@ interface Poll {
   opensAt: number;
   /** The error of an answer that asks for a longer wait than `maxWaitMs`. Callers get this error and do not wait. */
   refusal: ClientError | null;
+  /** The last answer about the task. */
+  task: InvestigationTask | null;
 }
 
 const DEFAULT_INTERVAL_MS = LIMITS.pollAfterSeconds * 1000;
@@ -20,7 +22,7 @@ export function createPollGate(clock: Clock, maxWaitMs: number) {
   const polls = new Map<string, Poll>();
 
   const pollOf = (taskId: string): Poll =>
-    polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity, refusal: null };
+    polls.get(taskId) ?? { intervalMs: DEFAULT_INTERVAL_MS, opensAt: -Infinity, refusal: null, task: null };
 
   function set(taskId: string, poll: Poll): void {
     // An open gate with the default interval is the same as no entry, so it is deleted. Another interval is kept, because a
@@ -47,13 +49,19 @@ export function createPollGate(clock: Clock, maxWaitMs: number) {
      * poll is sent, because other callers may ask at the same time.
      */
     enter(taskId: string): boolean {
-      const { intervalMs, opensAt } = pollOf(taskId);
+      const { intervalMs, opensAt, task } = pollOf(taskId);
       if (clock.elapsed() < opensAt) return false;
-      set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null });
+      set(taskId, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null, task });
       return true;
     },
+    /** The last answer about the task while the gate is closed; null when the task can be polled instead. */
+    lastAnswer(taskId: string): InvestigationTask | null {
+      const { opensAt, task } = pollOf(taskId);
+      return clock.elapsed() < opensAt ? task : null;
+    },
     /** Takes the poll interval from an answer. A finished task is forgotten, because it is not polled again. */
-    note({ task_id, status, poll_after_seconds }: InvestigationTask): void {
+    note(task: InvestigationTask): void {
+      const { task_id, status, poll_after_seconds } = task;
       if (status !== "queued" && status !== "running") {
         polls.delete(task_id);
         return;
@@ -61,7 +69,7 @@ export function createPollGate(clock: Clock, maxWaitMs: number) {
       // With an interval of 0 the client would poll without a pause, so the default is used.
       const seconds = poll_after_seconds ?? 0;
       const intervalMs = seconds >= 1 ? seconds * 1000 : DEFAULT_INTERVAL_MS;
-      set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null });
+      set(task_id, { intervalMs, opensAt: clock.elapsed() + intervalMs, refusal: null, task });
     },
     /** Keeps the gate closed for at least as long as the error asks for. */
     postpone(taskId: string, error: ClientError): void {

@@ -11,7 +11,10 @@ import type { PollGate } from "./poll-gate.js";
 export interface WaitForInvestigationOptions {
   /** Ends the wait immediately. The call then rejects with the signal's reason. The investigation continues. */
   signal?: PlatformAbortSignal | undefined;
-  /** Called with each answer before the next poll. If it throws, the wait rejects with that error. */
+  /**
+   * Called immediately with the last answer that this client got, such as that of `startInvestigation`, and with the answer of
+   * each poll. If it throws, the wait rejects with that error.
+   */
   onProgress?: ((task: InvestigationTask) => void | Promise<void>) | undefined;
   /** The longest wait, in milliseconds. After it the call rejects with a `ClientError` of kind `timeout`. @default no limit */
   timeoutMs?: number | undefined;
@@ -42,7 +45,7 @@ export async function waitForInvestigation(
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_DELAY_MS)) {
     throw invalidRequest("readInvestigation", `"timeoutMs" must be from 1 to ${LONGEST_DELAY_MS}.`, "");
   }
-  let last: InvestigationTask | null = null;
+  let last = gate.lastAnswer(taskId);
   const onTimeout = (): Error =>
     new ClientError(
       `The investigation was not finished after ${timeoutMs} ms: it is ${last?.status ?? "not read yet"}.`,
@@ -54,7 +57,10 @@ export async function waitForInvestigation(
       },
     );
   const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
+  const report = (task: InvestigationTask) => scope.race(Promise.resolve(onProgress?.(task)));
   try {
+    scope.signal.throwIfAborted();
+    if (last !== null) await report(last);
     for (let failures = 0; ;) {
       scope.signal.throwIfAborted();
       while (!gate.enter(taskId)) await pauseUntil(clock, () => gate.opensAt(taskId), scope.signal);
@@ -66,7 +72,7 @@ export async function waitForInvestigation(
         if (++failures >= retry.maxAttempts) throw error;
         continue;
       }
-      await scope.race(Promise.resolve(onProgress?.(last)));
+      await report(last);
       if (isFinished(last)) return last;
     }
   } finally {

@@ -30,12 +30,13 @@ test("a task is polled after poll_after_seconds, onProgress gets each answer, an
     { json: failedTask() },
   ]);
   const { task_id } = await client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
-  const statuses: string[] = [];
-  const waiting = client.waitForInvestigation(task_id, { onProgress: ({ status }) => void statuses.push(status) });
+  const reported: string[] = [];
+  const onProgress = ({ status }: InvestigationTask) => void reported.push(`${status} ${clock.elapsed()}`);
+  const waiting = client.waitForInvestigation(task_id, { onProgress });
   await settleOn(clock, waiting);
   // It failed, and that is an answer.
   await expect(waiting).resolves.toEqual(failedTask());
-  expect(statuses).toEqual(["queued", "running", "failed"]);
+  expect(reported).toEqual(["queued 0", "queued 60000", "running 120000", "failed 210000"]);
   expect(times).toEqual([0, 60_000, 120_000, 210_000]);
 });
 
