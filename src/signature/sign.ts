@@ -16,12 +16,21 @@ export interface SignBodyInput {
  * Makes the value of the `X-Service-Signature` header for these bytes: `t=<unix seconds>,v1=<hex>`
  * (service document, Events, rules 1 and 2).
  *
- * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
+ * @throws SignalboxError `secret_invalid`, `timestamp_invalid`, `option_invalid` for a body that is neither text nor bytes
  * @example
  * const header = signBody({ body: '{"id":"evt_1"}', secret: "whsec_test" });
  */
-export function signBody({ body, secret, timestamp }: SignBodyInput): string {
+export function signBody(input: SignBodyInput): string {
+  const { body, secret, timestamp } = (input ?? {}) as Partial<SignBodyInput>;
   assertSecret(secret);
+  if (typeof body !== "string" && !ArrayBuffer.isView(body)) {
+    const help = "Pass the exact text or bytes that will be sent, such as JSON.stringify(event).";
+    throw new SignalboxError(
+      "option_invalid",
+      `The body of signBody is not a text and not bytes: ${typeof body}.`,
+      help,
+    );
+  }
   const t = timestamp ?? Math.floor(Date.now() / 1000);
   if (!Number.isInteger(t) || t < 0 || t > 999_999_999_999) {
     throw new SignalboxError(

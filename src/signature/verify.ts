@@ -52,7 +52,8 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
  * if (!verification.ok) console.warn(verification.reason);
  */
 export function verifySignature(input: VerifySignatureInput): Verification {
-  const parsed = parseSignatureHeader(input.header);
+  // `?.`, because a caller without types may pass nothing.
+  const parsed = parseSignatureHeader((input as VerifySignatureInput | undefined)?.header);
   return parsed.ok ? verifyParsedSignature(parsed, input) : parsed;
 }
 
@@ -79,8 +80,11 @@ export function verifyParsedSignature(
 
   const now = input.now ?? Date.now();
   const toleranceSeconds = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const ageSeconds = Math.abs(Math.floor(now / 1000) - signature.timestamp);
-  // Not `>`, because NaN from a broken clock must be refused.
-  if (!(ageSeconds <= toleranceSeconds)) return { ok: false, reason: "timestamp_out_of_tolerance" };
+  // Arithmetic with a BigInt or a symbol would throw. The comparison is false for NaN from a broken clock.
+  const isFresh =
+    typeof now === "number" &&
+    typeof toleranceSeconds === "number" &&
+    Math.abs(Math.floor(now / 1000) - signature.timestamp) <= toleranceSeconds;
+  if (!isFresh) return { ok: false, reason: "timestamp_out_of_tolerance" };
   return { ok: true, timestamp: signature.timestamp, secretIndex };
 }

@@ -43,3 +43,13 @@ test.each([[""], ["   "], ["\t\n"], [undefined], [null], [42], [["s3cret"]], [{ 
     expect(error.message).not.toContain("s3cret");
   },
 );
+
+test.each([[undefined], [null], ["text"], [{}]])("a call with %j in place of its input is refused", (input) => {
+  expect(errorOf(() => signBody(input as never)).code).toBe("secret_invalid");
+});
+
+test.each([[undefined], [null], [{ id: "evt_1" }], [[123, 125]], [7]])("the body %j is refused", (body) => {
+  const error = errorOf(() => signBody({ body: body as never, secret: "s3cret" }));
+  expect(error.code).toBe("option_invalid");
+  expect(error.message).toContain("signBody");
+});

@@ -67,6 +67,19 @@ test("nothing that stands where the header, the body or the secrets belong makes
   }
 });
 
+test("nothing that is passed as the input, the time or the tolerance makes it throw or pass", () => {
+  expect((verifySignature as () => unknown)()).toEqual({ ok: false, reason: "signature_missing" });
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      expect(verifySignature(value as never).ok).toBe(false);
+    }),
+  );
+  for (const value of [1n, Symbol("now"), { valueOf: () => 1n }, Object.create(null), "now"]) {
+    expect(verify({ now: value }).ok).toBe(false);
+    expect(verify({ toleranceSeconds: value }).ok).toBe(false);
+  }
+});
+
 test("a caller without types who passes one secret as text is not open to its single letters", () => {
   const header = signBody({ body: BODY, secret: "w", timestamp: T });
   expect(verify({ header, secrets: "whsec_unit" })).toEqual(MISMATCH);
