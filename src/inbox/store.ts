@@ -244,7 +244,11 @@ export function withoutPayload(at: number): ReceivedDelivery {
 
 /** @returns the error of a store that is used before `open` or after `close` (G11) */
 export function closedStoreError(): SignalboxError {
-  return new SignalboxError("store_failed", "The store is not open.", "Call receiver.start() first.");
+  return new SignalboxError(
+    "store_failed",
+    "The store is not open.",
+    "It is open from receiver.start() to receiver.close().",
+  );
 }
 
 /** @returns the error of `open` when the store object has already opened the endpoint. @param inbox its name, for the message */

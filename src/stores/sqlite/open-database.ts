@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type Database from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
+import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
 import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
 import { assertWritable, refuseUnguardedFiles } from "./inbox-files.js";
@@ -42,6 +43,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     refuseNetworkFileSystem(folder);
     refuseUnguardedFiles(path);
     assertWritable(path, role === "operator");
+    assertSqliteFile(path);
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
     // Without this error, SQLite would delete the WAL and make an empty inbox.
@@ -120,6 +122,13 @@ function withoutLinks(path: string): string {
     `${path} is a symbolic link whose target is missing.`,
     "Create the target, or pass the target's path.",
   );
+}
+
+/** Checked before the lock, which would leave an -owner file beside a file that is not ours. */
+function assertSqliteFile(path: string): void {
+  if (sizeOf(path) === 0 || isSqliteFile(path)) return;
+  const help = "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
+  throw new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help);
 }
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));

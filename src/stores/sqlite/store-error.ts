@@ -1,6 +1,4 @@
-import { existsSync } from "node:fs";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
-import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
 import { missingBinaryError } from "../../sqlite/sqlite-driver.js";
 
 /** @returns the code of an error of SQLite or the file system; empty for other errors */
@@ -42,10 +40,6 @@ export function storeError(error: unknown, path: string): SignalboxError {
   if (isValueError || /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code)) {
     const message = `The inbox ${path} refused a row (${code || "value"}).`;
     return new SignalboxError("store_row_refused", message, "", { cause: error });
-  }
-  if (code === "SQLITE_NOTADB" && existsSync(path) && !isSqliteFile(path)) {
-    const help = "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
-    return new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help, { cause: error });
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damagedError(path, code, error);
   const help = isBusy(error)

@@ -75,3 +75,10 @@ test.each([[["one", ""]], [7], [{}], [["one", undefined]], [[undefined]]])(
     }
   },
 );
+
+// An unhandled rejection fails the run by itself.
+test("an async expectsMore announces nothing, and its rejection changes nothing", async () => {
+  const expectsMore = (() => Promise.reject(new Error("the vault is down"))) as never;
+  expect(createSecrets({ lookUp: () => "one", expectsMore }).expectsMore?.()).toBe(false);
+  await new Promise((resume) => setImmediate(resume));
+});

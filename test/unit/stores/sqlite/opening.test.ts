@@ -1,5 +1,5 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { checkSqliteVersion, loadDriver } from "../../../../src/sqlite/sqlite-driver.js";
@@ -139,13 +139,17 @@ test("an empty file becomes an inbox", async () => {
 test.each([
   ["text", Buffer.from("this is no database, it is a letter to the reader. ".repeat(100))],
   ["noise", Buffer.from(Array.from({ length: 8192 }, (_, index) => (index * 7919) % 251))],
-])("a file of %s is refused with the advice to check the path, and kept", async (_what, bytes) => {
-  const path = inboxPath();
-  writeFileSync(path, bytes);
-  const error = await rejectionOf(openStore(path));
-  expect([error.code, error.help.includes("Check the path")]).toEqual(["store_corrupt", true]);
-  expect(readFileSync(path).equals(bytes)).toBe(true);
-});
+])(
+  "a file of %s is refused with the advice to check the path, and kept, and nothing is written beside it",
+  async (_what, bytes) => {
+    const path = inboxPath();
+    writeFileSync(path, bytes);
+    const error = await rejectionOf(openStore(path));
+    expect([error.code, error.help.includes("Check the path")]).toEqual(["store_corrupt", true]);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  },
+);
 
 test("what a dead process left in the WAL is written into the database before anything is answered", async () => {
   const path = inboxPath();
