@@ -73,7 +73,9 @@ export interface Receiver {
   readonly inbox: Inbox;
 }
 
-const closeSchema = z.strictObject({ graceMs: z.int().min(0).max(LONGEST_DELAY_MS).default(10_000) }).prefault({});
+const DEFAULT_GRACE_MS = 10_000;
+const graceOption = z.int().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_GRACE_MS);
+const closeSchema = z.strictObject({ graceMs: graceOption }).prefault({});
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.

@@ -86,7 +86,7 @@ test("the page's defaults are the code's", () => {
     },
   };
   const rows = tableUnder("Options").map(([name, value]) => ({ name: codeIn(name), value: value ?? "" }));
-  const literal = rows.filter(({ value }) => /^`(\d+|".*")`$/.test(value));
+  const literal = rows.filter(({ value }) => /^`(\d+|true|".*")`$/.test(value));
   expect(literal.length).toBeGreaterThan(14);
   expect(literal.map(({ name }) => [name, at(name, inForce)])).toEqual(
     literal.map(({ name, value }) => [name, JSON.parse(codeIn(value))]),
