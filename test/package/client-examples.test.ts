@@ -59,7 +59,7 @@ test("the page's example of an investigation tells its progress and how it ended
     if (method === "POST") return { status: 202, json: task(soon) };
     return { json: index === 1 ? task({ ...soon, status: "running", stage: "investigating" }) : failedTask() };
   });
-  expect(lines).toEqual(["running investigating", "failed complete", "No source answered."]);
+  expect(lines).toEqual(["queued queued", "running investigating", "failed complete", "No source answered."]);
   expect(seen).toHaveLength(3);
 });
 

@@ -86,6 +86,12 @@ if (isClientError(error)) console.log((error satisfies ClientError).status, erro
 createReceiver({ secrets: "whsec_1", onSignal() {} });
 // @ts-expect-error so is a status that no event can have
 await receiver.inbox.list({ state: "lost" });
+// @ts-expect-error misspelt: title
+console.log(event.data.titel);
+// @ts-expect-error misspelt: search_volume
+console.log((await client.searchDemand()).items[0]?.volume);
+// @ts-expect-error misspelt: dead
+receiver.on("ded", console.log);
 // @ts-expect-error an investigation takes of the allowance, and that must be said
 await client.startInvestigation({ slug: "larkvoice" });
 // @ts-expect-error the service has no such order
@@ -97,6 +103,13 @@ await client.registerWebhook({ url: "https://a.example", signal_types: ["no_such
 const RESOLUTIONS = {
   nodenext: { module: "nodenext", moduleResolution: "nodenext" },
   bundler: { module: "esnext", moduleResolution: "bundler" },
+};
+
+/** A program may be checked more strictly than with `strict`. */
+const STRICTER = {
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
 };
 
 /** A program for a browser or a worker: nothing of Node. */
@@ -137,5 +150,7 @@ test.each([
 test.each(Object.entries(RESOLUTIONS))("a TypeScript program compiles against it under %s", async (_, resolution) => {
   const folder = install({ express: "express", "@types/express": "@types/express", "@types/node": "@types/node" });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  expect(await compileIn(folder, PROGRAM, { ...resolution, skipLibCheck: false })).toBe("");
+  for (const flags of [{}, STRICTER]) {
+    expect(await compileIn(folder, PROGRAM, { ...resolution, ...flags, skipLibCheck: false })).toBe("");
+  }
 });

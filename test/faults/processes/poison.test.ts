@@ -51,8 +51,12 @@ test("callbacks that throw, reject, hang or give up delay no other, and their ev
   ]);
   const rows = rowsById(files.db);
   expect(poison.map(({ id }) => rows.get(id))).toMatchObject([
-    { state: "dead", attempts: 2, last_error: "Error: thrown before the first await" },
-    { state: "dead", attempts: 2, last_error: "Error: the queue said no" },
+    {
+      state: "dead",
+      attempts: 2,
+      last_error: expect.stringMatching(/^Error: thrown before the first await\n/) as string,
+    },
+    { state: "dead", attempts: 2, last_error: expect.stringMatching(/^Error: the queue said no\n/) as string },
     { state: "dead", attempts: 2, last_error: expect.stringMatching(/^TimeoutError: /) as string },
     { state: "dead", attempts: 1 },
   ]);
