@@ -5,5 +5,5 @@ import { z } from "zod";
  * are not in the type, so that a misspelt property does not compile.
  */
 export function openObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> {
-  return z.looseObject(shape) as unknown as z.ZodObject<Shape>;
+  return z.looseObject(shape);
 }

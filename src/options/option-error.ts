@@ -72,10 +72,11 @@ function unknownOption(of: Owner, schema: z.ZodType, { path, keys: [name = ""] }
 export function unknownName(
   of: string,
   what: "option" | "event",
-  name: string,
+  given: unknown,
   known: readonly string[],
   path: readonly PropertyKey[] = [],
 ): SignalboxError {
+  const name = String(given);
   const meant = nearMiss(name, known);
   const help = meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
   return new SignalboxError("option_unknown", `${of} has no ${what} "${[...path, name].join(".")}".`, help);

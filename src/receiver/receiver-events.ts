@@ -79,7 +79,7 @@ export function createReceiverEvents(
   const listeners = new Map<string, Set<(event: never) => void>>();
   return {
     on(name, listener) {
-      if (!EVENT_NAMES.includes(name)) throw unknownName("receiver.on", "event", String(name), EVENT_NAMES);
+      if (!EVENT_NAMES.includes(name)) throw unknownName("receiver.on", "event", name, EVENT_NAMES);
       if (typeof listener !== "function") {
         throw new SignalboxError("option_invalid", `receiver.on("${name}") was given no function.`, "Pass a listener.");
       }

@@ -35,11 +35,12 @@ export function createReceiverLog(logger: Logger, logErrors: boolean): ReceiverL
     error: lineOf("error"),
     failure(level, fields, error, text) {
       const named = { ...fields, errorName: errorName(error) };
-      if (!logErrors) return void write(level, named, text);
       // The logger may be unable to serialise an error, for example one that is frozen or has a getter that throws. A value
       // that is no error may be a whole payload. Both are written as text.
-      if (isError(error) && write(level, { ...named, err: error }, text)) return;
-      write(level, { ...named, err: describeError(error) }, text);
+      if (!logErrors) write(level, named, text);
+      else if (!isError(error) || !write(level, { ...named, err: error }, text)) {
+        write(level, { ...named, err: describeError(error) }, text);
+      }
     },
   };
 }

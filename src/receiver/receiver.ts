@@ -211,8 +211,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       }
       return (starting ??= start());
     },
-    async close(options) {
-      const { graceMs } = checkOptions("receiver.close", closeSchema, options);
+    async close(closeOptions) {
+      const { graceMs } = checkOptions("receiver.close", closeSchema, closeOptions);
       await (closing ??= close(graceMs));
     },
     [Symbol.asyncDispose]: () => receiver.close(),

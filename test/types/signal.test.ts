@@ -35,7 +35,7 @@ test("directions and units are open sets", () => {
 });
 
 test("a misspelt property of an event does not compile", () => {
-  const read = (signal: Signal, test: TestEvent, verification: VerificationEvent) => [
+  const read = (signal: Signal, tested: TestEvent, verification: VerificationEvent) => [
     // @ts-expect-error created_at
     signal.createdAt,
     // @ts-expect-error title
@@ -49,7 +49,7 @@ test("a misspelt property of an event does not compile", () => {
     // @ts-expect-error start
     signal.data.period.begin,
     // @ts-expect-error message
-    test.data.mesage,
+    tested.data.mesage,
     // @ts-expect-error challenge
     verification.data.chalenge,
   ];

@@ -69,9 +69,7 @@ test("RetryLater brings the event back after its delay and uses up no attempt", 
 });
 
 test("RetryLater without a sound delay waits a minute", () => {
-  const delays = [undefined, -1, Number.NaN, Infinity].map(
-    (delayMs) => new RetryLater("x", { delayMs } as never).delayMs,
-  );
+  const delays = [undefined, -1, Number.NaN, Infinity].map((delayMs) => new RetryLater("x", { delayMs }).delayMs);
   expect(delays).toEqual([60_000, 60_000, 60_000, 60_000]);
 });
 

@@ -8,9 +8,10 @@ const receiver = createReceiver({ secrets: "whsec_test", store: memoryStore(), o
 const { inbox } = receiver;
 const given = <Value>(value: unknown): Value => value as Value;
 
-const MISSPELT: readonly (readonly [call: () => unknown, name: string, meant: string])[] = [
+const MISSPELT: readonly (readonly [call: () => unknown, name: string, meant: string | null])[] = [
   [() => receiver.on(given<"accepted">("acepted"), () => {}), "acepted", "accepted"],
   [() => receiver.on(given<"dead">("handoffFail"), () => {}), "handoffFail", "handoffFailed"],
+  [() => receiver.on(given<"dead">(undefined), () => {}), "undefined", null],
   [() => receiver.close(given({ grace: 1 })), "grace", "graceMs"],
   [() => inbox.list(given({ sate: "dead" })), "sate", "state"],
   [() => inbox.list(given({ after: 1 })), "after", "afterSeq"],
@@ -25,7 +26,7 @@ test.each(MISSPELT)(
     const error = await rejectionOf((async () => call())());
     expect(error.code).toBe("option_unknown");
     expect(error.message).toContain(`"${name}"`);
-    expect(error.help).toBe(`Did you mean "${meant}"?`);
+    expect(error.help).toContain(meant === null ? "Known are" : `Did you mean "${meant}"?`);
   },
 );
 
