@@ -1,17 +1,25 @@
 import type { ServiceLocale } from "../../api/locale.js";
 import type { InvestigationReport } from "../../api/report.js";
 import type { Database } from "../database/database.js";
-import { percent } from "../market/format-values.js";
+import { monthAndYear, percent, type TextValues } from "../market/format-values.js";
 import type { StrategyKind } from "../market/signals/signal-table.js";
 import { formatMonth } from "../time/month.js";
 import { readPromotionActions, type PromotionAction } from "./promotion-actions.js";
 import { actorAttribution, coverageLevel, createSources, namesActor } from "./report-sources.js";
 import { findSubject, type ReportSubject } from "./report-subject.js";
-import { CHANNEL_NAMES, fillIn, STRATEGY_TITLES, TEXTS, type Fill } from "./report-texts.js";
-import { CHANNELS, readTrafficSeries, trafficPhases, type Channel, type TrafficMonth } from "./traffic-series.js";
+import { ADVICE, CHANNEL_NAMES, fillIn, STRATEGY_TITLES, TEXTS, type Fill } from "./report-texts.js";
+import {
+  CHANNELS,
+  phaseBetween,
+  readTrafficSeries,
+  trafficPhases,
+  type Channel,
+  type TrafficMonth,
+  type TrafficPhase,
+} from "./traffic-series.js";
 
 /** The highest number of actions in the timeline. Older actions are counted as omitted. */
-const TIMELINE_ACTIONS = 30;
+const TIMELINE_ACTIONS = 20;
 /** The highest number of searches in the report. Further searches are counted as omitted. */
 const CONTEXT_LEADS = 5;
 
@@ -47,48 +55,43 @@ export function buildReport(
   const sources = createSources(fill);
   const context: Context = { database, locale, subject, series, first, last, fill, sources };
   const name = subject.name[locale];
-  const [product] = subject.kind === "product" ? subject.products : [];
-  const whole = product ?? { name, domain: slug, tool_id: null };
-  const traffic = [sources.cite("traffic", whole)];
-  const overview = fill(TEXTS[`overview_${subject.kind}`], {
+  const names = {
     name,
-    products: subject.toolIds.length,
-    first: formatMonth(first.month),
-    last: formatMonth(last.month),
-    from: first.visits,
-    to: last.visits,
-  });
-  const phases = phasesOf(context, traffic);
+    whole: fill(TEXTS[`whole_${subject.kind}`], { name, products: subject.toolIds.length }),
+    leaders: fill(TEXTS[`leaders_${subject.kind}`], { name }),
+    products: subject.products.map((each) => each.name).join(fill(TEXTS.list_gap)),
+  };
+  const [product] = subject.kind === "product" ? subject.products : [];
+  const traffic = [sources.cite("traffic", product ?? { name, domain: slug, tool_id: null })];
   const channels = channelsOf(context, traffic);
   const actions = readPromotionActions(database, subject.products);
   const shownActions = actions.slice(-TIMELINE_ACTIONS);
   const timeline = timelineOf(context, shownActions);
-  const unresolved = timeline.filter((item) => !hasGrowth(item));
-  const strategies = strategiesOf(context, timeline);
+  const unresolved = shownActions.filter((_, place) => !hasGrowth(timeline[place]));
+  const phases = trafficPhases(series);
+  const strategies = strategiesOf(context, timeline, names);
   const searches = searchesOf(context);
-  const limitations = [fill(TEXTS.limits_tracked), fill(TEXTS.limits_estimates)];
-  if (subject.kind === "category") {
-    const products = subject.products.map((each) => each.name).join(fill(TEXTS.list_gap));
-    limitations.push(fill(TEXTS.limits_category, { products }));
-  }
 
   return {
     version: "1",
     generated_at: new Date(generatedAtMs).toISOString(),
     narrative: {
-      title: fill(TEXTS[`title_${subject.kind}`], { name }),
-      summary: { text: overview, citations: traffic },
+      title: fill(TEXTS[`title_${subject.kind}`], names),
+      summary: {
+        text: fill(TEXTS.timeline, { ...names, actions: timeline.length || { en: "no", zh: "0" } }),
+        citations: [...traffic, ...citationsOf(timeline)],
+      },
       sections: [
-        {
+        ...channels.slice(0, 1).map((gained) => ({
           title: fill(TEXTS.traffic_section),
-          text: overview,
-          advice: fill(TEXTS.traffic_advice),
+          text: gainedText(context, gained),
+          advice: fill(ADVICE[gained.channel], names),
           action_ids: [],
           citations: traffic,
-        },
+        })),
         ...strategies,
       ],
-      limitations: limitations.join(fill(TEXTS.sentence_gap)),
+      limitations: fill(TEXTS[`limits_${subject.kind}`], names),
     },
     summary: {
       actionEvidenceCount: timeline.length,
@@ -98,19 +101,28 @@ export function buildReport(
       unresolvedActionCount: unresolved.length,
     },
     analysis: {
-      overview,
+      overview: movedText(fill, fill(TEXTS.visits_of, names), phaseBetween(first, last)),
       method: fill(TEXTS.method),
-      observations: phases.map(({ text, citations }) => ({ text, citations })),
-      phases,
+      observations: phases.map((phase) => ({ text: movedText(fill, fill(TEXTS.visits), phase), citations: traffic })),
+      phases: phases.map(({ from, to, direction }) => ({
+        direction,
+        start_month: formatMonth(from.month),
+        end_month: formatMonth(to.month),
+        start_visits: from.visits,
+        end_visits: to.visits,
+        citations: traffic,
+      })),
       channels,
-      openQuestions: unresolved.map(({ title, month }) => fill(TEXTS.unresolved, { title, month })),
+      openQuestions: unresolved.map(({ signal, month }) =>
+        fill(TEXTS.unresolved, { title: signal.text[locale].title, month: monthAndYear(month) }),
+      ),
     },
     timeline,
-    strategies,
+    strategies: strategies.map(({ kind, action_ids, citations }) => ({ kind, action_ids, citations })),
     sources: sources.list(),
     context_leads: searches.shown,
-    conclusion: fill(TEXTS.conclusion, { name, actions: timeline.length, phases: phases.length }),
-    limitations,
+    conclusion: strategies.length > 1 ? coincidedText(fill, timeline) : fill(TEXTS.unexplained, names),
+    limitations: [fill(TEXTS.limits_estimates), fill(TEXTS.limits_months)],
     caveat: fill(TEXTS.caveat),
     reliability: {
       actorAttribution: actorAttribution(shownActions.map(({ source }) => source)),
@@ -123,29 +135,40 @@ export function buildReport(
   };
 }
 
-function phasesOf({ series, fill }: Context, citations: string[]) {
-  return trafficPhases(series).map(({ direction, from, to }) => {
-    const [start_month, end_month] = [formatMonth(from.month), formatMonth(to.month)];
-    const ratio = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
-    const change = `${ratio > 0 ? "+" : ""}${percent(ratio)}`;
-    const text = fill(TEXTS.phase, { start: start_month, end: end_month, change });
-    return { direction, start_month, end_month, start_visits: from.visits, end_visits: to.visits, text, citations };
+/** Says how visits moved in a phase. */
+function movedText(fill: Fill, visits: string, phase: TrafficPhase): string {
+  const { from, to, direction, ratio } = phase;
+  return fill(TEXTS[`moved_${direction}`], {
+    visits,
+    rate: percent(Math.abs(ratio)),
+    from: from.visits,
+    start: monthAndYear(from.month),
+    to: to.visits,
+    end: monthAndYear(to.month),
   });
 }
 
 const shareOf = (channel: Channel, month: TrafficMonth): number =>
-  month.visits === 0 ? 0 : month[channel] / month.visits;
+  month.visits === 0 ? 0 : Math.round((month[channel] / month.visits) * 10_000) / 10_000;
 
-/** Compares the channels' shares of the visits in the first and the last month. */
+/** Compares the channels' shares of the visits in the first and the last month. The channel that gained most comes first. */
 function channelsOf({ first, last, fill }: Context, citations: string[]) {
-  return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0).map((channel) => ({
-    channel,
-    title: fill(CHANNEL_NAMES[channel]),
-    visits: last[channel],
-    share: shareOf(channel, last),
-    share_before: shareOf(channel, first),
-    citations,
-  }));
+  return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0)
+    .map((channel) => ({
+      channel,
+      title: fill(CHANNEL_NAMES[channel]),
+      visits: last[channel],
+      share: shareOf(channel, last),
+      share_before: shareOf(channel, first),
+      citations,
+    }))
+    .sort((a, b) => b.share - b.share_before - (a.share - a.share_before));
+}
+
+function gainedText({ fill, first, last }: Context, gained: ReturnType<typeof channelsOf>[number]): string {
+  const [start, end] = [monthAndYear(first.month), monthAndYear(last.month)];
+  const [before, after] = [percent(gained.share_before), percent(gained.share)];
+  return fill(TEXTS.traffic_text, { channel: gained.title, before, start, after, end });
 }
 
 type TimelineItem = ReturnType<typeof timelineOf>[number];
@@ -175,20 +198,31 @@ function timelineOf({ database, locale, subject, sources }: Context, actions: re
 }
 
 /** Whether visits rose in the month of the action. The report does not claim that the action caused it. */
-const hasGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
+const hasGrowth = (item: TimelineItem | undefined): boolean => (item?.traffic_change ?? 0) > 0;
+
+const citationsOf = (timeline: readonly TimelineItem[]): string[] => [
+  ...new Set(timeline.flatMap(({ citations }) => citations)),
+];
+
+/** Says how many of the actions coincided with a rise in visits. */
+function coincidedText(fill: Fill, timeline: readonly TimelineItem[]): string {
+  const grew = timeline.filter(hasGrowth).length;
+  const often = grew === 0 ? "never" : grew === timeline.length ? "always" : "sometimes";
+  return fill(TEXTS[`coincided_${often}`], { actions: timeline.length, grew });
+}
 
 /** Groups the actions by strategy. The strategy with most actions comes first. */
-function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[]) {
+function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[], names: TextValues) {
   const byKind = new Map<StrategyKind, TimelineItem[]>();
   for (const item of timeline) byKind.set(item.strategy, [...(byKind.get(item.strategy) ?? []), item]);
   return [...byKind]
     .map(([kind, items]) => ({
       kind,
       title: fill(STRATEGY_TITLES[kind]),
-      text: fill(TEXTS.strategy_text, { count: items.length, grew: items.filter(hasGrowth).length }),
-      advice: fill(TEXTS.strategy_advice),
+      text: coincidedText(fill, items),
+      advice: fill(ADVICE[kind], names),
       action_ids: items.map(({ id }) => id),
-      citations: [...new Set(items.flatMap(({ citations }) => citations))],
+      citations: citationsOf(items),
     }))
     .sort((a, b) => b.action_ids.length - a.action_ids.length);
 }

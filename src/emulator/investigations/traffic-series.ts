@@ -20,26 +20,40 @@ export function readTrafficSeries(database: Database, toolIds: readonly number[]
     .all(JSON.stringify(toolIds));
 }
 
-/** Consecutive months in which traffic changed in the same direction. */
+/** The months between two turning points of the traffic. */
 export interface TrafficPhase {
   direction: "up" | "down" | "flat";
+  /** The change of the visits, relative to the visits before. */
+  ratio: number;
   from: TrafficMonth;
   to: TrafficMonth;
 }
 
-/** A smaller relative change from month to month counts as flat. */
-const FLAT_BELOW = 0.03;
+/** A smaller change counts as flat. */
+const FLAT_BELOW = 0.05;
+/** A phase ends when the visits move against its direction by so much. */
+const TURN = 0.15;
 
-export function trafficPhases(series: readonly TrafficMonth[]): TrafficPhase[] {
+export function phaseBetween(from: TrafficMonth, to: TrafficMonth): TrafficPhase {
+  const ratio = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
+  return { direction: Math.abs(ratio) < FLAT_BELOW ? "flat" : ratio > 0 ? "up" : "down", ratio, from, to };
+}
+
+/** Divides a series at its turning points. */
+export function trafficPhases([first, ...later]: readonly TrafficMonth[]): TrafficPhase[] {
+  if (first === undefined) return [];
   const phases: TrafficPhase[] = [];
-  for (const [index, to] of series.entries()) {
-    const from = series[index - 1];
-    if (from === undefined) continue;
-    const change = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
-    const direction = Math.abs(change) < FLAT_BELOW ? "flat" : change > 0 ? "up" : "down";
-    const last = phases.at(-1);
-    if (last?.direction === direction) last.to = to;
-    else phases.push({ direction, from, to });
+  let [from, to] = [first, first];
+  for (const month of later) {
+    const isTurn = (month.visits - to.visits) * (to.visits - from.visits) < 0;
+    if (isTurn && Math.abs(phaseBetween(to, month).ratio) < TURN) continue;
+    if (isTurn) {
+      phases.push(phaseBetween(from, to));
+      from = to;
+    }
+    to = month;
   }
-  return phases;
+  phases.push(phaseBetween(from, to));
+  const last = later.at(-1);
+  return last === undefined || last === to ? phases : [...phases, phaseBetween(to, last)];
 }

@@ -1,8 +1,8 @@
 import { pick, TOPIC, type Dice } from "./dice.js";
-import type { Product } from "./product.js";
+import type { Positioning, Product } from "./product.js";
 import { firstOffer } from "./product-offer.js";
 import { firstPresence } from "./product-presence.js";
-import { makeTagline } from "./product-texts.js";
+import { drawPositioning } from "./product-texts.js";
 import { SECTORS, type Sector } from "./sectors.js";
 import { AI_PLATFORMS, BEGINNINGS, COUNTRIES, HANZI_BEGINNINGS, HANZI_ENDINGS } from "./words.js";
 
@@ -22,9 +22,15 @@ const NAME_STEP = 457;
 const CHINESE_NAME_SHARE = 0.12;
 
 /** Makes a product for its first month in the catalog. */
-export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanId: () => number): Product {
+export function makeProduct(
+  dice: Dice,
+  { index, bornAt }: Pick<Product, "index" | "bornAt">,
+  nextPlanId: () => number,
+  isNew: (positioning: Positioning) => boolean,
+): Product {
   const sectorIndex = dice.below(SECTORS.length, TOPIC.sector, index);
   const sector = pick(SECTORS, sectorIndex);
+  const kind = pick(sector.kinds, dice.below(sector.kinds.length, TOPIC.text, index, 1));
   const { name, slug } = nameProduct(dice, index, sector);
   const base = baseVisits(dice.fraction(TOPIC.size, index));
   const level = base * (bornAt === 0 ? 0.6 + 0.8 * dice.fraction(TOPIC.size, index, 1) : START_LEVEL);
@@ -36,6 +42,7 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
     toolId: FIRST_ID + index * ID_STEP + dice.below(ID_STEP, TOPIC.listing, index),
     sectorIndex,
     sector,
+    kind,
     name,
     slug,
     bornAt,
@@ -43,7 +50,7 @@ export function makeProduct(dice: Dice, index: number, bornAt: number, nextPlanI
     organicShare: 0.35 + 0.4 * dice.fraction(TOPIC.channels, index),
     countries: chooseCountries(dice, index, /\p{Script=Han}/u.test(name)),
     domain: `${slug.replaceAll("-", dice.below(3, TOPIC.productName, index, 2) === 0 ? "-" : "")}.example`,
-    tagline: makeTagline(dice, { index, sector }, 0),
+    positioning: drawPositioning(dice, { index, kind }, 0, isNew),
     isOffered: true,
     level,
     phase: { rate: 0, monthsLeft: 0 },

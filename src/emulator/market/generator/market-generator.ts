@@ -4,11 +4,11 @@ import type { MonthIndex } from "../../time/month.js";
 import { createDice, TOPIC } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
 import { makeProduct } from "./make-product.js";
-import type { Product } from "./product.js";
+import type { Positioning, Product } from "./product.js";
 import { changeOffer } from "./product-offer.js";
 import { stepPresence } from "./product-presence.js";
 import { introduce, newSource } from "./product-progress.js";
-import { describe, makeTagline } from "./product-texts.js";
+import { describe, drawPositioning } from "./product-texts.js";
 import { stepTraffic } from "./product-traffic.js";
 import { SECTORS } from "./sectors.js";
 import { writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
@@ -20,6 +20,8 @@ const BIRTHS = [2, 5] as const;
 const KEYWORDS_FROM = 12;
 /** The chance of each event in a month. */
 const CHANCE = { ending: 0.0022, unobserved: 0.25, domain: 0.0018, positioning: 0.003 } as const;
+/** If a new tagline has more of the former tagline's words than this percentage, it is not a new positioning. */
+const MOST_KEPT = 50;
 /** The share of products that are not observed in every month. */
 const SPARSE_SHARE = 0.06;
 
@@ -38,6 +40,8 @@ export interface MarketGenerator {
 export function createMarketGenerator(seed: number, firstMonth: MonthIndex): MarketGenerator {
   const dice = createDice(seed);
   const products: Product[] = [];
+  const taglines = new Set<string>();
+  const isNew = ({ tagline }: Positioning): boolean => !taglines.has(tagline.en);
   const keywords = createKeywordMarket(dice, KEYWORDS_FROM);
   let turn = 0;
   let planIds = 0;
@@ -46,8 +50,9 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   function addProducts(writer: MarketWriter, month: MonthIndex): void {
     const count = turn === 0 ? FIRST_PRODUCTS : dice.between(BIRTHS[0], BIRTHS[1], TOPIC.births, 0, turn);
     for (let number = 0; number < count; number++) {
-      const product = makeProduct(dice, products.length, turn, nextPlanId);
+      const product = makeProduct(dice, { index: products.length, bornAt: turn }, nextPlanId, isNew);
       products.push(product);
+      taglines.add(product.positioning.tagline.en);
       writeNewProduct(dice, writer, product, month);
     }
   }
@@ -91,7 +96,8 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
     if (isRepositioned) reposition(writer, product, month);
     if (hasMoved || isRepositioned) {
       writer.update("deleteSearchText", toolId);
-      const { name, domain, tagline } = product;
+      const { name, domain, positioning } = product;
+      const { tagline } = positioning;
       writer.update("setSearchText", toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
     }
   }
@@ -105,14 +111,18 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   }
 
   function reposition(writer: MarketWriter, product: Product, month: MonthIndex): void {
-    const before = product.tagline.en;
-    product.tagline = makeTagline(dice, product, turn);
-    // The new tagline can be the same as before. In that case nothing is recorded.
-    if (product.tagline.en === before) return;
-    const kept = dice.between(22, 48, TOPIC.positioning, product.index, -turn - 1);
-    writer.rows.product_change.add(month, product.toolId, "tagline", before, product.tagline.en, kept);
-    const { short, long } = describe(dice, product, turn);
-    const texts = [product.tagline, short, long].flatMap(({ en, zh }) => [en, zh]);
+    const before = product.positioning;
+    const keptOf = ({ tagline }: Positioning): number => keptWords(before.tagline.en, tagline.en);
+    const isFit = (next: Positioning): boolean =>
+      isNew(next) && next.audience !== before.audience && keptOf(next) <= MOST_KEPT;
+    const positioning = drawPositioning(dice, product, turn, isFit);
+    if (!isFit(positioning)) return;
+    product.positioning = positioning;
+    const { audience, tagline } = positioning;
+    taglines.add(tagline.en);
+    writer.update("recordTagline", month, tagline.en, keptOf(positioning), product.toolId);
+    const { short, long } = describe(product, audience);
+    const texts = [tagline, short, long].flatMap(({ en, zh }) => [en, zh]);
     writer.update("setPositioning", ...texts, product.toolId);
   }
 
@@ -132,6 +142,12 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
       turn += 1;
     },
   };
+}
+
+/** The percentage of the words of a text that another text has too. */
+function keptWords(before: string, after: string): number {
+  const [words = [], left = []] = [before, after].map((text) => text.toLowerCase().split(/[\s,:]+/));
+  return Math.round((100 * words.filter((word) => left.includes(word)).length) / words.length);
 }
 
 /** Makes a generator whose next month is `nextMonth`. */

@@ -27,6 +27,9 @@ const UPDATES = {
   endPlan: "UPDATE plan SET until_month = ? WHERE plan_id = ?",
   setPricingModel: "UPDATE product SET pricing_model = ? WHERE tool_id = ?",
   setDomain: "UPDATE product SET domain = ? WHERE tool_id = ?",
+  // A file of an earlier version can have other taglines than the generator, so the former tagline comes from the file.
+  recordTagline: `INSERT INTO product_change (month, tool_id, kind, before_text, after_text, share)
+    SELECT ?, tool_id, 'tagline', tagline_en, ?, ? FROM product WHERE tool_id = ?`,
   // A product without a long description does not get one.
   setPositioning: `UPDATE product SET tagline_en = ?, tagline_zh = ?, short_description_en = ?, short_description_zh = ?,
     long_description_en = iif(long_description_en IS NULL, NULL, ?), long_description_zh = iif(long_description_zh IS NULL, NULL, ?)

@@ -55,15 +55,16 @@ export function newSource(dice: Dice, product: Product, turn: number): { source:
   return { source: pick(AI_PLATFORMS, platform), visits };
 }
 
-function feature({ index, sector }: Product, place: number): Introduction {
-  const all = [...sector.features, ...GENERAL_FEATURES];
-  const { en, zh } = pick(all, index + place);
+/** A product has the features of its kind first. */
+function feature({ index, kind }: Product, place: number): Introduction {
+  const isOwn = place < kind.features.length;
+  const { en, zh } = pick(isOwn ? kind.features : GENERAL_FEATURES, index + place);
   // When a product has all features, it introduces new versions of them.
-  const round = Math.floor(place / all.length);
+  const round = isOwn ? 0 : Math.floor((place - kind.features.length) / GENERAL_FEATURES.length);
   return { kind: "feature", name: round === 0 ? { en, zh } : { en: `${en} ${round + 1}`, zh: `${zh}${round + 1}` } };
 }
 
 function model({ name }: Product, place: number): Introduction {
   const version = `${name} ${1 + Math.floor(place / 2)}${place % 2 === 0 ? "" : " Mini"}`;
-  return { kind: "model", name: { en: version, zh: version } };
+  return { kind: "model", name: { en: version, zh: version.replace(/(?<=\p{Script=Han}) /u, "") } };
 }

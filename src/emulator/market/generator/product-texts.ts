@@ -1,50 +1,55 @@
+import { fillText, type Text, type TextValues } from "../format-values.js";
 import { pick, TOPIC, type Dice } from "./dice.js";
-import type { ProductOrigin } from "./product.js";
+import type { Positioning, ProductOrigin } from "./product.js";
 import type { Bilingual } from "./sectors.js";
-import { PROMISES, TAGLINES } from "./words.js";
+import { DESCRIPTIONS, TAGLINES } from "./words.js";
 
-type Origin = Pick<ProductOrigin, "index" | "sector">;
+type Origin = Pick<ProductOrigin, "index" | "kind">;
+/** More draws than a product usually needs to find a tagline of its own. */
+const DRAWS = 20;
 
-/** Draws the audience and the promise of a product. */
-function position(dice: Dice, { index, sector }: Origin, turn: number) {
-  return {
-    promise: pick(PROMISES, dice.below(PROMISES.length, TOPIC.text, index, 100 + turn)),
-    reader: pick(sector.audiences, dice.below(sector.audiences.length, TOPIC.text, index, 200 + turn)),
-  };
-}
-
-/** @param turn a different turn usually gives a different tagline */
-export function makeTagline(dice: Dice, origin: Origin, turn: number): Bilingual {
-  const { promise, reader } = position(dice, origin, turn);
-  const template = pick(TAGLINES, dice.below(TAGLINES.length, TOPIC.text, origin.index, 300 + turn));
-  const fill = (language: "en" | "zh"): string =>
-    template[language]
-      .replace("{noun}", origin.sector.noun[language])
-      .replace("{reader}", reader[language])
-      .replace("{promise}", promise.short[language]);
-  return { en: fill("en"), zh: fill("zh") };
-}
-
-/** Makes the two descriptions of a profile. For the same `turn` they name the same audience and promise as the tagline. */
-export function describe(
+/**
+ * Draws the positioning of a product until it fits. In the rare case that none does, the last draw is returned.
+ *
+ * @param turn a different turn gives different draws
+ */
+export function drawPositioning(
   dice: Dice,
-  origin: Origin & Pick<ProductOrigin, "name">,
+  origin: Origin,
   turn: number,
+  isFit: (positioning: Positioning) => boolean,
+): Positioning {
+  const { index, kind } = origin;
+  for (let draw = 0; ; draw++) {
+    const at = 100 + 2 * (turn * DRAWS + draw);
+    const audience = pick(kind.audiences, dice.below(kind.audiences.length, TOPIC.text, index, at));
+    const tagline = fill(
+      pick(TAGLINES, dice.below(TAGLINES.length, TOPIC.text, index, at + 1)),
+      wordsOf(origin, audience),
+    );
+    const positioning = { audience, tagline };
+    if (isFit(positioning) || draw === DRAWS - 1) return positioning;
+  }
+}
+
+/** Makes the two descriptions of a profile, for the same audience as the tagline. */
+export function describe(
+  origin: Origin & Pick<ProductOrigin, "name">,
+  audience: Bilingual,
 ): { short: Bilingual; long: Bilingual } {
-  const { index, name, sector } = origin;
-  const { promise, reader } = position(dice, origin, turn);
-  const first = pick(sector.features, dice.below(sector.features.length, TOPIC.text, index, 1));
-  const second = pick(sector.features, dice.below(sector.features.length, TOPIC.text, index, 1) + 1);
-  const article = /^[aeiou]/i.test(sector.noun.en) ? "an" : "a";
-  const short = {
-    en: `${name} is ${article} ${sector.noun.en} for ${reader.en}.`,
-    zh: `${name}是面向${reader.zh}的${sector.noun.zh}。`,
-  };
-  return {
-    short,
-    long: {
-      en: `${short.en} Among its features are ${first.en} and ${second.en}. ${promise.sentence.en}`,
-      zh: `${short.zh}主要功能有${first.zh}与${second.zh}，${promise.sentence.zh}`,
-    },
-  };
+  const { short, rest } = pick(DESCRIPTIONS, origin.index);
+  const words = { ...wordsOf(origin, audience), name: origin.name };
+  return { short: fill(short, words), long: fill([`${short[0]} ${rest[0]}`, `${short[1]}${rest[1]}`], words) };
+}
+
+/** The values of the placeholders. The features are the first features of the product. */
+function wordsOf({ index, kind }: Origin, reader: Bilingual) {
+  const { noun, does, benefit, features } = kind;
+  const a = /^[aeiou]/i.test(noun.en) ? "an" : "a";
+  return { a, noun, does, benefit, reader, feature: pick(features, index), second: pick(features, index + 1) };
+}
+
+function fill(text: Text, words: TextValues): Bilingual {
+  const en = fillText("en", text, words);
+  return { en: en.slice(0, 1).toUpperCase() + en.slice(1), zh: fillText("zh-CN", text, words) };
 }

@@ -1,4 +1,4 @@
-import type { Bilingual, Sector } from "./sectors.js";
+import type { Bilingual, ProductKind, Sector } from "./sectors.js";
 
 /** A current plan. */
 export interface Plan {
@@ -28,6 +28,7 @@ export interface ProductOrigin {
   toolId: number;
   sectorIndex: number;
   sector: Sector;
+  kind: ProductKind;
   name: string;
   slug: string;
   /** The product's first month, counted from the catalog's first month. */
@@ -39,10 +40,16 @@ export interface ProductOrigin {
   countries: readonly (readonly [code: string, permille: number])[];
 }
 
+/** How a product presents itself. */
+export interface Positioning {
+  audience: Bilingual;
+  tagline: Bilingual;
+}
+
 /** A product of the made-up market, in the last generated month. */
 export interface Product extends ProductOrigin {
   domain: string;
-  tagline: Bilingual;
+  positioning: Positioning;
   isOffered: boolean;
   level: number;
   phase: { rate: number; monthsLeft: number };

@@ -1,4 +1,5 @@
-import { pair, pairs, type Bilingual } from "./sectors.js";
+import type { Text } from "../format-values.js";
+import { pairs, type Bilingual } from "./sectors.js";
 
 /** The first parts of product names. */
 export const BEGINNINGS: readonly string[] = (
@@ -19,35 +20,39 @@ export const HANZI_ENDINGS: readonly string[] =
     " ",
   );
 
-/** The promises of products, as a part of a tagline and as a sentence. */
-export const PROMISES: readonly { short: Bilingual; sentence: Bilingual }[] = [
-  promise("results in minutes|几分钟出结果", "It delivers results in minutes.|几分钟即可得到结果。"),
-  promise("nothing to learn first|上手简单", "It needs no training.|上手简单，无需培训。"),
-  promise("your data stays yours|保护数据隐私", "It keeps your data private.|注重保护数据隐私。"),
-  promise(
-    "right in your browser|浏览器中即可使用",
-    "It runs in the browser, with nothing to install.|无需安装，浏览器中即可使用。",
-  ),
-  promise("you have the final say|由您最后把关", "It leaves the final decision to you.|结果由用户最后把关。"),
-  promise("fairly priced|价格合理", "It is fairly priced.|价格合理。"),
-  promise("it learns your style|懂您的风格", "It learns your style.|会学习用户的风格。"),
-  promise("built for every day|为日常工作而生", "It is built for daily work.|专为日常工作打造。"),
+/** The templates of taglines. Their placeholders are the fields of `ProductKind`, and `{reader}` for its audience. */
+export const TAGLINES: readonly Text[] = [
+  ["{does}", "{does}"],
+  ["{does}, {benefit}", "{does}，{benefit}"],
+  ["The {noun} for {reader}", "为{reader}打造的{noun}"],
+  ["Made for {reader}: {does}", "专为{reader}打造：{does}"],
+  ["Helps {reader} {does}", "帮助{reader}{does}"],
+  ["Where {reader} {does}", "{reader}都在用的{noun}"],
+  ["{noun} with {feature}, for {reader}", "支持{feature}的{noun}，专为{reader}设计"],
 ];
 
-function promise(short: string, sentence: string): { short: Bilingual; sentence: Bilingual } {
-  return { short: pair(short), sentence: pair(sentence) };
-}
-
-/** Templates of taglines. `{noun}` is the kind of product, `{reader}` its audience, `{promise}` its promise. */
-export const TAGLINES: readonly Bilingual[] = [
-  { en: "The {noun} for {reader}: {promise}", zh: "面向{reader}的{noun}，{promise}" },
-  { en: "The {noun} made for {reader}", zh: "为{reader}打造的{noun}" },
-  { en: "Made for {reader}, the {noun} to rely on: {promise}", zh: "{reader}信赖的{noun}，{promise}" },
+/** The templates of descriptions: the first sentence, which is the short description, and the rest. */
+export const DESCRIPTIONS: readonly { short: Text; rest: Text }[] = [
+  {
+    short: ["{name} is {a} {noun} for {reader}.", "{name}是面向{reader}的{noun}。"],
+    rest: [
+      "Use it to {does}, {benefit}. It comes with {feature} and {second}.",
+      "可{does}，{benefit}。主要功能有{feature}和{second}。",
+    ],
+  },
+  {
+    short: ["{name} helps {reader} {does}.", "{name}帮助{reader}{does}。"],
+    rest: ["The {noun} comes with {feature} and {second}.", "这款{noun}提供{feature}和{second}等功能。"],
+  },
+  {
+    short: ["{name} lets {reader} {does}, {benefit}.", "{name}让{reader}{does}，{benefit}。"],
+    rest: ["It includes {feature} and {second}.", "功能包括{feature}和{second}。"],
+  },
 ];
 
 /** Features of products of any sector. */
 export const GENERAL_FEATURES: readonly Bilingual[] = pairs(
-  "shared workspaces|共享工作区;single sign-on|单点登录;mobile app|移动应用;version history|版本历史;usage reports|用量报告;templates|模板库;dark mode|深色模式;keyboard shortcuts|快捷键",
+  "shared workspaces|共享工作区;single sign-on|单点登录;mobile apps|移动应用;version history|版本历史;usage reports|用量报告;templates|模板库;dark mode|深色模式;keyboard shortcuts|快捷键;two-factor sign-in|两步验证;guest access|访客权限;bulk export|批量导出;activity logs|操作日志",
 );
 
 /** Invented AI platforms that send visitors. */

@@ -18,8 +18,9 @@ const REGION = "US";
 
 /** @param month the product's first month in the catalog */
 export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Product, month: number): void {
-  const { index, toolId, slug, name, domain, sectorIndex, tagline, bornAt } = product;
-  const { short, long } = describe(dice, product, 0);
+  const { index, toolId, slug, name, domain, sectorIndex, bornAt } = product;
+  const { audience, tagline } = product.positioning;
+  const { short, long } = describe(product, audience);
   const isNew = bornAt > 0;
   const listedMonth = isNew ? month : month - dice.between(1, 60, TOPIC.listing, index, 1);
   const listedAt =

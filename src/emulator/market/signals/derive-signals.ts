@@ -79,8 +79,8 @@ function prepareSignals(database: Database, signal_type: KnownSignalType, condit
 const BY_HAND: SignalTexts = {
   title: ["{name}: {type}", "{name}：手动发布的信号（{type}）"],
   summary: [
-    "Published by hand. The value of {name} ({unit}) was {before} before and is {after} now.",
-    "手动发布。{name}的数值（{unit}）此前为{before}，现为{after}。",
+    "Published by hand. {name} went from {before} to {after} ({unit}).",
+    "手动发布。{name}由{before}变为{after}（{unit}）。",
   ],
   evidence: [
     "None: the data of {month} has no such signal, or the values were set by hand.",
@@ -168,7 +168,8 @@ function changeOf(
  * Fills the placeholders of a signal's texts:
  *
  * - `{name}`, `{sector}` and other columns of the figures;
- * - `{before}` and `{after}`, `{added}` (the difference, without its sign) and `{rate}` (the difference relative to the value before);
+ * - `{before}` and `{after}`, `{added}` (the difference, without its sign), `{rate}` (the difference relative to the value before)
+ *   and `{moved}` ("rose" or "fell");
  * - `{month}` and `{lastMonth}`, the names of the signal's month and the month before.
  */
 function fillTexts(
@@ -178,17 +179,15 @@ function fillTexts(
   figures: TextValues,
 ): SignalDraft["text"] {
   const difference = Math.abs(after.value - before.value);
-  const [now, last] = [monthNames(month), monthNames(month - 1)];
   const values = {
     ...figures,
     before: amount(before),
     after: amount(after),
     added: amount({ value: difference, unit: after.unit }),
+    moved: after.value < before.value ? { en: "fell", zh: "降至" } : { en: "rose", zh: "增至" },
     rate: percent(difference / before.value),
-    month_en: now.en,
-    month_zh: now.zh,
-    lastMonth_en: last.en,
-    lastMonth_zh: last.zh,
+    month: monthNames(month),
+    lastMonth: monthNames(month - 1),
   };
   const fill = (locale: ServiceLocale): SignalDraft["text"]["en"] => ({
     title: fillText(locale, title, values),
@@ -199,7 +198,7 @@ function fillTexts(
 }
 
 /** Formats a value by its unit. */
-function amount({ value, unit }: SignalDraft["change"]["before"]): string {
+function amount({ value, unit }: SignalDraft["change"]["before"]): string | { en: string; zh: string } {
   if (unit.endsWith("share")) return percent(value);
   if (unit.startsWith("usd_")) return dollars(value);
   return Number.isInteger(value) ? count(value) : String(value);

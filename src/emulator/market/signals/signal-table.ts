@@ -44,28 +44,28 @@ export interface SignalRow extends Figures, SignalTexts {
 
 /** How the signals of each source are observed. */
 const EVIDENCE: Readonly<Record<SourceKind, Text>> = {
-  site: ["Public pages of {domain} in {lastMonth} and {month}.", "{domain}{lastMonth}与{month}的公开页面。"],
-  ads: ["A public ads library.", "公开的广告库。"],
-  web: ["Public pages about {domain}; copies do not count.", "有关{domain}的公开页面，转载不计。"],
-  traffic: ["Monthly samples, all from the same source and method.", "月度样本，来源与方法相同。"],
-  searches: ["Keywords in two comparable monthly samples.", "两个可比的月度样本中的关键词。"],
+  site: ["Public pages of {domain}, {lastMonth} and {month}.", "{domain}在{lastMonth}与{month}的公开页面。"],
+  ads: ["Entries in a public ads library.", "公开广告库中的记录。"],
+  web: ["Third-party pages about {domain}; reprints are not counted.", "第三方关于{domain}的页面，转载不计。"],
+  traffic: ["Monthly traffic samples, same source and method.", "月度流量样本，来源与方法一致。"],
+  searches: ["The same keywords in two comparable monthly samples.", "两个可比月度样本中的相同关键词。"],
 };
 
 /** The rows of signals that are observed at the same source and are actions of the same strategy. */
 function observed<Type extends KnownSignalType>(
   source: SourceKind,
   strategy: StrategyKind | null,
-  rows: Record<Type, Omit<SignalRow, "source" | "evidence" | "strategy">>,
+  rows: Record<Type, Omit<SignalRow, "source" | "evidence" | "strategy"> & { evidence?: Text }>,
 ): Record<Type, SignalRow> {
   const row = { source, strategy, evidence: EVIDENCE[source] };
   const entries = Object.entries<object>(rows).map(([type, rest]) => [type, { ...row, ...rest }]);
   return Object.fromEntries(entries) as Record<Type, SignalRow>;
 }
 
-/** A summary that gives the values of both months. */
-const bothMonths = (en: string, zh: string): Text => [
-  `${en}: {before} in {lastMonth}, {after} in {month}.`,
-  `${zh}：{lastMonth}为{before}，{month}为{after}。`,
+/** A summary that gives the values of both months. In Chinese a measure word can follow the values. */
+const bothMonths = (en: string, zh: string, measure = ""): Text => [
+  `${en} {moved} from {before} in {lastMonth} to {after} in {month}.`,
+  `${zh}由{lastMonth}的{before}${measure}{moved}{month}的{after}${measure}。`,
 ];
 
 /** A value for each product that was observed in this month and the month before. */
@@ -90,8 +90,8 @@ const GAINS: Figures = {
   unit: "visits_added",
 };
 const GAINS_SUMMARY: Text = [
-  "{name} gained {after} visits in {month}, {before} in {lastMonth} and {first_gain} the month before that.",
-  "{name}{month}增加{after}次访问；{lastMonth}增加{before}次，再前一个月增加{first_gain}次。",
+  "{name} gained {after} visits in {month}, after {before} in {lastMonth} and {first_gain} the month before.",
+  "{name}{month}的访问量增加{after}次，{lastMonth}增加{before}次，再前一个月增加{first_gain}次。",
 ];
 
 /** Selects only products that were observed in both months, so that a missing observation changes no rank and no share. */
@@ -104,7 +104,10 @@ const RANKS: Figures & Pick<SignalRow, "summary"> = {
       rank() OVER (PARTITION BY sector_id ORDER BY latest DESC, tool_id) AS after_value
     FROM (${TRACKED})`,
   unit: "rank",
-  summary: bothMonths("Rank of {name} in {sector}, its primary market", "{name}在其主要市场{sector}的排名"),
+  summary: [
+    "In {sector}, its primary market, {name} went from rank {before} in {lastMonth} to rank {after} in {month}.",
+    "{name}在其主要市场“{sector}”的排名由{lastMonth}的第{before}名变为{month}的第{after}名。",
+  ],
 };
 
 /** The SQL condition that a plan is offered in a month. */
@@ -124,7 +127,7 @@ const prices = (largest: "rise" | "fall"): Figures & Pick<SignalRow, "summary"> 
     FROM ${SAME_PLAN} AND b.monthly_price_cents > 0 AND l.monthly_price_cents > 0
   ) WHERE place = 1`,
   unit: "usd_per_month",
-  summary: bothMonths("Monthly price of {name}'s {plan} plan", "{name}的{plan}套餐月费"),
+  summary: bothMonths("The monthly price of {name}'s {plan} plan", "{name}的{plan}套餐月费"),
 });
 
 /** How many plans of a kind there were in the month before, and are in this month. */
@@ -167,20 +170,20 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "before_value > 0 AND after_value >= before_value * 1.5 AND after_value - before_value >= 5000",
       unit: "visits",
       title: ["{name}'s monthly visits rose {rate} in {month}", "{name}{month}访问量增长{rate}"],
-      summary: bothMonths("Visits to {name}", "{name}的访问量"),
+      summary: bothMonths("Visits to {name}", "{name}的访问量", "次"),
     },
     traffic_acceleration: {
       ...GAINS,
       // A slightly larger increase is common, and an increase of a few visits is not notable.
       when: `first_gain > 0 AND before_value > 0 AND after_value >= before_value * 1.3
         AND after_value > first_gain AND after_value >= 2000`,
-      title: ["{name}'s growth sped up in {month}", "{name}{month}增长加速"],
+      title: ["{name}'s traffic grew faster in {month}", "{name}{month}流量增长加快"],
       summary: GAINS_SUMMARY,
     },
     traffic_deceleration: {
       ...GAINS,
       when: "after_value > 0 AND first_gain > before_value AND after_value <= before_value * 0.6 AND before_value >= 2000",
-      title: ["{name}'s growth is slowing down", "{name}仍在增长，但增量逐月减少"],
+      title: ["{name}'s traffic growth slowed in {month}", "{name}{month}流量增长放缓"],
       summary: GAINS_SUMMARY,
     },
     ai_referral_breakout: {
@@ -188,7 +191,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "before_value > 0 AND after_value >= before_value * 1.8 AND after_value - before_value >= 400",
       unit: "visits",
       title: ["AI assistants sent {name} {rate} more visits", "AI助手为{name}带来的访问增加{rate}"],
-      summary: bothMonths("Visits to {name} from AI assistants", "{name}来自AI助手的访问"),
+      summary: bothMonths("Visits to {name} from AI assistants", "AI助手为{name}带来的访问", "次"),
     },
     ai_traffic_share_shift: {
       figures: `SELECT l.tool_id, round(CAST(b.ai_referral AS REAL) / ${visits("b")}, 4) AS before_value,
@@ -197,8 +200,8 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // With few visits the share changes by chance, so there is no signal.
       when: "fewest >= 2000 AND abs(after_value - before_value) >= 0.02",
       unit: "share",
-      title: ["{name} now gets {after} of its traffic from AI assistants", "{name}的流量有{after}来自AI助手"],
-      summary: bothMonths("Share of the visits to {name} that AI assistants sent", "{name}来自AI助手的访问占比"),
+      title: ["{name} now gets {after} of its traffic from AI assistants", "{name}现有{after}的流量来自AI助手"],
+      summary: bothMonths("The share of {name}'s visits that come from AI assistants", "{name}来自AI助手的访问占比"),
     },
     ai_referral_sources_diversified: {
       figures: `SELECT tool_id, sum(from_month <= @month - 3) AS before_value, count(*) AS after_value,
@@ -209,25 +212,25 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       unit: "platforms",
       title: ["{after} AI platforms now send visitors to {name}", "已有{after}个AI平台为{name}带来访客"],
       summary: [
-        "AI platforms that sent visitors to {name}: {before} three months earlier, {after} in {month}.",
-        "三个月前有{before}个AI平台为{name}带来访问，{month}增至{after}个。",
+        "In {month}, {after} AI platforms sent visitors to {name}, up from {before} three months earlier.",
+        "三个月前有{before}个AI平台为{name}带来访客，{month}增至{after}个。",
       ],
     },
     entered_category_top_10: {
       ...RANKS,
       when: "before_value > 10 AND after_value <= 10",
-      title: ["{name} climbed to rank {after} in {sector}", "{name}升至{sector}第{after}名"],
+      title: ["{name} climbed to rank {after} in {sector}", "{name}升至{sector}类第{after}名"],
     },
     // A product that climbs from below rank 20 into the top 10 gets both signals.
     entered_category_top_20: {
       ...RANKS,
       when: "before_value > 20 AND after_value <= 20",
-      title: ["{name} entered the top 20 in {sector}", "{name}进入{sector}前20名"],
+      title: ["{name} entered the top 20 in {sector}", "{name}进入{sector}类前20名"],
     },
     dropped_out_of_category_top_10: {
       ...RANKS,
       when: "before_value <= 10 AND after_value > 10",
-      title: ["{name} slipped from rank {before} to rank {after} in {sector}", "{name}在{sector}降至第{after}名"],
+      title: ["{name} slipped from rank {before} to {after} in {sector}", "{name}在{sector}类降至第{after}名"],
     },
     market_share_shift: {
       figures: `SELECT tool_id, round(CAST(earlier AS REAL) / sum(earlier) OVER market, 4) AS before_value,
@@ -236,8 +239,8 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // A change by one percent of the visits in the market.
       when: "abs(after_value - before_value) >= 0.01",
       unit: "share",
-      title: ["{name} now has {after} of the traffic in {sector}", "{name}在{sector}的流量份额变为{after}"],
-      summary: bothMonths("Share of {name} in the visits to {sector}", "{name}占{sector}访问量的份额"),
+      title: ["{name} now has {after} of the traffic in {sector}", "{name}现占{sector}类流量的{after}"],
+      summary: bothMonths("{name}'s share of the visits in {sector}", "{name}占{sector}类访问量的份额"),
     },
   }),
   ...observed("traffic", "attention", {
@@ -249,7 +252,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value >= 10",
       unit: "visits",
       title: ["{name} received its first visits from {source}", "{name}首次获得来自{source}的访问"],
-      summary: bothMonths("Visits to {name} from the AI platform {source}", "{name}来自AI平台{source}的访问"),
+      summary: ["{source} sent its first {after} visits in {month}.", "{month}，{source}首次带来{after}次访问。"],
     },
   }),
   ...observed("searches", null, {
@@ -268,8 +271,8 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // A keyword's traffic often changes by a fifth by chance, so the threshold is much higher.
       when: "after_value >= before_value * 1.8 AND after_value - before_value >= 150",
       unit: "visits",
-      title: ['"{keyword}" brings {name} far more visits', "“{keyword}”为{name}带来的访问大增"],
-      summary: bothMonths('Estimated visits to {name} from "{keyword}"', "{name}来自关键词“{keyword}”的估计访问"),
+      title: ['"{keyword}" brings {name} far more visits', "“{keyword}”为{name}带来的访问大幅增加"],
+      summary: bothMonths('Estimated visits to {name} from "{keyword}"', "“{keyword}”为{name}带来的估计访问", "次"),
     },
     brand_search_growth: {
       figures: `SELECT p.tool_id, sum(b.search_volume) AS before_value, sum(l.search_volume) AS after_value
@@ -279,20 +282,20 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
         WHERE l.month = @month GROUP BY p.tool_id`,
       when: "after_value >= before_value * 1.25 AND after_value - before_value >= 500",
       unit: "searches",
-      title: ["More people searched for {name} by name", "搜索{name}名称的人增多"],
-      summary: bothMonths("Searches for the branded terms of {name}", "{name}的品牌词搜索量"),
+      title: ["Searches for {name} by name rose {rate}", "{name}的品牌词搜索量增长{rate}"],
+      summary: bothMonths("Searches for {name}'s branded terms", "{name}品牌词的搜索量", "次"),
     },
   }),
   ...observed("site", "pricing", {
     price_increased: {
       ...prices("rise"),
       when: "after_value > before_value",
-      title: ["{name} raised the price of its {plan} plan by {rate}", "{name}的{plan}套餐上调{rate}"],
+      title: ["{name} raised the price of its {plan} plan by {rate}", "{name}的{plan}套餐涨价{rate}"],
     },
     price_decreased: {
       ...prices("fall"),
       when: "after_value < before_value",
-      title: ["{name} cut its {plan} plan to {after}", "{name}的{plan}套餐下调至{after}"],
+      title: ["{name} cut its {plan} plan to {after}", "{name}的{plan}套餐降至{after}"],
     },
     free_plan_added: {
       ...planCounts("free"),
@@ -316,23 +319,25 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       direction: "changed",
       title: ["{name} moved from monthly to usage-based pricing", "{name}由按月收费改为按量收费"],
       summary: [
-        "{name} has cost {after} per use since {month}; before that, its cheapest paid plan cost {before} a month.",
-        "{month}起，{name}按次收费{after}，此前最低付费套餐为每月{before}。",
+        "Since {month}, {name} has charged {after} per use; before that, its cheapest paid plan cost {before} a month.",
+        "{month}起，{name}每次使用收费{after}；此前最便宜的付费套餐为每月{before}。",
       ],
     },
     trial_changed: {
       // The paid plans of a product have the same trial, so the first plan represents all of them.
       figures: `SELECT l.tool_id, b.trial_days AS before_value, l.trial_days AS after_value, l.name AS plan, min(l.plan_id),
+          iif(b.trial_days = 0, 'no free trial', 'a trial of ' || b.trial_days || ' days') AS trial_en,
+          iif(b.trial_days = 0, '没有免费试用', '免费试用' || b.trial_days || '天') AS trial_zh,
           l.trial_needs_card <> b.trial_needs_card AS card_changed,
           iif(l.trial_needs_card, 'a', 'no') AS card_en, iif(l.trial_needs_card, '需要', '无需') AS card_zh
         FROM ${SAME_PLAN} AND l.kind = 'paid' GROUP BY l.tool_id`,
       when: "after_value <> before_value OR card_changed",
       unit: "days",
       direction: "changed",
-      title: ["{name} changed its free trial", "{name}调整试用规则"],
+      title: ["{name} changed the terms of its free trial", "{name}调整免费试用规则"],
       summary: [
-        "Trial days of the {plan} plan: {before} in {lastMonth}, {after} in {month}. The trial needs {card} payment card.",
-        "{plan}套餐的试用期：{lastMonth}为{before}天，{month}为{after}天；开始试用{card}绑定银行卡。",
+        "In {lastMonth} the {plan} plan had {trial}; now its trial lasts {after} days and needs {card} payment card.",
+        "{lastMonth}，{plan}套餐{trial}；现在可免费试用{after}天，{card}绑定银行卡。",
       ],
     },
     enterprise_plan_introduced: {
@@ -352,23 +357,23 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
         WHERE l.month = @month`,
       when: "after_value >= before_value * 4 AND after_value >= 20",
       unit: "domains",
-      title: ["{after} more websites linked to {name} in {month}", "{month}有{after}个网站开始链接到{name}"],
+      title: ["{after} more websites linked to {name} in {month}", "{month}新增{after}个网站链接到{name}"],
       summary: [
-        "{name} gained {after} linking websites in {month}; in the three months before it gained about {before} a month.",
+        "{name} gained {after} linking websites in {month}, against about {before} a month in the three months before.",
         "{name}{month}新增{after}个外链网站，此前三个月平均每月约{before}个。",
       ],
     },
     ai_directory_push: {
       ...presence("directories", "directories"),
       when: "after_value - before_value >= 4",
-      title: ["{name} was listed in {added} more AI directories", "{name}新登上{added}个AI导航站"],
-      summary: bothMonths("Verified AI directories that list {name}", "收录{name}的已核实AI导航站"),
+      title: ["{name} was listed in {added} more AI directories", "{name}新获{added}个AI导航站收录"],
+      summary: bothMonths("The number of verified AI directories that list {name}", "收录{name}的已核实AI导航站", "个"),
     },
     media_review_burst: {
       ...presence("articles", "articles"),
       when: "after_value >= 5 AND after_value >= before_value * 3",
       title: ["{after} articles and reviews about {name} in {month}", "{month}有{after}篇关于{name}的报道与评测"],
-      summary: bothMonths("Independent articles and reviews about {name}", "关于{name}的独立报道与评测"),
+      summary: bothMonths("Independent articles and reviews about {name}", "关于{name}的独立报道与评测", "篇"),
     },
   }),
   ...observed("web", null, {
@@ -376,8 +381,9 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       ...presence("extension_users", "users"),
       // Extension stores round to thousands, so a smaller increase may come from rounding.
       when: "before_value > 0 AND after_value >= before_value * 1.25 AND after_value - before_value >= 2000",
-      title: ["{name}'s browser extension reached {after} users", "{name}的浏览器扩展用户达到{after}"],
-      summary: bothMonths("Users of {name}'s browser extension", "{name}浏览器扩展的用户"),
+      title: ["{name}'s browser extension reached {after} users", "{name}的浏览器扩展用户达到{after}人"],
+      summary: bothMonths("The number of users of {name}'s browser extension", "{name}浏览器扩展的用户", "人"),
+      evidence: ["User counts of an extension store, rounded to thousands.", "扩展商店公布的用户数，取整到千位。"],
     },
   }),
   ...observed("ads", "advertising", {
@@ -391,37 +397,37 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       unit: "ads",
       title: ["{name} started running search ads", "{name}开始投放搜索广告"],
       summary: [
-        "{after} search ads of {name} were seen in {month}, after three months without any.",
-        "此前三个月未发现{name}的搜索广告，{month}发现{after}条。",
+        "In {month}, {after} search ads for {name} were seen, after three months without any.",
+        "{month}发现{name}的{after}条搜索广告，此前三个月一条也没有。",
       ],
     },
     ad_creative_expansion: {
       ...presence("ad_creatives", "creatives"),
       when: "before_value > 0 AND after_value >= before_value * 1.7 AND after_value - before_value >= 8",
       title: ["{name} ran {rate} more ad creatives", "{name}的广告素材增加{rate}"],
-      summary: bothMonths("Different ad creatives of {name}", "{name}投放的不同素材"),
+      summary: bothMonths("The number of different ads that {name} ran", "{name}投放的不同素材", "个"),
     },
   }),
   ...observed("site", "product", {
     new_feature: {
       ...introduced("feature", "features"),
       title: ["{name} introduced {item}", "{name}推出{item}"],
-      summary: ["A post on the official site of {name} introduced {item}.", "{name}官方网站发文介绍{item}。"],
+      summary: ["The official site of {name} announced {item} in {month}.", "{month}，{name}官方网站宣布推出{item}。"],
     },
     new_model: {
       ...introduced("model", "models"),
-      title: ["{name} released the model {item}", "{name}发布模型{item}"],
+      title: ["{name} released a new model, {item}", "{name}发布新模型{item}"],
       summary: ["{item} became available to users of {name} in {month}.", "{month}起，{name}的用户可使用{item}。"],
     },
     api_added: {
       ...introduced("api", "apis"),
       title: ["{name} launched a public API", "{name}开放API"],
-      summary: ["{name} documented a public API in {month}.", "{month}，{name}公布了公开API的文档。"],
+      summary: ["{name} published the documentation of its API in {month}.", "{month}，{name}公开了API文档。"],
     },
     mcp_added: {
       ...introduced("mcp", "mcp_servers"),
-      title: ["{name} now supports MCP", "{name}支持MCP"],
-      summary: ["{name} documented a remote MCP server in {month}.", "{month}，{name}公布了远程MCP服务器的文档。"],
+      title: ["{name} now supports MCP", "{name}现已支持MCP"],
+      summary: ["{name} published the address of its MCP server in {month}.", "{month}，{name}公布了MCP服务器的地址。"],
     },
     product_launch: {
       figures: `SELECT tool_id, launched_month < @month AS before_value, launched_month <= @month AS after_value
@@ -429,7 +435,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value > before_value",
       unit: "products",
       title: ["{name} has launched", "{name}正式上线"],
-      summary: ["The launch of {name}, a product of {sector}, was announced.", "{sector}产品{name}的开发方宣布上线。"],
+      summary: ["{name}, a new product in {sector}, announced its launch.", "{sector}类新产品{name}宣布上线。"],
     },
   }),
   ...observed("site", "website", {
@@ -438,7 +444,7 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       title: ["{name} changed its positioning", "{name}调整了产品定位"],
       summary: [
         'In {month} the homepage changed from "{before_text}" to "{after_text}"; {after} of its wording stayed.',
-        "{month}，{name}首页的标语已更换，仅有{after}的文字与之前相同。",
+        "{month}，{name}更换了首页标语，与原标语相同的文字占{after}。",
       ],
     },
     primary_domain_changed: {
@@ -446,28 +452,32 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       title: ["{name} moved to {after_text}", "{name}迁移至{after_text}"],
       summary: [
         "{after} of the checked addresses on {before_text} have redirected to {after_text} since {month}.",
-        "{month}起，{before_text}上{after}的抽查网址永久重定向到{after_text}。",
+        "{month}起，{before_text}上抽查的网址有{after}永久重定向到{after_text}。",
       ],
     },
     website_sitemap_expansion: {
       ...presence("sitemap_urls", "urls"),
       when: "after_value >= before_value * 1.5 AND after_value - before_value >= 100",
-      title: ["{name}'s sitemap grew to {after} pages", "{name}的站点地图增至{after}个网址"],
-      summary: bothMonths("Indexable pages in the public sitemap of {domain}", "{domain}公开站点地图的可索引页面"),
+      title: ["{name}'s sitemap grew to {after} pages", "{name}的站点地图增至{after}个页面"],
+      summary: bothMonths("Indexable pages in the sitemap of {domain}", "{domain}站点地图中的可索引页面", "个"),
     },
     programmatic_seo_expansion: {
       ...presence("pattern_urls", "urls"),
       // Fewer pages could be written by hand.
       when: "after_value - before_value >= 300",
       title: ["{name} published {added} more pages from one template", "{name}新增{added}个模板页面"],
-      summary: bothMonths("Sitemap pages of {domain} with the same structure", "{domain}结构相似的站点地图网址"),
+      summary: bothMonths("Pages of one pattern in the sitemap of {domain}", "{domain}站点地图中结构相同的页面", "个"),
     },
     new_market_pages: {
       ...presence("market_urls", "urls"),
       // Fewer pages could be single additions.
       when: "after_value - before_value >= 50",
-      title: ["{name} added {added} pages for markets and use cases", "{name}新增{added}个面向市场或用途的页面"],
-      summary: bothMonths("Sitemap pages of {domain} with such a path", "{domain}的此类站点地图网址"),
+      title: ["{name} added {added} pages for markets and use cases", "{name}新增{added}个面向不同市场或用途的页面"],
+      summary: bothMonths(
+        "Pages of {domain} for languages, regions or uses",
+        "{domain}面向语言、地区或用途的页面",
+        "个",
+      ),
     },
   }),
   ...observed("site", null, {
@@ -477,13 +487,13 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value < before_value",
       unit: "products",
       title: ["{name} has been shut down", "{name}停止服务"],
-      summary: ["The maker announced in {month} the end of {name}.", "{month}，{name}的开发方宣布不再提供该产品。"],
+      summary: ["In {month}, the maker announced the end of {name}.", "{month}，{name}宣布停止提供服务。"],
     },
     website_sitemap_contraction: {
       ...presence("sitemap_urls", "urls"),
       when: "after_value <= before_value * 0.6 AND before_value - after_value >= 100",
-      title: ["{name} cut its sitemap by {rate}", "{name}从站点地图移除{rate}的页面"],
-      summary: bothMonths("Indexable pages in the public sitemap of {domain}", "{domain}公开站点地图的可索引页面"),
+      title: ["{name} cut its sitemap by {rate}", "{name}的站点地图缩减{rate}"],
+      summary: bothMonths("Indexable pages in the sitemap of {domain}", "{domain}站点地图中的可索引页面", "个"),
     },
   }),
 };

@@ -228,8 +228,7 @@ test("a report's timeline, sources and counters agree with the data and with one
     for (const citation of citations as unknown[]) expect(ids).toContain(citation);
   }
   expect(report?.analysis.phases).toMatchObject([
-    { direction: "up", start_month: "2026-08", end_month: "2026-09", start_visits: 200, end_visits: 300 },
-    { direction: "flat", start_month: "2026-09", end_month: "2026-10", start_visits: 300, end_visits: 300 },
+    { direction: "up", start_month: "2026-08", end_month: "2026-10", start_visits: 200, end_visits: 300 },
   ]);
   expect(finished(investigations, chinese.task_id).report?.timeline[0]).toMatchObject({ title: "larkvoice 推出配音" });
 });

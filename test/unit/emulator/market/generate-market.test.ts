@@ -16,15 +16,15 @@ test("the data of a seed is what it was, table by table", () => {
       "ai_source": "9d587a6735e1d95c",
       "catalog_origin": "ceef88d892135569",
       "due_signal": "e3b0c44298fc1c14",
-      "feature": "611e0bdcedbf20e5",
+      "feature": "931659096428fd96",
       "keyword": "50f7d6819fa0c6a1",
       "keyword_cluster": "ab8b8ed642599e52",
       "keyword_month": "e1ac64cf040dfc8a",
       "keyword_receiver": "b4264e01e71f8ad9",
       "observed_month": "209a3b264ead50a5",
       "plan": "1b9e39b22eba3ae9",
-      "product": "0f70d898b3e3ebb6",
-      "product_change": "91ff043b03b36177",
+      "product": "e225c8ff4bb28640",
+      "product_change": "6cde4fe8251aeebb",
       "product_country": "041387db544af930",
       "product_month": "54d929b0c1ba1270",
       "product_presence_month": "2ed18f0399b59b92",
@@ -117,4 +117,14 @@ test("names and domains are unique, and everything has both languages", () => {
     isChinese(keyword),
   );
   expect(keywords.length).toBeGreaterThan(1000);
+});
+
+test("each product has a tagline of its own in both languages, and its description names features that it has", () => {
+  for (const column of ["tagline_en", "tagline_zh"]) {
+    expect(countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`), column).toBe(0);
+  }
+  const named = `SELECT count(*) FROM feature f
+    WHERE f.tool_id = p.tool_id AND f.kind = 'feature' AND instr(p.long_description_en, f.name_en) > 0`;
+  const wrong = `SELECT count(*) FROM product p WHERE long_description_en IS NOT NULL AND (${named}) < 2`;
+  expect(countOf(market, wrong)).toBe(0);
 });
