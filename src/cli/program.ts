@@ -4,22 +4,23 @@ import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";
 import { echoed } from "./console/printable.js";
+import { wrap } from "./console/wrap.js";
 
-const EXAMPLES = `
+const START = `
 Start here:
-  $ npx signalbox demo                                                  show a receiver at work; needs no configuration
-  $ npx signalbox init my-receiver                                      make a new receiver
-  $ export SIGNALS_SECRET=…                                             set the secret of your webhook
-  $ npx signalbox send test --url http://localhost:3000/webhooks/signals
-  $ npx signalbox replay --url http://localhost:3000/webhooks/signals   send all fixtures and hostile deliveries
-  $ npx signalbox check http://localhost:3000/webhooks/signals          check any receiver against the service's document
-  $ npx signalbox doctor --url http://localhost:3000/webhooks/signals   find the problems of a receiver, and how to fix them
-  $ npx signalbox register --url https://… --all-types                  register a receiver, and store its secrets
-  $ npx signalbox inbox ls --db signals.db --state dead
-  $ npx signalbox emulator                                              run the service on this machine
+  Show a receiver at work; needs no configuration:
+    $ npx signalbox demo
+  Make a new receiver:
+    $ npx signalbox init my-receiver
+  Send a signed event to a receiver on this machine:
+    $ export SIGNALS_SECRET=…
+    $ npx signalbox send test --url http://localhost:3000/webhooks/signals
 
-Give the secret as SIGNALS_SECRET, --secret or --secret-file.
+Give the secret of a webhook as SIGNALS_SECRET, --secret or --secret-file.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or service cannot be used, 130 interrupted.`;
+
+/** Longer lines of help are hard to read. */
+const HELP_COLUMNS = 100;
 
 /** The commands in the order of the help. Only the typed command is loaded, because loading all takes long. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
@@ -49,30 +50,32 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
     // `emulator` has options and commands: an option behind a command's name belongs to that command.
     .enablePositionalOptions()
     .configureOutput({
-      writeOut: (text) => cli.terminal.print(text.replace(/\n$/, "")),
+      // The terminal breaks the lines, not Commander.
+      getOutHelpWidth: () => Infinity,
+      writeOut: (text) => cli.terminal.print(wrap(text.trimEnd(), Math.min(cli.terminal.columns, HELP_COLUMNS))),
       // `runCli` prints the error in one line instead.
       writeErr: () => undefined,
     })
-    .addHelpText("after", EXAMPLES);
+    .addHelpText("after", START);
   const typed = COMMANDS.get(args[0] ?? "");
   for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
-  explainWrongUsage(program, outcome);
+  explainWrongUsage(program, args, outcome);
   return program;
 }
 
-function explainWrongUsage(command: Command, outcome: Outcome): void {
+function explainWrongUsage(command: Command, args: readonly string[], outcome: Outcome): void {
   command.exitOverride((error) => {
     if (error.exitCode === 0) throw error;
     outcome.commandName = commandPath(command);
-    throw usageError(messageOf(error, command));
+    throw usageError(messageOf(error, command, args));
   });
-  for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
+  for (const subcommand of command.commands) explainWrongUsage(subcommand, args, outcome);
 }
 
 /** Messages that already tell what to type. No example is added, because it may be about another option. */
 const TELLS_WHAT_TO_TYPE = /Expected |It is empty|Allowed choices|Did you mean/;
 
-function messageOf(error: CommanderError, command: Command): string {
+function messageOf(error: CommanderError, command: Command, args: readonly string[]): string {
   const path = commandPath(command);
   if (error.code === "commander.help") {
     const names = command.commands.map((subcommand) => subcommand.name());
@@ -82,10 +85,18 @@ function messageOf(error: CommanderError, command: Command): string {
     .replace(/^error: /, "")
     .replaceAll(/'([^']*)'/g, (_quoted, typed: string) => `'${echoed(typed)}'`)
     .replaceAll(/\s*\n\s*/g, " ")
-    .replace(/\.$/, "");
+    .replace(/\.$/, error.code === "commander.excessArguments" ? valueOfFlag(command, args) : "");
   const help = `\`${byNpx(`${path} --help`)}\``;
   if (TELLS_WHAT_TO_TYPE.test(message)) return `${message}; see ${help}`;
   return `${message}; type for example \`${firstExampleOf(command)}\`, or ${help}`;
+}
+
+/** If an argument is too many because it follows an option without a value, names that option. */
+function valueOfFlag(command: Command, args: readonly string[]): string {
+  const extra = command.args[command.registeredArguments.length] ?? "";
+  const before = args[args.indexOf(extra) - 1] ?? "";
+  const isFlag = command.options.some(({ short, long, required }) => !required && [short, long].includes(before));
+  return isFlag ? `: ${before} takes no value` : "";
 }
 
 function readVersion(): string {

@@ -9,6 +9,8 @@ export interface CallOptions extends CliOptions {
   signal?: AbortSignal;
   /** Called with what is printed on stdout. */
   onOutput?: (text: string) => void;
+  /** Makes stdout and stderr terminals of this width. */
+  columns?: number;
 }
 
 /**
@@ -17,10 +19,11 @@ export interface CallOptions extends CliOptions {
  */
 export async function callCli(
   args: readonly string[],
-  { input = "", env = {}, signal = new AbortController().signal, onOutput }: CallOptions = {},
+  { input = "", env = {}, signal = new AbortController().signal, onOutput, columns }: CallOptions = {},
 ): Promise<CliRun> {
-  const stdout = collector(onOutput);
-  const stderr = collector();
+  const screen = columns === undefined ? {} : { isTTY: true, columns };
+  const stdout = collector(screen, onOutput);
+  const stderr = collector(screen);
   const variables = { SIGNALS_SECRET: SECRET, ...env };
   // As in a process of its own: one listener for each request in flight is no leak.
   setMaxListeners(0, signal);
@@ -38,7 +41,10 @@ export async function callCli(
 
 type Output = Parameters<typeof createTerminal>[0];
 
-function collector(onOutput: (text: string) => void = () => undefined): { stream: Output; text: () => string } {
+function collector(
+  screen: { isTTY?: boolean; columns?: number },
+  onOutput: (text: string) => void = () => undefined,
+): { stream: Output; text: () => string } {
   const chunks: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -47,5 +53,8 @@ function collector(onOutput: (text: string) => void = () => undefined): { stream
       done();
     },
   });
-  return { stream: stream as unknown as Output, text: () => Buffer.concat(chunks).toString("utf8") };
+  return {
+    stream: Object.assign(stream, screen) as unknown as Output,
+    text: () => Buffer.concat(chunks).toString("utf8"),
+  };
 }

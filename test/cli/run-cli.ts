@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 
 /** `npm test` builds it first. */
 export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -52,6 +53,13 @@ export function runCli(args: readonly string[], options?: CliOptions): Promise<C
 /** With the secret that the tests' receivers know. */
 export function runWithSecret(args: readonly string[], options: CliOptions = {}): Promise<CliRun> {
   return runCli(args, { ...options, env: { SIGNALS_SECRET: SECRET, ...options.env } });
+}
+
+/** The NDJSON without the summary, which is the last line. */
+export function rowsOf<Row = Record<string, unknown>>(run: CliRun): Row[] {
+  const lines = ndjson<Row & object>(run);
+  expect(lines.at(-1)).toHaveProperty("summary.ok", run.exitCode === 0);
+  return lines.slice(0, -1);
 }
 
 export function ndjson<Row = Record<string, unknown>>({ lines }: CliRun): Row[] {

@@ -3,7 +3,7 @@ import { runs, withExamples, type CommandContext } from "../options/define-comma
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { selectByName } from "../options/match-name.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../options/parse-option.js";
-import { echoed } from "../console/printable.js";
+import { echoed, someNames } from "../console/printable.js";
 import { readDotenv } from "../options/read-input.js";
 import type { ResultReport } from "../deliveries/report-results.js";
 import { createCaseSender, sendCases } from "../deliveries/send-cases.js";
@@ -79,13 +79,14 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
     { ...(only !== undefined && { only: [only] }), skip },
     "price",
   );
-  const report = reportResults(cli.terminal, deliveries, json);
+  const startedAt = performance.now();
+  const report = reportResults(cli.terminal, deliveries, json ? "json" : "all");
   const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
   const wanted = asIs ? "exact-or-duplicate" : "exact";
   const cases = deliveries.map((what) => ({ what, wanted }) as const);
   await sendCases(cases, concurrency, createCaseSender(target, { asIs }), report.add);
-  report.summarise();
   noteAccepted(report.accepted, cli.terminal);
+  printVerdict(report, Math.round((performance.now() - startedAt) / 100) / 10, json, cli.terminal);
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -102,4 +103,19 @@ function noteAccepted({ signals, quarantined }: ResultReport["accepted"], termin
   if (signals > 0) terminal.note(`made-up signals for the receiver's onSignal: ${signals}`);
   if (quarantined > 0)
     terminal.note(`events added to the receiver's quarantine: ${quarantined}; to clean up: ${CLEAN_UP}`);
+}
+
+/** If this many cases failed, and more than half of all, they probably have one cause, and `doctor` is suggested. */
+const MANY = 6;
+
+function printVerdict(report: ResultReport, seconds: number, json: boolean, terminal: Terminal): void {
+  const { total, failed, accepted } = report;
+  const { green, red } = terminal.paint;
+  const ok = failed.length === 0;
+  if (json) terminal.printJson({ summary: { ok, total, failed, accepted, seconds } });
+  else if (ok) terminal.print(green(`all ${total} answers as expected, in ${seconds} s`));
+  else terminal.print(red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`));
+  if (failed.length >= MANY && failed.length > total / 2) {
+    terminal.note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
+  }
 }

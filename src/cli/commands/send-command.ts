@@ -40,7 +40,7 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     .requiredOption("--url <url>", "the address of the receiver", httpUrl);
   addSecretOptions(command)
     .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
-    .option("--duplicate", "send the same id and body each time, with a new signature")
+    .option("--duplicate", "send one event --count times: the same id and body, signed anew")
     .option("--concurrency <n>", "the number of deliveries that are sent at the same time", wholeNumber(1, 1024), 1)
     .option(
       "--skew <seconds>",
@@ -72,7 +72,8 @@ export function addSendCommand(program: Command, context: CommandContext): void 
 
 async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { url, count = 1, concurrency, json = false } = options;
-  if (options.duplicate && options.count === undefined) throw usageError("--duplicate needs --count");
+  if (options.duplicate && options.count === undefined)
+    throw usageError("--duplicate needs --count <n>, the number of times to send the event");
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
   const bytes = await readEventSource(source, cli);

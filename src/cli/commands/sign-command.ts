@@ -49,8 +49,15 @@ async function sign(file: string, options: SignOptions, { cli }: CommandContext)
   const value = signBody({ body, secret, timestamp });
   const line = `${SIGNATURE_HEADER}: ${value}`;
   if (options.json) cli.terminal.printJson({ header: SIGNATURE_HEADER, value, timestamp });
-  else if (options.curl) cli.terminal.print(curlCommand(file, line, options.url?.href ?? DEFAULT_URL));
-  else cli.terminal.print(options.value ? value : line);
+  else {
+    const text = options.curl
+      ? curlCommand(file, line, options.url?.href ?? DEFAULT_URL)
+      : options.value
+        ? value
+        : line;
+    // Not broken at the edge of a terminal, so that it can be copied.
+    await cli.terminal.write(`${text}\n`);
+  }
   return EXIT.ok;
 }
 
@@ -61,5 +68,5 @@ function curlCommand(file: string, headerLine: string, url: string): string {
     "-H 'Content-Type: application/json'",
     `-H ${shellQuote(headerLine)}`,
     `--data-binary ${shellQuote(`@${file}`)}`,
-  ].join(" ");
+  ].join(" \\\n  ");
 }

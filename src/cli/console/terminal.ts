@@ -1,17 +1,21 @@
 import type { WriteStream } from "node:tty";
 import { environmentError } from "../options/exit.js";
 import { printable } from "./printable.js";
+import { wrap } from "./wrap.js";
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
 
 /** Functions that colour text, or return it unchanged if the output is not a terminal. */
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
-/** Data goes to `print`, `printJson` and `write` (stdout); everything else to `note` (stderr). */
+/**
+ * Data and verdicts go to `print`, `printJson` and `write` (stdout); everything else to `note` (stderr). On a terminal `print` and
+ * `note` break long lines between words.
+ */
 export interface Terminal {
   print(line: string): void;
   printJson(value: unknown): void;
-  /** Resolves when stdout accepts more data. */
+  /** Writes data as they are. Resolves when stdout accepts more data. */
   write(data: string | Uint8Array): Promise<void>;
   note(line: string): void;
   /** Shows the progress of long work on stderr, if stderr is a terminal and stdout is not. `null` removes the line. */
@@ -26,11 +30,16 @@ export interface Terminal {
   readonly isClosed: boolean;
   /** Resolves when a line could not be printed, because the reader of stdout has ended. Node does not tell it earlier. */
   readonly closed: Promise<void>;
+  /** The width of stdout; `Infinity` if it is not a terminal. */
+  readonly columns: number;
   readonly paint: Paint;
   readonly notePaint: Paint;
 }
 
-type Output = Pick<WriteStream, "write" | "on" | "once" | "off"> & { isTTY?: boolean };
+type Output = Pick<WriteStream, "write" | "on" | "once" | "off"> & { isTTY?: boolean; columns?: number };
+
+/** Some terminals report 0 columns. */
+const columnsOf = ({ isTTY, columns = 0 }: Output): number => (isTTY === true && columns > 0 ? columns : Infinity);
 
 export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.ProcessEnv): Terminal {
   let isClosed = false;
@@ -51,17 +60,17 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
   function progress(text: string | null): void {
     if (stderr.isTTY !== true || stdout.isTTY === true) return;
     if (text === null && !isProgressShown) return;
-    stderr.write(text === null ? "\r\u001b[K" : `\r\u001b[K${text}`);
+    stderr.write(`\r\u001b[K${(text ?? "").slice(0, columnsOf(stderr) - 1)}`);
     isProgressShown = text !== null;
   }
 
-  const print = (line: string): void => {
+  const writeLine = (line: string): void => {
     if (!isClosed) stdout.write(`${line}\n`);
   };
 
   return {
-    print,
-    printJson: (value) => print(printable(JSON.stringify(value))),
+    print: (line) => writeLine(wrap(line, columnsOf(stdout))),
+    printJson: (value) => writeLine(printable(JSON.stringify(value))),
     write(data) {
       if (isClosed || stdout.write(data)) return Promise.resolve();
       return new Promise((resolve) => {
@@ -79,10 +88,13 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
     },
     note(line) {
       progress(null);
-      stderr.write(`${line}\n`);
+      stderr.write(`${wrap(line, columnsOf(stderr))}\n`);
     },
     progress,
     closed,
+    get columns() {
+      return columnsOf(stdout);
+    },
     get isClosed() {
       return isClosed;
     },

@@ -34,27 +34,37 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
     get failed(): number {
       return failed;
     },
-    /** Prints the totals on stderr. */
+    /** Prints the totals. With `asJson` they are an object; otherwise a single delivery has none. */
     summarise(): void {
       if (quarantined > 0) {
         const which = "npx signalbox inbox ls --state quarantined --db FILE";
-        const text = `${quarantined} quarantined: the receiver cannot use such an event, but keeps it. To list them: ${which}`;
+        const text = `${quarantined} quarantined: the receiver keeps such an event, but cannot use it. To list them: ${which}`;
         terminal.note(terminal.notePaint.yellow(text));
       }
-      if (count === 1 || byOutcome.size === 0) return;
+      const sent = [...byOutcome.values()].reduce((sum, each) => sum + each, 0);
+      if (sent === 0) return;
       const seconds = (performance.now() - startedAt) / 1000;
-      const total = [...byOutcome.values()].reduce((sum, each) => sum + each, 0);
-      const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
       const sorted = times.sort((a, b) => a - b);
-      const quantile = (part: number): string =>
-        `${(sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(1)} ms`;
-      const rate = Math.round(total / seconds);
-      terminal.note(
-        `${total} sent in ${seconds.toFixed(2)} s (${rate}/s): ${outcomes}; half answered within ${quantile(0.5)}, 99% within ${quantile(0.99)}`,
-      );
+      const quantile = (part: number): number => rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
+      const [p50Ms, p99Ms] = [quantile(0.5), quantile(0.99)];
+      if (asJson) {
+        const answers = Object.fromEntries(byOutcome);
+        terminal.printJson({
+          summary: { ok: failed === 0, sent, failed, answers, seconds: rounded(seconds), p50Ms, p99Ms },
+        });
+      } else if (count > 1) {
+        const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
+        const colour = failed === 0 ? terminal.paint.green : terminal.paint.red;
+        terminal.print(
+          `${colour(`${sent} sent in ${seconds.toFixed(2)} s (${Math.round(sent / seconds)}/s): ${outcomes}`)}; ` +
+            `half answered within ${p50Ms} ms, 99% within ${p99Ms} ms`,
+        );
+      }
     },
   };
 }
+
+const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
   const position = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];
@@ -76,7 +86,7 @@ function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }
 function jsonOf({ number, answer, body }: SentDelivery): object {
   const eventId = idIn(body);
   if (answer.kind !== "answer") return { number, eventId, error: answer.code };
-  return { number, eventId, status: answer.status, ms: Math.round(answer.ms * 10) / 10, body: answer.shown };
+  return { number, eventId, status: answer.status, ms: rounded(answer.ms), body: answer.shown };
 }
 
 function idIn(body: Buffer): string | null {

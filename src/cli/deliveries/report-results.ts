@@ -1,4 +1,4 @@
-import { printable, someNames } from "../console/printable.js";
+import { printable } from "../console/printable.js";
 import { formatTable, type Cell } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 import { parseEvent } from "../../events/parse-event.js";
@@ -6,26 +6,23 @@ import { describeAnswer, describeWanted, isQuarantined, type Answer } from "./an
 import type { Delivery } from "./delivery-schema.js";
 import type { CaseResult } from "./send-cases.js";
 
-/** If this many cases failed, and more than half of all, they probably have one cause, and `doctor` is suggested. */
-const MANY = 6;
+/** `failed`: only the results that are not as expected. */
+export type Rows = "all" | "failed" | "json";
 
 export type ResultReport = ReturnType<typeof reportResults>;
 
-export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], asJson: boolean) {
-  const { paint } = terminal;
+/** Columns for the rest of a row. If a name needs more than the others, the rest of its row starts further right. */
+const BESIDE_NAME = 36;
+
+export function reportResults(terminal: Terminal, deliveries: readonly Delivery[], rows: Rows) {
   const planned = deliveries.reduce((sum, { repeat = 1 }) => sum + repeat, 0);
-  // Each line is printed when its answer arrives, so the column widths are computed in advance from all cases.
-  const expectations = deliveries.flatMap(({ expect, expectRepeat = expect }) => [expect, expectRepeat]);
-  const widthOfExpected = Math.max(8, ...expectations.map((each) => describeWanted("exact", each).length));
+  // Each row is printed when its answer arrives, so the width of the names is computed in advance.
   const names = deliveries.map(({ name, repeat = 1 }) => (repeat === 1 ? name : `${name} (${repeat}/${repeat})`));
-  const widths = [Math.max(8, ...names.map((name) => printable(name).length)), widthOfExpected, widthOfExpected];
-  const startedAt = performance.now();
+  const width = Math.min(Math.max(...names.map(({ length }) => length)), Math.max(0, terminal.columns - BESIDE_NAME));
   let total = 0;
   const failed: string[] = [];
   /** How many events the receiver accepted: for `onSignal`, for `onTest`, and quarantined. Duplicates are not counted. */
   const accepted = { signals: 0, tests: 0, quarantined: 0 };
-
-  const printRow = (row: readonly Cell[]): void => formatTable([row], widths).forEach(terminal.print);
 
   function countAccepted({ answer, sent }: CaseResult): void {
     if (isQuarantined(answer)) accepted.quarantined += 1;
@@ -41,42 +38,25 @@ export function reportResults(terminal: Terminal, deliveries: readonly Delivery[
       total += 1;
       if (!result.ok) failed.push(printable(result.name));
       countAccepted(result);
-      if (asJson) terminal.printJson(jsonOf(result));
-      else {
-        if (total === 1) printRow(["DELIVERY", "EXPECTED", "ACTUAL"].map((text) => ({ text, paint: paint.dim })));
-        printRow(rowOf(result, terminal));
-      }
+      if (rows === "json") terminal.printJson(jsonOf(result));
+      else if (rows === "all" || !result.ok) formatTable([rowOf(result, terminal)], [0, width]).forEach(terminal.print);
       terminal.progress(`${total} of ${planned}${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
+    },
+    get total() {
+      return total;
     },
     failed,
     accepted,
-    /** Prints the totals on stderr. */
-    summarise(): void {
-      const { green, red } = terminal.notePaint;
-      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-      terminal.note(
-        failed.length === 0
-          ? green(`all ${total} answers as expected, in ${seconds} s`)
-          : red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`),
-      );
-      if (failed.length >= MANY && failed.length > total / 2) {
-        terminal.note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
-      }
-    },
   };
 }
 
 function rowOf({ name, expected, answer, ok }: CaseResult, { paint }: Terminal): Cell[] {
   const wanted = describeWanted("exact", expected);
   const short = describeAnswer(answer, false);
-  // If the short descriptions are equal and the answer is wrong, the whole answer shows the difference.
-  const actual = !ok && short === wanted ? describeAnswer(answer, true) : short;
-  return [
-    { text: printable(name) },
-    { text: wanted, paint: paint.dim },
-    { text: actual },
-    ok ? { text: "ok", paint: paint.green } : { text: "FAILED", paint: paint.red },
-  ];
+  if (ok) return [{ text: "ok", paint: paint.green }, { text: printable(name) }, { text: short, paint: paint.dim }];
+  // If the short descriptions are equal, the whole answer shows the difference.
+  const actual = short === wanted ? describeAnswer(answer, true) : short;
+  return [{ text: "FAILED", paint: paint.red }, { text: printable(name) }, { text: `${actual}, not ${wanted}` }];
 }
 
 function jsonOf({ delivery: { name }, sending, sendings, expected, answer, ok }: CaseResult): object {

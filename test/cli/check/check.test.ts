@@ -79,25 +79,27 @@ test("the text shows both kinds apart, and of a failure what was sent, expected,
   const { url } = await serveProcess("node", "no-signature-check");
   const run = await callCli(["check", url, "--only", "signature."]);
   expect(run.exitCode).toBe(1);
-  const lines = run.stdout.split("\n");
-  expect(lines.filter((line) => /^\S/.test(line)).map((line) => line.split(" ")[0])).toEqual(["REQUIRED", "ADVISED"]);
+  expect(run.stderr).toBe("");
+  const { lines } = run;
+  expect(lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split(" ")[0])).toEqual([
+    "REQUIRED",
+    "ADVISED",
+  ]);
   const at = lines.findIndex((line) => line.includes("FAILED"));
   expect(lines.slice(at, at + 5)).toEqual([
-    expect.stringMatching(/^ {4}FAILED {2}signature\.forged {7}A signature /),
-    "            wrong-secret",
-    "              sent      POST signals/price_increased, signed with another secret",
-    "              expected  4xx",
-    '              actual    200 {"received":true}',
+    expect.stringMatching(/^ {2}FAILED +signature\.forged +A signature /),
+    "      probe     wrong-secret",
+    "      sent      POST signals/price_increased, signed with another secret",
+    "      expected  4xx",
+    '      actual    200 {"received":true}',
   ]);
-  expect(run.stdout).toMatch(/\n {12}and 3 more: byte-changed, truncated, emptied\n/);
-  expect(run.stdout).toMatch(/\n {12}fix {7}Compute HMAC-SHA256/);
-  expect(run.stdout).toMatch(/\n {4}skipped signature\.raw-bytes .*\n +\(.*signature\.forged.*\)/);
-  expect(run.stdout).toMatch(/\n {4}advice {2}signature\.form /);
-  expect(run.stderr.split("\n")).toEqual([
-    expect.stringMatching(/^acknowledgements: half of 7 within [\d.]+ ms/),
-    "required: 1 passed, 1 failed, 2 skipped; advised: 0 passed, 1 not followed, 0 skipped",
+  expect(run.stdout).toMatch(/\n +and +3 more: byte-changed, truncated, emptied\n/);
+  expect(run.stdout).toMatch(/\n +fix +Compute HMAC-SHA256/);
+  expect(run.stdout).toMatch(/\n +skipped +signature\.raw-bytes .*\n +why +.*signature\.forged/);
+  expect(run.stdout).toMatch(/\n +advice +signature\.form /);
+  expect(lines.slice(-2)).toEqual([
     "not proved: signature.unreadable, signature.raw-bytes",
-    "",
+    "required: 1 passed, 1 failed, 2 skipped; advised: 0 passed, 1 not followed, 0 skipped",
   ]);
 });
 
@@ -206,8 +208,8 @@ test("a receiver that goes away is exit 3, after what was seen of it", async () 
   const run = await callCli(["check", url, "--only", "events.test", "--only", "signature.", "--junit", junit]);
   expect(run.exitCode).toBe(3);
   expect(run.stdout).toMatch(/FAILED +signature\.missing/);
-  expect(run.stderr).toMatch(/\nnot finished; required: 1 passed, 1 failed, 0 skipped; .*\n/);
-  expect(run.stderr).toMatch(/\nsignalbox check: .* \(ECONNREFUSED\)/);
+  expect(run.lines.at(-1)).toMatch(/^not finished; required: 1 passed, 1 failed, 0 skipped; /);
+  expect(run.stderr).toMatch(/^signalbox check: .* \(ECONNREFUSED\)/);
   const report = readFileSync(junit, "utf8");
   expect(report).toContain('name="signature.missing"');
   expect(report).toMatch(/<error type="stopped" message=".* \(ECONNREFUSED\)/);
@@ -299,7 +301,7 @@ test("what is required and could not be seen is named at the end, and is exit 1 
   expect(strict.run.exitCode).toBe(1);
   expect(readFileSync(junit, "utf8")).toContain('tests="3" failures="2"');
   const text = await callCli(["check", url, ...args]);
-  expect(text.stderr).toMatch(/\nnot proved: dedupe\.once, dedupe\.restart\n$/);
+  expect(text.lines).toContain("not proved: dedupe.once, dedupe.restart");
 });
 
 test("a receiver with another secret is told so once, and not what each check would say of it", async () => {

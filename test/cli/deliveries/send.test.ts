@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseEvent, SIGNAL_TYPES, verifySignature, type Signal } from "../../../src/index.js";
 import { callCli } from "../call-cli.js";
-import { ndjson, runCli, SECRET } from "../run-cli.js";
+import { ndjson, rowsOf, runCli, SECRET } from "../run-cli.js";
 import { serveReceiver, serveRecorder, type RecordedRequest } from "../serve-requests.js";
 import { tempFile } from "../temp-files.js";
 
@@ -66,10 +66,8 @@ test("--duplicate sends the same id and body each time, and the receiver takes i
     '{"received":true}',
     '{"received":true,"duplicate":true}',
     '{"received":true,"duplicate":true}',
+    expect.stringMatching(/^3 sent in [\d.]+ s \(\d+\/s\): 3 × 200; .* [\d.]+ ms$/),
   ]);
-  expect(run.stderr).toMatch(
-    /^3 sent in [\d.]+ s \(\d+\/s\): 3 × 200; half answered within [\d.]+ ms, 99% within [\d.]+ ms\n$/,
-  );
   expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
 });
 
@@ -79,8 +77,8 @@ test("--count and --concurrency send so many, each with an id of its own", async
   const run = await runCli([...args, "--secret", SECRET]);
   expect(run.exitCode).toBe(0);
   // Node warns there when listeners pile up on a kept connection.
-  expect(run.stderr).toMatch(/^200 sent in .*\n$/);
-  const rows = ndjson(run);
+  expect(run.stderr).toBe("");
+  const rows = rowsOf(run);
   expect(new Set(rows.map((row) => row["eventId"])).size).toBe(200);
   expect(new Set(rows.map((row) => row["number"])).size).toBe(200);
   expect(await receiver.inbox.stats()).toMatchObject({ total: 200 });
@@ -172,7 +170,7 @@ test("an event that is quarantined is exit 0, and a note says where it is kept",
   expect(one.stderr).toMatch(/^1 quarantined: .*signalbox inbox ls --state quarantined/);
   const several = await callCli([...bad, "--count", "3"]);
   expect(several.exitCode).toBe(0);
-  expect(several.stderr).toMatch(/^3 quarantined: .*\n3 sent in .*\n$/);
+  expect(several.stderr).toMatch(/^3 quarantined: .*\n$/);
   const bytes = await callCli(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
   expect(ndjson(bytes)[0]).toMatchObject({ eventId: null, status: 200 });
 });

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { callCli } from "../call-cli.js";
-import { ndjson, SECRET } from "../run-cli.js";
+import { rowsOf, SECRET } from "../run-cli.js";
 import { listen, serveReceiver } from "../serve-requests.js";
 import { tempFile } from "../temp-files.js";
 
@@ -23,12 +23,13 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("a healthy receiver: exit 0, grouped findings on stdout, the sum on stderr", async () => {
+test("a healthy receiver: exit 0, grouped findings, and the counts at the end, all on stdout", async () => {
   const { url } = await serveReceiver();
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(0);
-  expect(run.stderr).toBe("no problems, 2 warnings\n");
-  const headings = run.lines.filter((line) => !line.startsWith(" "));
+  expect(run.stderr).toBe("");
+  expect(run.lines.at(-1)).toBe("no problems found; 2 warnings: url_not_https, address_local");
+  const headings = run.lines.slice(0, -1).filter((line) => !line.startsWith(" "));
   expect(headings).toEqual(["This installation", "Inbox file", "Address", "Connection", "Signature", "Body"]);
   expect(run.stdout).toMatch(/^ {2}skipped {2}inbox-file, inbox-disk, inbox-owner, inbox-content: .*--db/m);
   expect(run.stdout).toMatch(/^ {2}ok {7}.* \[secret\]$/m);
@@ -40,7 +41,7 @@ test("a problem: exit 1, and its fix", async () => {
   const url = await listen((request, response) => void request.resume().on("end", () => response.writeHead(404).end()));
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(1);
-  expect(run.stderr).toBe("1 problem, 2 warnings: path_not_found\n");
+  expect(run.lines.at(-1)).toBe("1 problem: path_not_found; 2 warnings: url_not_https, address_local");
   expect(run.stdout).toMatch(/problem {2}404: .* \[path_not_found\]\n {11}→ /);
   expect(run.stdout).toMatch(/skipped {2}forgery, secret, staleness: .*path_not_found/);
 });
@@ -49,7 +50,7 @@ test("--json: one object a line, and nothing else on stdout", async () => {
   const { url } = await serveReceiver({ secrets: "another" });
   const run = await callCli(["doctor", "--url", url, "--json"]);
   expect(run.exitCode).toBe(1);
-  const rows = ndjson<Row>(run);
+  const rows = rowsOf<Row>(run);
   expect(rows.filter(({ level }) => level === "problem")).toMatchObject([
     { id: "secret_unknown", examination: "secret", group: "Signature" },
   ]);
@@ -72,7 +73,7 @@ test("unreachable is exit 3, unless something else is wrong as well", async () =
 test("--db alone looks at the file, asks for no secret and sends nothing", async () => {
   const run = await callCli(["doctor", "--db", tempFile("no inbox"), "--json"], { env: { SIGNALS_SECRET: "" } });
   expect(run.exitCode).toBe(1);
-  const rows = ndjson<Row>(run);
+  const rows = rowsOf<Row>(run);
   expect(rows.filter(({ level }) => level === "problem").map(({ id }) => id)).toEqual(["inbox_not_ours"]);
   const skipped = rows.filter(({ found }) => found.includes("no --url URL was given")).map(({ group }) => group);
   expect(new Set(skipped)).toEqual(new Set(["Address", "Connection", "Signature", "Body"]));

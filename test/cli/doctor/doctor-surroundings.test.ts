@@ -76,10 +76,13 @@ test.skipIf(process.platform !== "linux").each<[level: "problems" | "warnings", 
   expect(examined.problems).toEqual(level === "problems" ? [id] : []);
 });
 
+/** The size of a log with this number of frames. */
+const walBytes = (frames: number): number => 32 + frames * (24 + 4096);
+
 test("little room, and a long log, are warnings", async () => {
   const db = await fillInbox([]);
   writeFileSync(`${db}-wal`, "");
-  truncateSync(`${db}-wal`, 65 * 2 ** 20);
+  truncateSync(`${db}-wal`, walBytes(17_000));
   const examined = await examineHere(db, { fileSystemOf: () => ({ type: 0xef53, freeBytes: GIB / 2 }) });
   expect(examined.problems).toEqual([]);
   expect(examined.warnings).toEqual(expect.arrayContaining(["disk_low", "wal_large"]));
@@ -135,6 +138,19 @@ test("a damaged file", async () => {
   writeFileSync(db, bytes);
   const examined = await examineHere(db, sound);
   expect(examined.problems).toEqual(["inbox_damaged"]);
+});
+
+test("a log whose end is missing, while a process has the file open and after that", async () => {
+  const db = await fillInbox([]);
+  const writer = new Database(db);
+  onTestFinished(() => void writer.close());
+  writer.exec("CREATE TABLE other (text); INSERT INTO other VALUES (printf('%9000s', ''))");
+  truncateSync(`${db}-wal`, walBytes(1));
+  expect((await examineHere(db, sound)).problems).toEqual(["inbox_damaged"]);
+  const copy = join(tempFiles(), "copy.db");
+  copyFileSync(await fillInbox([]), copy);
+  writeFileSync(`${copy}-wal`, Buffer.alloc(walBytes(1) - 1));
+  expect((await examineHere(copy, sound)).problems).toEqual(["wal_cut"]);
 });
 
 test("a file without a log, one too large to be checked, and one that is held", async () => {

@@ -1,8 +1,10 @@
 import { printable, someNames } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
-import { describeTimes, type AnswerTimes } from "./answers.js";
-import type { CheckKind, CheckResult, Probe } from "./check.js";
+import { formatTable } from "../../console/table.js";
+import type { AnswerTimes } from "./answers.js";
+import type { CheckKind, CheckResult } from "./check.js";
 import { describeOffset } from "./age-bounds.js";
+import { CHECKS } from "./checks.js";
 
 export interface Run {
   summary: Summary;
@@ -20,6 +22,9 @@ const HEADINGS: Readonly<Record<CheckKind, string>> = {
 };
 /** How many failed probes of a check the text shows in full. With `--json` all are printed. */
 const SHOWN_PROBES = 3;
+
+const WIDTH_OF_VERDICT = "  skipped".length;
+const WIDTH_OF_ID = Math.max(...CHECKS.map(({ id }) => id.length));
 
 type Counts = Record<CheckResult["outcome"], number>;
 
@@ -48,70 +53,55 @@ export function reportAsText(terminal: Terminal, planned: number) {
   const { paint } = terminal;
   let done = 0;
   let kind: CheckKind | undefined;
-  let group = "";
-
-  function printHeadings(result: CheckResult): void {
-    if (result.kind !== kind) {
-      if (kind !== undefined) terminal.print("");
-      terminal.print(paint.bold(HEADINGS[result.kind]));
-      kind = result.kind;
-      group = "";
-    }
-    const [next = ""] = result.id.split(".");
-    if (next !== group) terminal.print(`  ${paint.bold(next)}`);
-    group = next;
-  }
 
   return {
     add(result: CheckResult): void {
       done += 1;
-      printHeadings(result);
+      if (result.kind !== kind) terminal.print(`${kind === undefined ? "" : "\n"}${paint.bold(HEADINGS[result.kind])}`);
+      kind = result.kind;
       for (const line of linesOf(result, terminal)) terminal.print(line);
       terminal.progress(`${done} of ${planned} checks`);
     },
-    finish({ summary, ok, times, clockOffsetMs, stoppedBy }: Run): void {
-      const { green, red, yellow } = terminal.notePaint;
-      if (clockOffsetMs !== 0) terminal.note(yellow(describeOffset(clockOffsetMs)));
-      if (times !== null) terminal.note(`acknowledgements: ${describeTimes(times)}`);
+    finish({ summary, ok, clockOffsetMs, stoppedBy }: Run): void {
+      const { green, red, yellow } = paint;
+      terminal.print("");
+      if (clockOffsetMs !== 0) terminal.print(yellow(describeOffset(clockOffsetMs)));
       const { required, advised, skipped } = summary;
+      if (skipped.length > 0) terminal.print(yellow(`not proved: ${skipped.join(", ")}`));
       const counts =
         `required: ${required.passed} passed, ${required.failed} failed, ${required.skipped} skipped; ` +
         `advised: ${advised.passed} passed, ${advised.failed} not followed, ${advised.skipped} skipped`;
-      terminal.note((ok ? green : red)(`${stoppedBy === null ? "" : "not finished; "}${counts}`));
-      if (skipped.length > 0) terminal.note(yellow(`not proved: ${skipped.join(", ")}`));
+      terminal.print((ok ? green : red)(`${stoppedBy === null ? "" : "not finished; "}${counts}`));
     },
   };
 }
 
 function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
   const verdict = {
-    passed: paint.green("ok     "),
-    failed: kind === "advised" ? paint.yellow("advice ") : paint.red("FAILED "),
-    skipped: paint.dim("skipped"),
+    passed: { text: "  ok", paint: paint.green },
+    failed: kind === "advised" ? { text: "  advice", paint: paint.yellow } : { text: "  FAILED", paint: paint.red },
+    skipped: { text: "  skipped", paint: paint.dim },
   }[outcome];
-  const remark = reason ?? note;
-  const head = [
-    `    ${verdict} ${id.padEnd(22)} ${title}`,
-    ...(remark === undefined ? [] : [paint.dim(`${" ".repeat(35)}(${printable(remark)})`)]),
-  ];
-  if (outcome !== "failed") return head;
-  const bad = probes.filter(({ ok }) => !ok);
+  const bad = outcome === "failed" ? probes.filter(({ ok }) => !ok) : [];
   const others = bad.slice(SHOWN_PROBES).map(({ name }) => name);
-  return [
-    ...head,
-    ...bad.slice(0, SHOWN_PROBES).flatMap(linesOfProbe),
-    ...(others.length === 0 ? [] : [`            and ${others.length} more: ${someNames(others)}`]),
-    `            ${paint.bold("fix")}       ${hint}`,
+  const details = [
+    ...(reason === undefined ? [] : [["why", reason]]),
+    ...(note === undefined ? [] : [["note", note]]),
+    ...bad.slice(0, SHOWN_PROBES).flatMap(({ name, sent, expected, actual }) => [
+      ["probe", name],
+      ["sent", sent],
+      ["expected", expected],
+      ["actual", actual],
+    ]),
+    ...(others.length === 0 ? [] : [["and", `${others.length} more: ${someNames(others)}`]]),
+    ...(outcome === "failed" ? [["fix", hint]] : []),
   ];
-}
-
-function linesOfProbe({ name, sent, expected, actual }: Probe): string[] {
-  return [
-    `            ${printable(name)}`,
-    `              sent      ${printable(sent)}`,
-    `              expected  ${printable(expected)}`,
-    `              actual    ${printable(actual)}`,
-  ];
+  const rows = details.map(([name = "", text = ""]) => [
+    { text: `      ${name}`, paint: paint.dim },
+    { text: printable(text) },
+  ]);
+  const head = [[verdict, { text: id }, { text: title }]];
+  return [...formatTable(head, [WIDTH_OF_VERDICT, WIDTH_OF_ID]), ...formatTable(rows)];
 }
 
 export function reportAsJson(terminal: Terminal, strict: boolean): ReturnType<typeof reportAsText> {

@@ -4,11 +4,10 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import type { Signal, TestEvent } from "../../../events/envelope.js";
 import { expressHandler } from "../../../receiver/adapters/express-handler.js";
 import { createReceiver, type Receiver } from "../../../receiver/receiver.js";
-import type { SecretsOption } from "../../../receiver/secrets.js";
+import { secretFile } from "../../../receiver/secret-file.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../options/exit.js";
 
@@ -17,19 +16,14 @@ const PATH = "/webhooks/signals";
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
-/** @param options `secrets`: returns the option `secrets` of the receiver, given the folder of its files */
-export async function startDemoReceiver({
-  verbose,
-  secrets,
-}: {
-  verbose: boolean;
-  secrets: (folder: string) => SecretsOption;
-}) {
+/** Starts a receiver in an Express app. It has no secret until one is written to its secret file. */
+export async function startDemoReceiver() {
   const { default: express } = await import("express").catch(() => {
     throw environmentError("the demo needs Express: run `npm install express`");
   });
   const folder = await mkdtemp(join(tmpdir(), "signalbox-demo-"));
   const path = join(folder, "signals.db");
+  const secrets = join(folder, "signals.secret");
   const keys: string[] = [];
   const signals: Signal[] = [];
   const record = (event: Signal | TestEvent, { deliveryKey }: { deliveryKey: string }): void => {
@@ -37,11 +31,11 @@ export async function startDemoReceiver({
     if (event.type === "signal.published") signals.push(event);
   };
   const receiver = createReceiver({
-    secrets: secrets(folder),
+    secrets: secretFile(secrets),
     store: sqliteStore(path),
     onSignal: record,
     onTest: record,
-    logger: verbose ? pino({ level: "debug" }, pino.destination({ fd: 2, sync: true })) : false,
+    logger: false,
   });
   let server: Server;
   try {
@@ -62,15 +56,13 @@ export async function startDemoReceiver({
     receiver,
     folder,
     path,
+    secrets,
+    /** The delivery key of each hand-off so far. */
+    keys: keys as readonly string[],
     /** The signals that `onSignal` received, in the order of the calls. */
     signals: signals as readonly Signal[],
-    /** Waits until the callbacks received this number of events and all are settled. After 10 s it resolves nevertheless. */
-    async settle(expectedEvents: number, signal: AbortSignal) {
-      await whenHandedOff(receiver, () => keys.length >= expectedEvents, signal);
-      const { ready, leased, done, dead, quarantined } = await receiver.inbox.stats();
-      const inbox = { ready, leased, done, dead, quarantined };
-      return { handoffs: keys.length, events: new Set(keys).size, inbox };
-    },
+    /** Waits until this number of events was handed off and all are settled. After 10 s it resolves nevertheless. */
+    settle: (handedOff: number, signal: AbortSignal) => whenSettled(receiver, () => keys.length >= handedOff, signal),
     /** Idempotent. */
     async close(): Promise<void> {
       server.closeAllConnections();
@@ -81,7 +73,7 @@ export async function startDemoReceiver({
 }
 
 /** Waits at most 10 s until `isComplete()` is true and no event is ready or leased. */
-async function whenHandedOff(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
+async function whenSettled(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {
     if (isComplete()) {

@@ -1,18 +1,14 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { createClient, type Client } from "../../../client/client.js";
 import { createEmulator, type Emulator } from "../../../emulator/instance/create-emulator.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
-import { secretFile } from "../../../receiver/secret-file.js";
-import type { Cli } from "../../console/cli.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
 import { openSecretWriter } from "../register/secret-writer.js";
 import { readSignalTypes } from "../register/signal-type-list.js";
-import { startDemoReceiver, type DemoReceiver } from "./demo-receiver.js";
+import type { DemoReceiver } from "./demo-receiver.js";
+import { reportHandOffs, type Report } from "./report-steps.js";
 
 /** The number of products that the account follows. They are the products with the most traffic. */
 const FOLLOWED = 25;
-const SECRETS = "signals.secret";
 /** More than a month, because the service publishes the signals of a month some days after the month's end. */
 const MAX_DAYS = 40;
 
@@ -21,26 +17,17 @@ interface Scenario {
   client: Client;
   accountId: number;
   receiver: DemoReceiver;
-  report: (step: string, isOk: boolean, text: string) => void;
+  report: Report;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
 }
 
 /**
- * Runs the service and a receiver: registers, verifies, lets a month pass, receives its signals, has a signal sent again, and
- * tampers with a delivery.
+ * Runs the service: registers the receiver, verifies it, lets a month pass, sends a signal again, and tampers with a delivery.
  *
- * @returns whether all steps succeeded
+ * @returns a secret of the receiver
  */
-export async function runScenario({ json, verbose }: { json?: boolean; verbose?: true }, cli: Cli): Promise<boolean> {
-  const { terminal } = cli;
-  const { bold, green, red } = terminal.paint;
-  let isAllOk = true;
-  const report: Scenario["report"] = (step, isOk, text) => {
-    isAllOk &&= isOk;
-    if (json) return terminal.printJson({ step, text, ok: isOk });
-    terminal.print(`${bold(step.padEnd(9))}  ${text}  ${isOk ? green("ok") : red("FAILED")}`);
-  };
+export async function runScenario(receiver: DemoReceiver, report: Report, signal: AbortSignal): Promise<string> {
   const key = "sbk_the_key_of_this_demo";
   const emulator = createEmulator({
     port: 0,
@@ -49,52 +36,47 @@ export async function runScenario({ json, verbose }: { json?: boolean; verbose?:
     // signatures with timestamps of the service's clock.
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
   });
-  let receiver: DemoReceiver | null = null;
   try {
     await emulator.start();
-    receiver = await startDemoReceiver({
-      verbose: verbose ?? false,
-      secrets: (folder) => secretFile(join(folder, SECRETS)),
-    });
     const client = createClient({ baseUrl: emulator.baseUrl, apiKey: key });
     const [account] = (await emulator.control.listAccounts()).items;
-    const accountId = account?.account_id ?? 0;
-    const scenario = { emulator, client, accountId, receiver, report, signal: cli.signal };
-    if (!json) terminal.print("");
-    report("service", true, `listens on ${emulator.url}; a receiver without a secret on ${receiver.url.href}`);
-    for (const step of [follow, register, awaitVerification, letAMonthPass, sendOneAgain, tamperWithOne]) {
-      throwIfInterrupted(cli.signal);
+    const scenario = { emulator, client, accountId: account?.account_id ?? 0, receiver, report, signal };
+    report("service", true, "an emulator, and a receiver without a secret");
+    await follow(scenario);
+    const secret = await register(scenario);
+    for (const step of [awaitVerification, letAMonthPass, sendOneAgain, tamperWithOne]) {
+      throwIfInterrupted(signal);
       await step(scenario);
     }
+    return secret;
   } finally {
-    await receiver?.close();
     await emulator.close();
-    if (receiver !== null) await rm(receiver.folder, { recursive: true, force: true });
   }
-  return isAllOk;
 }
 
 async function follow({ client, emulator, accountId, report }: Scenario): Promise<void> {
   const { items, eligible_population: eligible } = await client.rankings({ sort: "traffic", limit: FOLLOWED });
   const slugs = items.map(({ slug }) => slug);
   await emulator.control.follow({ account_id: accountId, slugs });
-  const first = items[0]?.name ?? "none";
-  report("follow", slugs.length === FOLLOWED, `the ${slugs.length} largest of ${eligible} products, first ${first}`);
+  report("follow", slugs.length === FOLLOWED, `the ${slugs.length} largest of ${eligible} products`);
 }
 
 /** Does what `signalbox register --all-types` does. */
-async function register({ client, receiver, report }: Scenario): Promise<void> {
+async function register({ client, receiver, report }: Scenario): Promise<string> {
   const lists = readSignalTypes({ allTypes: true });
+  let secret = "";
   for (const types of lists) {
-    const writer = openSecretWriter(join(receiver.folder, SECRETS));
+    const writer = openSecretWriter(receiver.secrets);
     try {
-      const { signing_secret: secret } = await client.registerWebhook({ url: receiver.url.href, signal_types: types });
+      const registered = await client.registerWebhook({ url: receiver.url.href, signal_types: types });
+      secret = registered.signing_secret;
       writer.add(secret);
     } finally {
       writer.close();
     }
   }
-  report("register", true, `${SIGNAL_TYPES.length} signal types, ${lists.length} registrations`);
+  report("register", true, `${SIGNAL_TYPES.length} signal types, in ${lists.length} registrations`);
+  return secret;
 }
 
 async function awaitVerification({ emulator, receiver, report }: Scenario): Promise<void> {
@@ -102,11 +84,8 @@ async function awaitVerification({ emulator, receiver, report }: Scenario): Prom
   const { items } = await emulator.control.listRegistrations();
   const active = items.filter(({ status }) => status === "active").length;
   const { verified } = receiver.receiver.health().deliveries;
-  report(
-    "handshake",
-    active === items.length && verified >= active,
-    `${verified} challenges answered, ${active} registrations active`,
-  );
+  const isOk = active === items.length && verified >= active;
+  report("handshake", isOk, `${active} of ${items.length} registrations verified`);
 }
 
 async function letAMonthPass({ emulator, receiver, report, signal }: Scenario): Promise<void> {
@@ -120,15 +99,9 @@ async function letAMonthPass({ emulator, receiver, report, signal }: Scenario): 
   const { now } = await emulator.control.now();
   await receiver.settle(sent.size, signal);
   throwIfInterrupted(signal);
-  const received = new Set(receiver.signals.map(({ id }) => id));
   const types = new Set(receiver.signals.map(({ data }) => data.signal_type));
-  report("month", sent.size > 0, `it is ${now.slice(0, 10)}: ${sent.size} signals of ${types.size} types were sent`);
-  const isOnce = received.size === receiver.signals.length;
-  report(
-    "callback",
-    isOnce && received.size === sent.size && [...sent].every((id) => received.has(id)),
-    `${receiver.signals.length} hand-offs of ${received.size} signals, ${isOnce ? "each exactly once" : "some repeated"}`,
-  );
+  report("month", sent.size > 0, `it is ${now.slice(0, 10)}: ${sent.size} signals of ${types.size} types`);
+  reportHandOffs(receiver.keys, sent.size, report);
 }
 
 async function sendOneAgain({ emulator, receiver, report }: Scenario): Promise<void> {
@@ -141,7 +114,7 @@ async function sendOneAgain({ emulator, receiver, report }: Scenario): Promise<v
   const answer = attempts[0]?.answer;
   const isDuplicate = answer?.status === 200 && answer.body === '{"received":true,"duplicate":true}';
   const isOk = isDuplicate && receiver.signals.length === before;
-  report("redeliver", isOk, `${delivery.event_id} sent again: ${answer?.status ?? "no answer"} ${answer?.body ?? ""}`);
+  report("again", isOk, `a signal sent again: ${answer?.status ?? "no answer"}${isOk ? " duplicate" : ""}`);
 }
 
 async function tamperWithOne({ emulator, report }: Scenario): Promise<void> {
@@ -150,9 +123,9 @@ async function tamperWithOne({ emulator, report }: Scenario): Promise<void> {
   if (delivery === undefined || request === undefined) return;
   const body = request.body.replace(delivery.event_id, `x${delivery.event_id.slice(1)}`);
   const answer = await fetch(request.url, { method: "POST", headers: headersOf(request.headers), body });
-  const text = await answer.text();
-  const isRefused = answer.status === 401 && text.includes('"signature_mismatch"') && body !== request.body;
-  report("tamper", isRefused, `a delivery with one changed letter: ${answer.status} ${text}`);
+  const isMismatch = (await answer.text()).includes('"signature_mismatch"');
+  const isOk = answer.status === 401 && isMismatch && body !== request.body;
+  report("tampered", isOk, `one letter changed: ${answer.status}${isMismatch ? " signature_mismatch" : ""}`);
 }
 
 async function deliveredSignals({ control }: Emulator) {

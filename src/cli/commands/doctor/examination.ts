@@ -24,6 +24,8 @@ export interface Subject extends DoctorInput {
 /** What earlier examinations found out and later examinations use. */
 export interface Facts {
   contact?: Reply;
+  /** Whether a process has the inbox open, as far as it is known. */
+  isOwned?: boolean;
   /** The receiver's answers have signalbox's error codes, so it is a receiver of signalbox. */
   isSignalbox?: boolean;
   /** The key that the receiver verifies with, as far as it is known. */

@@ -88,10 +88,11 @@ function* diskFaults(path: string, type: number | undefined, freeBytes: number):
 }
 
 /** Finds out whether a process has the inbox open. Such a process holds a lock on the file `<inbox>-owner`. */
-export function examineInboxOwner({ db = "" }: Subject): Finding[] {
+export function examineInboxOwner({ db = "", facts }: Subject): Finding[] {
   const lockFile = `${realpathSync(db)}-owner`;
   try {
-    if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
+    facts.isOwned = isLocked(lockFile);
+    if (facts.isOwned) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
     const fix = "Run this command as the receiver's user, and find out what that file is.";
     return [warning("inbox_not_checked", `${lockFile} could not be opened (${errorCode(error)})`, fix)];
@@ -128,14 +129,14 @@ const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 const BUSY_MS = 2000;
 
 /** Opens the file read-only, because only the receiver should recover the write-ahead log after a crash. */
-export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] {
+export function examineInboxContent({ db: givenPath = "", facts }: Subject): Finding[] {
   const path = realpathSync(givenPath);
   const driver = loadDriver();
   let db: Database.Database | undefined;
   try {
     db = new driver(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     assertInbox(db, path, false);
-    return [durabilityOf(db), soundnessOf(db, path)];
+    return [durabilityOf(db), soundnessOf(db, path), ...(facts.isOwned === false ? lostFrames(db, path) : [])];
   } catch (error) {
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
@@ -143,9 +144,10 @@ export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] 
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return [damaged(path, code)];
+    // A short read: the -wal or the file is shorter than it was.
+    if (/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) return [damaged(path, code)];
     const fix = "Check the disk, and the rights of the file, its -wal and its -shm, and try again.";
-    return [warning("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
+    return [problem("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
   } finally {
     db?.close();
   }
@@ -168,6 +170,16 @@ function soundnessOf(db: Database.Database, path: string): Finding {
   }
   const found = db.pragma("quick_check(1)", { simple: true }) as string;
   return found === "ok" ? ok("inbox_sound", "SQLite's quick_check finds no damage") : damaged(path, found);
+}
+
+/** A log is a header of 32 bytes and frames, each of a header of 24 bytes and a page. A running receiver may be writing one. */
+function lostFrames(db: Database.Database, path: string): Finding[] {
+  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const frameBytes = 24 + (db.pragma("page_size", { simple: true }) as number);
+  if (bytes === 0 || (bytes - 32) % frameBytes === 0) return [];
+  const fix =
+    "After a power failure this is harmless: what is missing was not acknowledged. Otherwise events may be lost: restore the -wal.";
+  return [problem("wal_cut", "the end of the write-ahead log is missing", fix)];
 }
 
 function damaged(path: string, found: string): Finding {

@@ -7,7 +7,7 @@ const WIDTH = "problem  ".length;
 
 export function reportOutcomes(terminal: Terminal, asJson: boolean) {
   const problems: string[] = [];
-  let warnings = 0;
+  const warnings: string[] = [];
   let group = "";
   /** Consecutive examinations that are skipped for the same reason share a line. */
   let skipped: { names: string[]; reason: string } | null = null;
@@ -40,18 +40,22 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
     add(outcome: Outcome): void {
       for (const { level, id } of "findings" in outcome ? outcome.findings : []) {
         if (level === "problem") problems.push(id);
-        if (level === "warning") warnings += 1;
+        if (level === "warning") warnings.push(id);
       }
       if (asJson) for (const row of rowsOf(outcome)) terminal.printJson(row);
       else addText(outcome);
     },
-    /** Prints the skipped examinations that are not printed yet, and the counts on stderr. */
+    /** Prints the skipped examinations that are not printed yet, and the counts. */
     summarise(): void {
       flushSkipped();
-      const { green, red, yellow } = terminal.notePaint;
-      const colour = problems.length > 0 ? red : warnings > 0 ? yellow : green;
-      const counts = `${withPlural(problems.length, "problem")}, ${withPlural(warnings, "warning")}`;
-      terminal.note(colour(problems.length === 0 ? counts : `${counts}: ${problems.join(", ")}`));
+      if (asJson) return terminal.printJson({ summary: { ok: problems.length === 0, problems, warnings } });
+      const { green, red, yellow } = terminal.paint;
+      const colour = problems.length > 0 ? red : warnings.length > 0 ? yellow : green;
+      const counts = [
+        problems.length === 0 ? "no problems found" : counted(problems, "problem"),
+        ...(warnings.length === 0 ? [] : [counted(warnings, "warning")]),
+      ];
+      terminal.print(`\n${colour(counts.join("; "))}`);
     },
   };
 }
@@ -72,6 +76,6 @@ function rowsOf(outcome: Outcome): object[] {
   return outcome.findings.map(({ level, id, found, fix }) => ({ level, id, examination, group, found, fix }));
 }
 
-function withPlural(count: number, noun: string): string {
-  return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
+function counted(ids: readonly string[], noun: string): string {
+  return `${ids.length} ${noun}${ids.length === 1 ? "" : "s"}: ${ids.join(", ")}`;
 }

@@ -10,14 +10,11 @@ type Colour = (text: string) => string;
 
 /** The table of `ls`. */
 export function listLines(entries: readonly InboxEntry[], now: number, paint: Paint): string[] {
-  const headings = ["SEQ", "STATE", "TYPE", "ID", "TRIES", "RECEIVED", ""];
+  const headings = ["STATE", "ID", "   AGE", ""];
   const rows = entries.map((entry): Cell[] => [
-    { text: String(entry.seq) },
     { text: entry.state, paint: paintState(entry.state, paint) },
-    { text: shortened(entry.type, 24) },
     { text: shortId(entry.eventId) },
-    { text: String(entry.attempts).padStart(5) },
-    { text: `${formatAge(now - entry.receivedAt)} ago`.padStart(10) },
+    { text: formatAge(now - entry.receivedAt).padStart(6) },
     { text: remarkOn(entry, now), paint: paint.dim },
   ]);
   const lines = formatTable([headings.map((text): Cell => ({ text, paint: paint.dim })), ...rows]);
@@ -35,7 +32,6 @@ const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
 /** The output of `show` without the payload. */
 export function showLines(event: StoredEvent, now: number, paint: Paint): string[] {
   const { state, type, attempts, crashes, lastError, rawBody } = event;
-  const size = rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`;
   const marks = [event.replayed ? "replayed" : "", event.possiblyRepeated ? "possibly repeated" : ""];
   const rows: [name: string, text: string, paint?: Colour][] = [
     ["id", printable(event.eventId), paint.bold],
@@ -47,7 +43,8 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["received", moment(event.receivedAt, now)],
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
     [state === "quarantined" ? "reason" : "last error", printableLines(lastError ?? ""), paintState(state, paint)],
-    ["body", `${size}, SHA-256 ${Buffer.from(event.bodyHash).toString("hex")}`],
+    ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
+    ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
   ];
   const headers = Object.entries(event.received.headers).map(
     ([name, value]) => [printable(name), printable(value)] as const,
@@ -105,9 +102,12 @@ function moment(at: number, now: number): string {
   return `${new Date(at).toISOString()} (${formatMoment(at, now)})`;
 }
 
-function remarkOn({ state, dueAt, lastError }: InboxEntry, now: number): string {
+/** What is unusual about the event: another type than a signal's, several attempts, a later hand-off, an error. */
+function remarkOn({ type, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
+  const other = type === "signal.published" ? [] : [shortened(type, 24)];
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
-  return [...due, ...error].join(", ");
+  const tries = attempts > 1 ? [`${attempts} tries`] : [];
+  return [...other, ...tries, ...due, ...error].filter((part) => part !== "").join(", ");
 }

@@ -138,8 +138,10 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
     if (moved + stayed === 0) {
       terminal.note(`no event is ${move.state ?? "selected"}`);
       await noteOtherEndpoint(inbox, terminal);
-    } else if (moved + stayed > 1) terminal.note(totals());
+    }
   });
+  if (move.options.json) terminal.printJson({ summary: { ok: stayed === 0, [move.moved]: moved, failed: stayed } });
+  else if (moved + stayed !== 1) terminal.print((stayed === 0 ? terminal.paint.green : terminal.paint.red)(totals()));
   return stayed === 0 ? EXIT.ok : EXIT.failed;
 }
 

@@ -1,0 +1,68 @@
+import { parseEvent } from "../../../events/parse-event.js";
+import { SIGNAL_TYPES } from "../../../events/signal-types.js";
+import type { Terminal } from "../../console/terminal.js";
+import { describeWanted } from "../../deliveries/answer.js";
+import { readFixtureFolder } from "../../deliveries/fixture-folder.js";
+import { reportResults, type Rows } from "../../deliveries/report-results.js";
+import { createCaseSender, sendCases, type CaseResult } from "../../deliveries/send-cases.js";
+import { throwIfInterrupted } from "../../options/define-command.js";
+import type { DemoReceiver } from "./demo-receiver.js";
+import { reportHandOffs, type Report } from "./report-steps.js";
+
+interface Replay {
+  receiver: DemoReceiver;
+  secret: string;
+  rows: Rows;
+  report: Report;
+  terminal: Terminal;
+  signal: AbortSignal;
+}
+
+/**
+ * Sends the fixtures to the receiver, and reports each kind of delivery and the hand-offs.
+ *
+ * @returns the names of the deliveries whose answers were not as expected
+ */
+export async function replayFixtures({ receiver, secret, rows, report, terminal, signal }: Replay): Promise<string[]> {
+  const { deliveries, events } = readFixtureFolder();
+  const before = receiver.keys.length;
+  const answers = reportResults(terminal, deliveries, rows);
+  const results: CaseResult[] = [];
+  const sender = createCaseSender({ url: receiver.url, secret, events, timeoutMs: 15_000, signal }, { asIs: false });
+  const cases = deliveries.map((what) => ({ what, wanted: "exact" }) as const);
+  await sendCases(cases, 1, sender, (result) => {
+    answers.add(result);
+    results.push(result);
+  });
+  for (const kind of KINDS) reportKind(kind, results, report);
+  const accepted = answers.accepted.signals + answers.accepted.tests;
+  await receiver.settle(before + accepted, signal);
+  throwIfInterrupted(signal);
+  reportHandOffs(receiver.keys.slice(before), accepted, report);
+  return answers.failed;
+}
+
+type Kind = readonly [step: string, answer: RegExp, what: string];
+
+/** Each delivery is of the one kind whose pattern matches the answer that is expected. */
+const KINDS: readonly Kind[] = [
+  ["accepted", /received$/, `signals of ${SIGNAL_TYPES.length} types, and test events`],
+  ["duplicate", /duplicate$/, "events that were accepted before"],
+  ["challenge", /challenge$/, "verifications"],
+  ["unusable", /quarantined$/, "events, kept in the quarantine"],
+  ["forged", /^401/, "without a valid signature"],
+  ["refused", /^4(?!01)/, "too big, zipped or not POST"],
+];
+
+function reportKind([step, answer, what]: Kind, results: readonly CaseResult[], report: Report): void {
+  const ofKind = results.filter((result) => answer.test(wantedOf(result)));
+  const statuses = new Set(ofKind.map(({ expected }) => expected.status));
+  const isOk = ofKind.every(({ ok }) => ok);
+  report(step, isOk, `${ofKind.length} ${what}: ${[...statuses].join(", ")}`);
+}
+
+/** An event of an unknown type is answered like a known one, but it is quarantined. */
+function wantedOf({ expected, sent }: CaseResult): string {
+  const wanted = describeWanted("exact", expected);
+  return wanted === "200 received" && parseEvent(sent).kind === "unknown" ? "200 quarantined" : wanted;
+}
