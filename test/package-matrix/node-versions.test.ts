@@ -105,7 +105,7 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
 
     test("the demo sends all fixtures and hostile deliveries, and all is as expected", async () => {
       const { stdout } = await run(folder, "npx", ["signalbox", "demo"], env);
-      expect(stdout).toMatch(/each exactly once/);
+      expect(stdout).toContain("The demo passed");
     });
   });
 

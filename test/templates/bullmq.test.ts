@@ -59,7 +59,7 @@ testWith(hasRedis)(
     await worker.linesWith(/worker started/);
     const env = { SIGNALS_SECRET: secretOf(project) };
     const replay = await run(project, "npx", ["signalbox", "replay", "--url", url], env);
-    expect(replay.stderr).toMatch(/^all \d+ answers as expected/m);
+    expect(replay.stdout).toMatch(/^all \d+ answers as expected/m);
     const handled = Number(/onSignal: (\d+)$/m.exec(replay.stderr)?.[1]);
     expect(handled).toBeGreaterThan(38);
     const alerts = await worker.linesWith(/"msg":"alert"/, handled);

@@ -30,7 +30,7 @@ test(
     const replay = await run(project, "npx", ["signalbox", "replay", "--url", url], {
       SIGNALS_SECRET: secretOf(project),
     });
-    expect(replay.stderr).toMatch(/^all \d+ answers as expected/m);
+    expect(replay.stdout).toMatch(/^all \d+ answers as expected/m);
     const handled = Number(/onSignal: (\d+)$/m.exec(replay.stderr)?.[1]);
     expect(handled).toBeGreaterThan(38);
     await receiver.linesWith(/"msg":"alert"/, handled);
