@@ -74,7 +74,7 @@ export interface Receiver {
 }
 
 const DEFAULT_GRACE_MS = 10_000;
-const graceOption = z.int().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_GRACE_MS);
+const graceOption = z.number().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_GRACE_MS);
 const closeSchema = z.strictObject({ graceMs: graceOption }).prefault({});
 
 /**

@@ -51,7 +51,7 @@ test.each(INVALID)("an argument of the wrong kind is refused: %s", async (call, 
 
 test("a refused close leaves the receiver open", async () => {
   await receiver.start();
-  onTestFinished(() => receiver.close());
+  onTestFinished(() => receiver.close({ graceMs: 0.5 }));
   await rejectionOf(receiver.close(given({ grace: 1 })));
   expect(receiver.health().state).toBe("running");
   expect(await inbox.list({ state: undefined, limit: 1 })).toEqual([]);
