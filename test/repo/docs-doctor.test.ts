@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EXAMINATIONS } from "../../src/cli/commands/doctor/examinations.js";
-import { codeIn, readDocument } from "./markdown.js";
+import { readDocument } from "./markdown.js";
 
 const PAGE = readDocument("docs/doctor.md");
 const HEADING = "What is wrong: `doctor`";
@@ -13,7 +13,7 @@ test("the page lists the groups of what doctor looks at, in their order", () => 
   expect(groups.map(([name]) => name)).toEqual(existing);
 });
 
-const ids = findings.map(([id]) => codeIn(id) ?? "");
+const ids = findings.flatMap(([names = ""]) => [...names.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? ""));
 
 test("the page lists every finding of doctor, and no other", () => {
   const code = ["commands/doctor", "diagnosis"]

@@ -106,7 +106,7 @@ test("RetryLater waits a minute by default, as the page says", () => {
 
 test("the oldest SQLite and the least retention are those of the page", () => {
   const [, oldest = ""] = /OLDEST_SQLITE = \[([\d, ]+)\]/.exec(read("src/sqlite/sqlite-driver.ts")) ?? [];
-  expect(textOf("errors")).toContain(`an SQLite below ${oldest.split(", ").join(".")},`);
+  expect(textOf("errors")).toContain(`an SQLite below ${oldest.split(", ").join(".")};`);
   const least = saidIn("receiver", /remembered; at least (\d+) /);
   const retaining = (keyDays: number) => () => resolveOptions({ ...minimal, retention: { keyDays, payloadDays: 0 } });
   expect(retaining(least)).not.toThrow();
