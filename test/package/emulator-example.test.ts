@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 /** What the example with this in it prints, from the packed package. */
 async function printed(holding: string): Promise<string[]> {
-  const { code } = readDocument("docs/emulator.md").block(holding);
+  const { code } = readDocument("docs/testing.md").block(holding);
   const folder = install({ express: "express" });
   writeFileSync(join(folder, "example.mjs"), code);
   const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], { cwd: folder, timeout: 30_000 });
