@@ -51,7 +51,6 @@ const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: numbe
   ["running", /: (\d+) for a slow delivery/, (bodyTimeoutMs + ackTimeoutMs) / 1000],
   ["secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
   ["secrets", /takes at most (\d+) of the/, MOST_SIGNAL_TYPES],
-  ["secrets", /for all (\d+) signal types/, SIGNAL_TYPES.length],
   ["receiver", /of the last (\d+), each/, constantOf("src/time/durations.ts", "KEPT")],
   ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
   ["receiver", /string of 1 to (\d+) characters/, constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH")],
