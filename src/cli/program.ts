@@ -56,6 +56,7 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
       // `runCli` prints the error in one line instead.
       writeErr: () => undefined,
     })
+    .configureHelp({ subcommandDescription: (command) => command.description().replace(/(?<=\.) .*/s, "") })
     .addHelpText("after", START);
   const typed = COMMANDS.get(args[0] ?? "");
   for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });

@@ -28,38 +28,24 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   const command = program
     .command("replay")
     .description(
-      "Send every fixture event and every case of deliveries.json, and compare each answer with the expected answer. The " +
-        "receiver treats the events as real: its onSignal gets made-up signals, and unusable events stay in its quarantine.",
+      "Send every fixture and hostile delivery, and compare the answers. The receiver treats the events as real: its " +
+        "onSignal gets made-up signals, and unusable events stay in its quarantine.",
     )
-    .argument(
-      "[dir]",
-      "a folder of events (*.json), with or without a deliveries.json (default: the fixtures of the package)",
-    )
-    .option(
-      "--url <url>",
-      "the address of the receiver; with --dotenv the default is this machine, at the PORT in the file",
-      httpUrl,
-    )
-    .option(
-      "--dotenv <file>",
-      "a file with SIGNALS_SECRET, and with PORT for --url; environment variables take precedence",
-      notEmpty,
-    );
+    .argument("[dir]", "a folder of events (*.json), also with a deliveries.json (default: the package's fixtures)")
+    .option("--url <url>", "the address of the receiver (with --dotenv the default is http://localhost:PORT)", httpUrl)
+    .option("--dotenv <file>", "a file with SIGNALS_SECRET and PORT; variables that are set win", notEmpty);
   addSecretOptions(command)
-    .option("--only <pattern>", "send only cases whose name contains this text, or matches it if it has a *", notEmpty)
-    .option("--skip <pattern>", "do not send cases whose name contains or matches this text (repeatable)", collect)
-    .option("--as-is", "keep the ids and times of the events; the answer to a known id can then be a duplicate")
-    .option("--concurrency <n>", "the number of cases that are sent at the same time", wholeNumber(1, 256), 1)
+    .option("--only <pattern>", "only cases whose name contains this, or matches it with a *", notEmpty)
+    .option("--skip <pattern>", "leave out such cases (repeatable)", collect)
+    .option("--as-is", "keep the ids and times of the events; known ids are duplicates")
+    .option("--concurrency <n>", "how many cases to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    [EXAMPLE, "Send all cases to a receiver on this machine"],
-    [
-      "signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'",
-      "Send some of the cases",
-    ],
+    [EXAMPLE, "Send all to a receiver on this machine"],
+    ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Send some of them"],
     ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Send your own events"],
-    [CLEAN_UP.replace("FILE", "signals.db"), "Clean up afterwards: discard everything in the receiver's quarantine"],
+    [CLEAN_UP.replace("FILE", "signals.db"), "Empty the receiver's quarantine afterwards"],
   ]);
   runs(command, context, (folder: string | undefined, options: ReplayOptions) => replay(folder, options, context));
 }

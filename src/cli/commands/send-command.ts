@@ -32,6 +32,8 @@ interface SendOptions extends SecretOptions {
   json?: true;
 }
 
+const skewSeconds = wholeNumber(-999_999_999, 999_999_999);
+
 export function addSendCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("send")
@@ -41,31 +43,20 @@ export function addSendCommand(program: Command, context: CommandContext): void 
   addSecretOptions(command)
     .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
     .option("--duplicate", "send one event --count times: the same id and body, signed anew")
-    .option("--concurrency <n>", "the number of deliveries that are sent at the same time", wholeNumber(1, 1024), 1)
-    .option(
-      "--skew <seconds>",
-      "shift the timestamp of the signature; a negative number gives an old signature",
-      wholeNumber(-999_999_999, 999_999_999),
-      0,
-    )
+    .option("--concurrency <n>", "how many deliveries to send at a time", wholeNumber(1, 1024), 1)
+    .option("--skew <seconds>", "shift the signature's timestamp; negative: into the past", skewSeconds, 0)
     .option("--tamper", "change a byte of the body after signing")
-    .option("--set <path=value>", "set a property of the event, such as data.product.slug=acme (repeatable)", collect)
-    .addOption(new Option("--as-is", "send the bytes of the file without changes").conflicts("set"))
+    .option("--set <path=value>", "set a property of the event (repeatable)", collect)
+    .addOption(new Option("--as-is", "send the bytes of the file unchanged").conflicts("set"))
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   const url = "--url http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox send price_increased ${url}`, "Send a signal"],
+    [`signalbox send price_increased ${url} --count 3 --duplicate`, "Send one event three times: it is accepted once"],
+    [`signalbox send price_increased ${url} --skew -301`, "Send a signature that is one second too old: 401"],
+    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
-    [
-      `signalbox send price_increased ${url} --count 3 --duplicate`,
-      "Send the same event three times: it is accepted once",
-    ],
-    [
-      `signalbox send price_increased ${url} --skew -301`,
-      "Send a signature that is one second too old: it is refused with 401",
-    ],
-    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal with another product"],
   ]);
   runs(command, context, (source: string, options: SendOptions) => send(source, options, context));
 }

@@ -19,24 +19,18 @@ interface VerifyOptions extends SecretOptions {
 export function addVerifyCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("verify")
-    .description(
-      "Check whether a signature is valid for the exact bytes of a file and, if not, print the likely cause.",
-    )
+    .description("Check a signature over the exact bytes of a file and, if it is not valid, print the likely cause.")
     .argument("<file>", "the body as received, or - for stdin")
-    .requiredOption("-H, --header <header>", "the signature header: only the value, or the whole line");
+    .requiredOption("-H, --header <header>", "the signature header: its value, or the whole line");
   addSecretOptions(command)
-    .option(
-      "--now <seconds>",
-      "the Unix time at which the signature's age is computed (default: now)",
-      wholeNumber(0, 999_999_999_999),
-    )
-    .option("--tolerance <seconds>", "the maximum accepted age", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
+    .option("--now <seconds>", "the Unix time of the check (default: now)", wholeNumber(0, 999_999_999_999))
+    .option("--tolerance <seconds>", "the maximum age of the signature", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
     [
       "signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203",
-      "Verify an old delivery at the time when it was received",
+      "Verify an old delivery, at the time when it was received",
     ],
     [
       "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",

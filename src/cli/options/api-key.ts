@@ -17,7 +17,7 @@ export function addServiceOptions(command: Command): Command {
       "the address of the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL",
       notEmpty,
     )
-    .option("--api-key <key>", "the API key; other users of this machine can see it in the process list", notEmpty)
+    .option("--api-key <key>", "the API key; other users see it in the process list", notEmpty)
     .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty);
 }
 

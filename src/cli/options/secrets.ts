@@ -13,12 +13,8 @@ export interface SecretOptions {
 
 export function addSecretOptions(command: Command): Command {
   return command
-    .option(
-      "--secret <secret>",
-      "the signing secret; other users of this machine can see it in the process list",
-      collect,
-    )
-    .option("--secret-file <file>", "a file with one signing secret per line", notEmpty);
+    .option("--secret <secret>", "the signing secret; other users see it in the process list", collect)
+    .option("--secret-file <file>", "a file with a signing secret on each line; or set SIGNALS_SECRET", notEmpty);
 }
 
 /**

@@ -34,65 +34,45 @@ export function addCheckCommand(program: Command, context: CommandContext): void
   const command = program
     .command("check")
     .description(
-      "Check any receiver, in any language: what the service's document requires, and separately what is advised. " +
+      "Check any receiver, in any language, against the service's document. " +
         "It sends about 60 made-up signals, which the receiver treats as real.",
     )
     .argument("<url>", "the address of the receiver", httpUrl);
   addSecretOptions(command)
-    .option(
-      "--only <pattern>",
-      "run only checks whose id contains the pattern, or matches it as a whole if it has a * (repeatable)",
-      collect,
-    )
-    .option("--skip <pattern>", "leave out checks whose id contains or matches this pattern (repeatable)", collect)
-    .option("--strict", "exit 1 also when an advised check failed or a required check was skipped")
-    .option(
-      "--restart-command <command>",
-      "a shell command that restarts the receiver and ends, for dedupe.restart",
-      notEmpty,
-    )
+    .option("--only <pattern>", "only checks whose id contains this, or matches it with a * (repeatable)", collect)
+    .option("--skip <pattern>", "leave out such checks (repeatable)", collect)
+    .option("--strict", "exit 1 also if an advised check failed or a required one was skipped")
+    .option("--restart-command <shell>", "a command that restarts the receiver, for dedupe.restart", notEmpty)
     .option(
       "--restart-timeout <seconds>",
-      `the maximum time from the start of --restart-command until the receiver answers again (default: ${DEFAULT_RESTART_SECONDS})`,
+      `how long the restart may take (default: ${DEFAULT_RESTART_SECONDS})`,
       wholeNumber(1, 3600),
     )
     .option(
-      "--accepted-command <command>",
-      "a shell command that prints how many signals were accepted so far, for dedupe.*",
+      "--accepted-command <shell>",
+      "a command that prints how many signals were accepted, for dedupe.*",
       notEmpty,
     )
-    .option("--ack-limit <seconds>", "the longest time that answers.time allows for an acknowledgement", numberOf(0), 3)
+    .option("--ack-limit <seconds>", "the longest acknowledgement that answers.time allows", numberOf(0), 3)
     .option("--concurrency <n>", "how many cases of a check to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
-    .option("--json", "print NDJSON: an object for each check, and then a summary")
+    .option("--json", "print NDJSON")
     .option("--junit <file>", "also write JUnit XML", notEmpty);
   const url = "http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox check ${url}`, "Run all checks against a receiver on this machine"],
     [`signalbox check ${url} --only signature. --only age.`, "Run only the checks of signatures and ages"],
-    [
-      `signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`,
-      "Also check whether ids survive a restart",
-    ],
-    [
-      `signalbox check ${url} --accepted-command 'wc -l < accepted.log'`,
-      "Count accepted signals, for a receiver whose answers do not mark duplicates",
-    ],
-    [
-      `signalbox check ${url} --strict --junit check.xml`,
-      "Run all checks on a build server, and fail also when an advised check fails",
-    ],
+    [`signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`, "Also see whether ids survive a restart"],
+    [`signalbox check ${url} --accepted-command 'wc -l < accepted.log'`, "Count what a receiver accepts"],
+    [`signalbox check ${url} --strict --junit check.xml`, "Run all checks on a build server"],
   ]);
-  command.addHelpText("after", `\n${listOfChecks()}`);
+  command.addHelpText("after", `\nRequired checks:\n${idsOf("required")}\n\nAdvised checks:\n${idsOf("advised")}`);
   runs(command, context, (address: URL, options: CheckOptions) => check(address, options, context));
 }
 
-function listOfChecks(): string {
-  return ["Required checks:", ...linesOf("required"), "", "Advised checks:", ...linesOf("advised")].join("\n");
-}
-
-function linesOf(kind: Check["kind"]): string[] {
-  return CHECKS.filter((each) => each.kind === kind).map(({ id, title }) => `  ${id.padEnd(22)} ${title}`);
+function idsOf(kind: Check["kind"]): string {
+  const ids = CHECKS.filter((each) => each.kind === kind).map(({ id }) => id);
+  return `  ${ids.join(", ")}`;
 }
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {

@@ -15,17 +15,16 @@ interface DemoOptions {
 export function addDemoCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("demo")
-    .summary("Show the service and a receiver at work; needs no configuration.")
     .description(
-      "Run the service and a receiver on this machine. A month passes and signals arrive; then every fixture and hostile " +
-        "delivery is sent to the receiver.",
+      "Show the service and a receiver at work on this machine. A month passes and signals arrive; then every fixture and " +
+        "hostile delivery is sent to the receiver.",
     )
     .option("--verbose", "print a line for each delivery of the fixtures")
     .option("--keep", "keep the inbox's file and print its path")
     .option("--json", "print NDJSON, with a line for each delivery");
   withExamples(command, [
-    ["signalbox demo", "Run the demo; it deletes its files at the end"],
-    ["signalbox demo --keep", "Keep the inbox, to look into it with `npx signalbox inbox`"],
+    ["signalbox demo", "Run the demo; it needs no configuration and deletes its files"],
+    ["signalbox demo --keep", "Keep the inbox, to look into it"],
   ]);
   runs(command, context, (options: DemoOptions) => demo(options, context.cli));
 }

@@ -20,33 +20,19 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
   const command = program
     .command("doctor")
     .description(
-      "Find out what is wrong with a running receiver and its surroundings, and how to fix it. It sends only " +
-        "webhook.verification events, which a receiver answers but does not store or hand off.",
+      "Find out what is wrong with a running receiver, and how to fix it. It sends only webhook.verification events, " +
+        "which a receiver answers but does not store or hand off.",
     )
-    .option(
-      "--url <url>",
-      "the address of the receiver, as registered at the service; can be left out with --db",
-      httpUrl,
-    );
+    .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl);
   addSecretOptions(command)
-    .option("--db <file>", "also examine the inbox's SQLite file", notEmpty)
-    .option("--test-event", "also send one webhook.test event, which is stored and handed to onTest")
+    .option("--db <file>", "also examine the inbox's SQLite file; --url can then be left out", notEmpty)
+    .option("--test-event", "also send a webhook.test event, which is stored")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
     [EXAMPLE, "Examine a receiver on this machine"],
-    [
-      "signalbox doctor --url https://example.com/webhooks/signals",
-      "Examine a receiver and the proxies in front of it",
-    ],
-    [
-      "signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db",
-      "Examine a receiver and its inbox",
-    ],
-    [
-      "signalbox doctor --url https://example.com/webhooks/signals --json | jq 'select(.level == \"problem\")'",
-      "Print only problems, for a monitor",
-    ],
+    [`${EXAMPLE} --db signals.db`, "Examine its inbox too"],
+    ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
   ]);
   runs(command, context, (options: DoctorOptions) => doctor(options, context));
 }

@@ -11,9 +11,7 @@ interface ExportOptions extends InboxOptions {
 }
 
 export function addExportCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox
-    .command("export")
-    .description("Print all events as NDJSON, with their headers, and their bytes as base64 (bodyBase64).");
+  const command = inbox.command("export").description("Print all events as NDJSON, with headers and payload (base64).");
   addInboxOptions(command).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
   withExamples(command, [
     ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],

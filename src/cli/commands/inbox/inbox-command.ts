@@ -14,11 +14,8 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   withExamples(command, [
     ["signalbox inbox stats --db signals.db", "Count the events in each state"],
     ["signalbox inbox ls --db signals.db --state dead", "List the dead events"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show why an event is dead, and its payload"],
-    [
-      "signalbox inbox retry --all-dead --db signals.db",
-      "Retry all dead events; a running receiver hands them off within a second",
-    ],
+    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event's error and payload"],
+    ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events"],
   ]);
   addListCommand(command, context);
   addShowCommand(command, context);

@@ -20,7 +20,7 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
     .option("--type <type>", "only events of this type, such as signal.published", notEmpty)
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
-    .option("--after <seq>", "only events with a higher sequence number, which are the next page", wholeNumber(0));
+    .option("--after <seq>", "the next page; the last one says its number", wholeNumber(0));
   withExamples(command, [
     ["signalbox inbox ls --db signals.db", "List the 50 oldest events"],
     ["signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId", "Print the ids of the dead events"],

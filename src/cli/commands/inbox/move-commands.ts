@@ -70,9 +70,7 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   const retry = addSelectOptions(
     inbox
       .command("retry")
-      .description(
-        "Hand events off again: dead or done events, and quarantined events that this version of signalbox can use.",
-      ),
+      .description("Hand dead or done events off again, and quarantined events that this version can use."),
   );
   withExamples(retry, [
     ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
@@ -87,7 +85,7 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
     inbox
       .command("discard")
       .description(
-        "Delete the payload of dead or quarantined events. Their ids stay known, so the receiver does not accept them again.",
+        "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",
       ),
   ).option("--yes", "required with --all-dead and --state");
   withExamples(discard, [

@@ -14,20 +14,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ROWS_AT_ONCE = 500;
 
 export function addPruneCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox
-    .command("prune")
-    .description("Delete old done events, as a running receiver does. Other events are kept.");
+  const command = inbox.command("prune").description("Delete old done events now, as a running receiver does.");
   addInboxOptions(command)
     .option("--key-days <days>", "how long the id of a done event is kept; at least 2", numberOf(2), 30)
-    .option(
-      "--payload-days <days>",
-      "how long the payload of a done event is kept; at most --key-days",
-      numberOf(0),
-      7,
-    );
+    .option("--payload-days <days>", "how long its payload is kept; at most --key-days", numberOf(0), 7);
   withExamples(command, [
-    ["signalbox inbox prune --db signals.db", "Delete what the receiver would delete with its default options"],
-    ["signalbox inbox prune --db signals.db --payload-days 1", "Free disk space: keep payloads for one day"],
+    ["signalbox inbox prune --db signals.db", "Delete what a receiver deletes by default"],
+    ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
   ]);
   runs(command, context, (options: PruneOptions) => prune(options, context));
 }

@@ -18,9 +18,7 @@ export function addShowCommand(inbox: Command, context: CommandContext): void {
     .argument("<id>", "the event's id");
   addInboxOptions(command)
     .option("--payload", "also print the payload, indented")
-    .addOption(
-      new Option("--raw", "print only the payload, byte for byte as it was received").conflicts(["payload", "json"]),
-    );
+    .addOption(new Option("--raw", "print only the payload, byte for byte").conflicts(["payload", "json"]));
   withExamples(command, [
     ["signalbox inbox show sig_885702_10233 --db signals.db", "Show the state of an event"],
     ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event with its payload"],
