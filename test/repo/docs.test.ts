@@ -328,6 +328,17 @@ test("each link leads to a file and a heading that exist, in the package too", (
   expect(broken).toEqual([]);
 });
 
+test("each page that a source names exists", () => {
+  const sources = readdirSync(`${ROOT}src`, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.endsWith(".ts"),
+  );
+  const named = sources
+    .flatMap((path) => [...read(`src/${path}`).matchAll(/docs\/[a-z-]+\.md/g)])
+    .map(([page]) => page);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((page) => !DOCUMENTS.includes(page))).toEqual([]);
+});
+
 test("the changelog's newest release is this version", () => {
   const sections = readDocument("CHANGELOG.md").headings.filter(({ level }) => level === 2);
   const newest = sections.map(({ text }) => text).find((text) => text !== "[Unreleased]");

@@ -35,7 +35,8 @@ export function scaleMemoryTable(result: Measured<ScaleMemoryResult>): BenchTabl
   return {
     title: `Resident memory of ${serverNamed(result.server).label}`,
     columns: ["after events", "memory"],
-    rows: result.samples.map(({ events, rssBytes }) => ({
+    // The first and the last show whether it grows.
+    rows: [...result.samples.slice(0, 1), ...result.samples.slice(-1)].map(({ events, rssBytes }) => ({
       cells: [events.toLocaleString("en-US"), formatMebibytes(rssBytes)],
       isOurs: true,
     })),
