@@ -6,8 +6,8 @@ const INDENT = 4;
 
 /**
  * Breaks the lines that are longer than `columns` between words. Two spaces separate the columns of a table. Only the last of them
- * is broken: it continues below its start or, if that is too far right, on a line of its own. A line that begins with `$` is a
- * shell command. It is broken with backslashes, so that it can be copied.
+ * is broken: it continues below its start or, if that is too far right, on a line of its own. A shell command (`$ …`,
+ * or an indented `npx …`) is broken with backslashes, so that it can be copied.
  */
 export function wrap(text: string, columns: number): string {
   return text
@@ -19,7 +19,7 @@ export function wrap(text: string, columns: number): string {
 function wrapLine(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
   const indent = stripVTControlCharacters(line).search(/\S/);
-  if (/^ *\$ /.test(line)) return fill(line.match(SHELL_WORD) ?? [], indent + INDENT, columns, " \\");
+  if (SHELL_COMMAND.test(line)) return fill(line.match(SHELL_WORD) ?? [], indent + INDENT, columns, " \\");
   const [, head = "", text = ""] = /^(.*\S {2,})?(.*)$/.exec(line) ?? [];
   const words = text.split(BEFORE_GAP);
   if (head === "") return fill(words, indent, columns);
@@ -32,6 +32,7 @@ function wrapLine(line: string, columns: number): string {
   return `${fill(cells, below, columns)}\n${wrapLine(" ".repeat(below) + text, columns)}`;
 }
 
+const SHELL_COMMAND = /^ *\$ |^ +(?:npx|npm|pnpm|yarn|bun|curl|docker) /;
 const BEFORE_GAP = /(?<=\S)(?= )/;
 /** A word of a shell command with the spaces before it. An option has its value with it; `|` and `>` have the next word. */
 const SHELL_WORD = /\s*(?:(?:--?[A-Za-z][\w-]*|[|>]) (?![-|>]))?(?:'[^']*'|"[^"]*"|\$\([^)]*\)|\S)+/g;
