@@ -24,7 +24,7 @@ function wrapLine(line: string, columns: number): string {
   const words = text.split(BEFORE_GAP);
   if (head === "") return fill(words, indent, columns);
   const start = widthOf(head);
-  const least = Math.max(LEAST_BESIDE, ...words.map(widthOf));
+  const least = words.reduce((width, word) => Math.max(width, widthOf(word)), LEAST_BESIDE);
   if (columns - start >= least) return fill([head, ...words], start, columns);
   const below = indent + INDENT;
   const cells = head.trimEnd().split(/(?<=\S)(?= {2})/);
