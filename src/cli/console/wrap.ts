@@ -18,14 +18,20 @@ export function wrap(text: string, columns: number): string {
 
 function wrapLine(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
-  const indent = stripVTControlCharacters(line).search(/\S/);
-  if (SHELL_COMMAND.test(line)) return fill(line.match(SHELL_WORD) ?? [], indent + INDENT, columns, " \\");
+  const visible = stripVTControlCharacters(line);
+  const indent = visible.search(/\S/);
+  if (SHELL_COMMAND.test(visible)) return fill(line.match(SHELL_WORD) ?? [], indent + INDENT, columns, " \\");
   const [, head = "", text = ""] = /^(.*\S {2,})?(.*)$/.exec(line) ?? [];
   const words = text.split(BEFORE_GAP);
-  if (head === "") return fill(words, indent, columns);
+  const longest = words.reduce((width, word) => Math.max(width, widthOf(word.trimStart())), 0);
   const start = widthOf(head);
-  const least = words.reduce((width, word) => Math.max(width, widthOf(word)), LEAST_BESIDE);
-  if (columns - start >= least) return fill([head, ...words], start, columns);
+  if (start <= indent) {
+    // No columns, but perhaps an indent and colours. A word that needs the room takes it from the indent.
+    const room = columns - indent >= longest ? indent : Math.min(indent, INDENT);
+    const first = " ".repeat(room) + head.replaceAll(" ", "") + words[0]?.trimStart();
+    return fill([first, ...words.slice(1)], room, columns);
+  }
+  if (columns - start >= Math.max(LEAST_BESIDE, longest)) return fill([head, ...words], start, columns);
   const below = indent + INDENT;
   const cells = head.trimEnd().split(/(?<=\S)(?= {2})/);
   if (widthOf(text) <= LEAST_BESIDE) return fill([...cells, `  ${text}`], below, columns);

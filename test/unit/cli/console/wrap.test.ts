@@ -11,6 +11,12 @@ const TEXTS: readonly (readonly [what: string, text: string, columns: number, wr
     "go to\nhttp://localhost:3000/\nnow",
   ],
   ["an indented line stays indented", "  one two three", 9, "  one two\n  three"],
+  [
+    "an indent gives its room to a long word",
+    "\u001b[31m            at run (file:///srv/app.js)\u001b[39m",
+    24,
+    "    \u001b[31mat run\n    (file:///srv/app.js)\u001b[39m",
+  ],
   ["each line on its own", "one two\nthree four", 9, "one two\nthree\nfour"],
   [
     "the last column continues below its start",
