@@ -25,6 +25,7 @@ const HELP_COLUMNS = 100;
 /** The commands in the order of the help. Only the typed command is loaded, because loading all takes long. */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
   ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
+  ["dev", async () => (await import("./commands/dev/dev-command.js")).addDevCommand],
   ["demo", async () => (await import("./commands/demo/demo-command.js")).addDemoCommand],
   ["sign", async () => (await import("./commands/sign-command.js")).addSignCommand],
   ["verify", async () => (await import("./commands/verify-command.js")).addVerifyCommand],

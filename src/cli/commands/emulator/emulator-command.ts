@@ -10,7 +10,7 @@ import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { nearMiss } from "../../../options/near-miss.js";
 import { addControlCommands } from "./control-commands.js";
-import { createEventReporter } from "./report-event.js";
+import { createEventReporter, resumeCommand } from "./report-event.js";
 
 interface EmulatorCommandOptions {
   port: number;
@@ -106,15 +106,13 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const onEvent = createEventReporter(terminal, {
     isJson,
     resumeHelp(id) {
-      const path = `/_emulator/registrations/${id}/resume`;
       // An emulator with an existing file may send deliveries, and report their failures, before it listens.
-      if (url === null) return `Fix the receiver, then call POST ${path}`;
-      const header = controlToken === undefined ? "" : '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ';
-      return `Fix the receiver, then call curl ${header}-X POST ${url}${path}`;
+      const base = url ?? `http://127.0.0.1:${port}`;
+      return `Fix the receiver, then call ${resumeCommand(base, id, controlToken !== undefined)}`;
     },
   });
   let url: string | null = null;
-  const emulator = await open({ port, host, db, seed, startAt, accounts, assumptions, controlToken, onEvent });
+  const emulator = await startEmulator({ port, host, db, seed, startAt, accounts, assumptions, controlToken, onEvent });
   try {
     ({ url } = emulator);
     await reportStart(emulator, start, terminal);
@@ -156,7 +154,7 @@ async function startTime(typed: string): Promise<string> {
 }
 
 /** @throws CliError when Express is missing or one of these flags is wrong; other errors are not changed */
-async function open(options: EmulatorOptions): Promise<Emulator> {
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   try {
     const { createEmulator } = await import("../../../emulator/instance/create-emulator.js");
     const emulator = createEmulator(options);

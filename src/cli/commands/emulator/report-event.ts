@@ -47,6 +47,12 @@ function textOfTrouble({ event, registration_id, endpoint, failure_count, last }
     : `${registration} answered ${last} to a signature whose timestamp differs from this machine's clock`;
 }
 
+/** A command that makes a paused registration active again. */
+export function resumeCommand(url: string, registrationId: string, needsToken: boolean): string {
+  const header = needsToken ? '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ' : "";
+  return `curl ${header}-X POST ${url}/_emulator/registrations/${registrationId}/resume`;
+}
+
 /** The advice if the emulator signs with timestamps that a receiver on this machine refuses. */
 export function clockHelp(aheadSeconds: number): string {
   const side = aheadSeconds > 0 ? "ahead of" : "behind";

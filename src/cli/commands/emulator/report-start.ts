@@ -44,25 +44,31 @@ interface Start {
 
 /** Prints the addresses, the keys, commands to try, and warnings about options that are probably wrong. */
 export async function reportStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
-  const { now } = await emulator.control.now();
-  await printStart(emulator, now, start, terminal);
+  const facts = await startFacts(emulator, start.accounts);
+  if (start.isJson) terminal.printJson(facts);
+  else printStart(emulator, facts, start, terminal);
   const { items } = await emulator.control.listRegistrations({});
-  for (const note of [timeNote(now, start), networkNote(start), unreachableNote(items, start)]) {
+  for (const note of [timeNote(facts.now, start), networkNote(start), unreachableNote(items, start)]) {
     if (note !== null) terminal.note(note);
   }
 }
 
-async function printStart(emulator: Emulator, now: string, start: Start, terminal: Terminal): Promise<void> {
-  const { url, baseUrl } = emulator;
-  const made = (await emulator.control.listAccounts()).items;
-  const accounts = start.accounts.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
-  const controlUrl = `${url}/_emulator`;
-  if (start.isJson) {
-    // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
-    // forward SIGTERM.
-    terminal.printJson({ url, baseUrl, controlUrl, now, pid: process.pid, accounts });
-    return;
-  }
+/** The first line of NDJSON. */
+export async function startFacts({ url, baseUrl, control }: Emulator, demo: readonly DemoAccount[]) {
+  const { now } = await control.now();
+  const made = (await control.listAccounts()).items;
+  const accounts = demo.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
+  // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
+  // forward SIGTERM.
+  return { url, baseUrl, controlUrl: `${url}/_emulator`, now, pid: process.pid, accounts };
+}
+
+function printStart(
+  emulator: Emulator,
+  { url, baseUrl, controlUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
+  start: Start,
+  terminal: Terminal,
+): void {
   const { bold, dim, green } = terminal.paint;
   const rows = [
     ["REST API", baseUrl],

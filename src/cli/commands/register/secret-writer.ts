@@ -33,6 +33,12 @@ export interface SecretWriter {
    * @throws CliError when the file could not be written. The file is then unchanged, and the message says where the secret is.
    */
   add(secret: string): void;
+  /**
+   * Removes the secrets from the file; other lines stay.
+   *
+   * @throws CliError or an error of the file system when the file could not be written. The file is then unchanged.
+   */
+  remove(secrets: readonly string[]): void;
   /** Removes the lock if no secret was added. Idempotent. Never throws, because its error would hide the error of `add`. */
   close(): void;
 }
@@ -83,6 +89,22 @@ export function openSecretWriter(path: string): SecretWriter {
     }
   }
 
+  /** Gives the file a new content, which is computed from its present content. */
+  function change(edit: (text: string) => string): void {
+    // Read again, because a user may have edited the file in the meantime.
+    const { text, stat } = readExisting(file, path);
+    if (stat !== null) adoptRights(descriptor, stat, path);
+    write(descriptor, edit(text));
+    if (!isOurs()) throw environmentError(`${lock} was deleted or replaced in the meantime`);
+    renameSync(lock, file);
+    closeFile();
+    try {
+      syncFolderOf(file);
+    } catch {
+      // An error has no effect: the content is synced, and some file systems cannot sync the rename.
+    }
+  }
+
   /** Leaves the secret in the lock, or in a new file if a user deleted the lock. The error says where the secret is. */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
@@ -110,23 +132,21 @@ export function openSecretWriter(path: string): SecretWriter {
           );
         }
         try {
-          // Read again, because a user may have edited the file in the meantime.
-          const { text, stat } = readExisting(file, path);
-          if (stat !== null) adoptRights(descriptor, stat, path);
-          const isThere = secretLines(text).includes(secret);
-          const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-          write(descriptor, isThere ? text : `${start}${secret}\n`);
-          if (!isOurs()) throw environmentError(`${lock} was deleted or replaced in the meantime`);
-          renameSync(lock, file);
+          change((text) => {
+            const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+            return secretLines(text).includes(secret) ? text : `${start}${secret}\n`;
+          });
         } catch (error) {
           throw rescue(secret, error);
         }
-        closeFile();
-        try {
-          syncFolderOf(file);
-        } catch {
-          // An error has no effect: the content is synced, and some file systems cannot sync the rename.
-        }
+      },
+      remove(secrets) {
+        change((text) =>
+          text
+            .split(/(?<=\n)/)
+            .filter((line) => !secrets.includes(line.trimEnd()))
+            .join(""),
+        );
       },
       close,
     };

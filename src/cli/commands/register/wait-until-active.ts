@@ -44,7 +44,7 @@ export async function waitUntilActive(
 ): Promise<"active" | "unknown" | Obstacle> {
   const endsAt = performance.now() + options.timeout * 1000;
   const secondsLeft = (): number => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
-  const emulator = emulatorAt(options.baseUrl, env["SIGNALS_CONTROL_TOKEN"], signal);
+  const emulator = emulatorAt(options.baseUrl, env["SIGNALS_CONTROL_TOKEN"] || undefined, signal);
   const isEmulator = emulator !== null && (await emulator.knows(registrations[0]?.id ?? ""));
   let noted: string | null = null;
   for (const { id, signing_secret: secret } of registrations) {

@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { NewRegistration } from "../../../api/webhook-registration.js";
+import { createClient } from "../../../client/client.js";
+import type { KnownSignalType } from "../../../events/signal-types.js";
+import type { Cli } from "../../console/cli.js";
+import { openSecretWriter } from "../register/secret-writer.js";
+import { readSignalTypes } from "../register/signal-type-list.js";
+import { waitUntilActive } from "../register/wait-until-active.js";
+import type { Session } from "./session.js";
+
+const PAUSE_MS = 300;
+/** The pause after a verification that failed: the user has to change the receiver first. */
+const FIX_PAUSE_MS = 3000;
+
+/**
+ * Waits for the receiver, registers it for all signal types, waits until it is verified, and publishes a first signal.
+ *
+ * @throws CliError when the secret file cannot be written
+ */
+export async function connectReceiver(session: Session, cli: Pick<Cli, "env" | "terminal">): Promise<void> {
+  await waitForReceiver(session);
+  const registrations: NewRegistration[] = [];
+  for (const types of readSignalTypes({ allTypes: true })) registrations.push(await register(types, session));
+  await waitUntilVerified(registrations, session, cli);
+  const [slug = ""] = session.slugs;
+  await session.emulator.control.publishSignal({ signal_type: "price_increased", slug });
+}
+
+async function waitForReceiver({ options: { url, command }, screen, stop }: Session): Promise<void> {
+  for (let tries = 0; !(await isListening(url)); tries++) {
+    const advice = command.length === 0 ? ": start your receiver, for example npm start" : "";
+    if (tries === 0) screen.say(`waiting for ${url.href}${advice}`);
+    await sleep(PAUSE_MS, undefined, { signal: stop.signal });
+  }
+}
+
+/** Whether something accepts connections at the address. */
+async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {
+  const usual = protocol === "https:" ? 443 : 80;
+  const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: port === "" ? usual : Number(port) });
+  const isOpen = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
+}
+
+/** Registers the receiver for some signal types, and adds the secret to the file that the receiver reads. */
+async function register(
+  types: KnownSignalType[],
+  { emulator, apiKey, options: { url, secretFile }, secrets }: Session,
+): Promise<NewRegistration> {
+  const writer = openSecretWriter(secretFile);
+  try {
+    const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
+    const registration = await client.registerWebhook({ url: url.href, signal_types: types });
+    secrets.push(registration.signing_secret);
+    writer.add(registration.signing_secret);
+    return registration;
+  } finally {
+    writer.close();
+  }
+}
+
+/** Says what is wrong each time that it changes, and continues until it is fixed. */
+async function waitUntilVerified(
+  registrations: readonly NewRegistration[],
+  { emulator: { baseUrl }, options: { url, secretFile }, screen, stop }: Session,
+  { env, terminal }: Pick<Cli, "env" | "terminal">,
+): Promise<void> {
+  // Its own notes would repeat what is said here.
+  const quiet = { env, signal: stop.signal, terminal: { ...terminal, note: () => undefined } };
+  let told: string | null = null;
+  for (;;) {
+    const outcome = await waitUntilActive(registrations, { url: url.href, baseUrl, secretFile, timeout: 5 }, quiet);
+    if (typeof outcome === "string") return;
+    if (outcome.found !== told) screen.say(`not verified: ${outcome.found}. ${outcome.fix}`);
+    told = outcome.found;
+    await sleep(FIX_PAUSE_MS, undefined, { signal: stop.signal });
+  }
+}

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
+
+export interface DevOptions {
+  /** The words of a command that starts the receiver; empty if there is none. */
+  command: readonly string[];
+  url: URL;
+  secretFile: string;
+  /** If it is not given, another port is taken when the default is in use. */
+  port?: number;
+  seed?: number;
+  json?: true;
+}
+
+export const DEFAULT_PORT = 4010;
+
+export function addDevCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("dev")
+    .description(
+      "Run the service on this machine for the receiver that you develop: register the receiver for all signal types, follow " +
+        "products, publish signals, and print a line for everything that either side does.",
+    )
+    .argument("[command...]", "a command that starts the receiver; it is stopped at the end")
+    .option("--url <url>", "the receiver's address", httpUrl, httpUrl("http://localhost:3000/webhooks/signals"))
+    .option("--secret-file <file>", "the file that the receiver reads its secrets from", notEmpty, "signals.secret")
+    .option("--port <n>", `the port of the service (default: ${DEFAULT_PORT}, or a free one)`, wholeNumber(0, 65_535))
+    .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox dev", "Wait for the receiver at http://localhost:3000/webhooks/signals, and send it signals"],
+    ["signalbox dev -- node app.js", "Start the receiver too"],
+    ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
+  ]);
+  runs(command, context, async (words: string[], options: Omit<DevOptions, "command">) => {
+    // Imported here, so that other commands start faster.
+    const { runDev } = await import("./run-dev.js");
+    return runDev({ ...options, command: words }, context);
+  });
+}

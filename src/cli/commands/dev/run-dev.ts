@@ -1,0 +1,107 @@
+import type { Emulator } from "../../../emulator/instance/create-emulator.js";
+import type { EmulatorOptions } from "../../../emulator/instance/options.js";
+import { refuseEndpoint } from "../../../emulator/webhooks/registrations/endpoint-rules.js";
+import { isSignalboxError } from "../../../errors.js";
+import { printable } from "../../console/printable.js";
+import type { Terminal } from "../../console/terminal.js";
+import type { CommandContext } from "../../options/define-command.js";
+import { usageError, type ExitCode } from "../../options/exit.js";
+import { startEmulator } from "../emulator/emulator-command.js";
+import { followMostVisited } from "../emulator/follow-most-visited.js";
+import { resumeCommand } from "../emulator/report-event.js";
+import { demoAccounts, startFacts } from "../emulator/report-start.js";
+import { openSecretWriter } from "../register/secret-writer.js";
+import { DEFAULT_PORT, type DevOptions } from "./dev-command.js";
+import { KEY_LINE } from "./key-actions.js";
+import { runSession } from "./run-session.js";
+import { createScreen, type Screen } from "./screen.js";
+import type { Session } from "./session.js";
+
+const FOLLOWED = 25;
+
+/** Sends again sooner than the service, because a receiver under development is often restarted. */
+const RETRY_SECONDS = "2,5,10,30,60,300,1800,7200,21600,43200";
+
+export async function runDev(options: DevOptions, context: CommandContext): Promise<ExitCode> {
+  const { terminal, env, stdin, stderr } = context.cli;
+  assertAddress(options.url);
+  const isJson = options.json ?? false;
+  const hasKeys = !isJson && stdin.isTTY && stderr.isTTY;
+  const controlToken = env["SIGNALS_CONTROL_TOKEN"] || undefined;
+  const screen = createScreen(terminal, {
+    isJson,
+    resumeHelp(id) {
+      const call = resumeCommand(emulator.url, id, controlToken !== undefined);
+      return `Start the receiver, then ${hasKeys ? "press space" : `call ${call}`}`;
+    },
+  });
+  const accounts = demoAccounts();
+  const emulator = await startOnSomePort(options, { accounts, controlToken, onEvent: screen.report }, screen);
+  const secrets: string[] = [];
+  try {
+    const facts = await startFacts(emulator, accounts);
+    const { account_id: account = 0, key: apiKey } = facts.accounts[0] ?? { key: "" };
+    const access = { account, count: FOLLOWED, baseUrl: emulator.baseUrl, apiKey };
+    const slugs = await followMostVisited(emulator.control, access);
+    const session = { options, emulator, apiKey, slugs, secrets, screen, hasKeys, stop: new AbortController() };
+    if (isJson) terminal.printJson(facts);
+    else printStart(session, terminal);
+    return await runSession(session, context);
+  } finally {
+    await emulator.close();
+    if (secrets.length > 0) removeSecrets(secrets, options.secretFile);
+  }
+}
+
+/** The service would refuse such an address only later, when the receiver is up. */
+function assertAddress(url: URL): void {
+  try {
+    refuseEndpoint(url.href, { allowLoopbackHttp: true });
+  } catch (error) {
+    throw error instanceof Error ? usageError(`--${error.message}`) : error;
+  }
+}
+
+async function startOnSomePort(
+  { port, seed }: DevOptions,
+  given: Pick<EmulatorOptions, "accounts" | "controlToken" | "onEvent">,
+  { say }: Screen,
+): Promise<Emulator> {
+  const assumptions = { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: RETRY_SECONDS } as const;
+  try {
+    return await startEmulator({ ...given, seed, assumptions, port: port ?? DEFAULT_PORT });
+  } catch (error) {
+    if (port !== undefined || !isSignalboxError(error) || error.code !== "port_in_use") throw error;
+    say(`port ${DEFAULT_PORT} is in use, so the service listens on another one`);
+    return startEmulator({ ...given, seed, assumptions, port: 0 });
+  }
+}
+
+function printStart({ emulator, apiKey, options, hasKeys }: Session, { paint, print }: Terminal): void {
+  const { bold, dim, green } = paint;
+  print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
+  print("");
+  print(`  ${dim("Receiver")}  ${options.url.href}`);
+  print(`  ${dim("Secrets")}   ${printable(options.secretFile)}`);
+  print("");
+  print(`  export SIGNALS_BASE_URL=${emulator.baseUrl}`);
+  print(`  export SIGNALS_API_KEY=${apiKey}`);
+  print("");
+  if (!hasKeys) return;
+  print(`${bold("Keys")}  ${KEY_LINE}`);
+  print("");
+}
+
+/** Removes the secrets, so that the file does not grow with each run. */
+function removeSecrets(secrets: readonly string[], file: string): void {
+  try {
+    const writer = openSecretWriter(file);
+    try {
+      writer.remove(secrets);
+    } finally {
+      writer.close();
+    }
+  } catch {
+    // An error has no effect: a receiver accepts the next secrets beside these.
+  }
+}
