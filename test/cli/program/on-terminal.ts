@@ -41,10 +41,14 @@ export function onTerminal(
   const isShown = (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        if (seen().includes(text)) resolve();
+        if (!seen().includes(text)) return;
+        child.stdout?.off("data", look);
+        child.off("close", fail);
+        resolve();
       };
+      const fail = (): void => reject(new Error(`it ended without "${text}":\n${seen()}`));
       child.stdout?.on("data", look);
-      child.once("close", () => reject(new Error(`it ended without "${text}":\n${seen()}`)));
+      child.once("close", fail);
       look();
     });
   return {

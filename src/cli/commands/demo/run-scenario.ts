@@ -2,15 +2,13 @@ import { createClient, type Client } from "../../../client/client.js";
 import { createEmulator, type Emulator } from "../../../emulator/instance/create-emulator.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
-import { openSecretWriter } from "../register/secret-writer.js";
-import { readSignalTypes } from "../register/signal-type-list.js";
+import { advanceToNextSignals } from "../emulator/advance-to-next-signals.js";
+import { registerAllTypes } from "../register/register-all-types.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
 
 /** The number of products that the account follows. They are the products with the most traffic. */
 const FOLLOWED = 25;
-/** More than a month, because the service publishes the signals of a month some days after the month's end. */
-const MAX_DAYS = 40;
 
 interface Scenario {
   emulator: Emulator;
@@ -61,22 +59,10 @@ async function follow({ client, emulator, accountId, report }: Scenario): Promis
   report("follow", slugs.length === FOLLOWED, `the ${slugs.length} largest of ${eligible} products`);
 }
 
-/** Does what `signalbox register --all-types` does. */
 async function register({ client, receiver, report }: Scenario): Promise<string> {
-  const lists = readSignalTypes({ allTypes: true });
-  let secret = "";
-  for (const types of lists) {
-    const writer = openSecretWriter(receiver.secrets);
-    try {
-      const registered = await client.registerWebhook({ url: receiver.url.href, signal_types: types });
-      secret = registered.signing_secret;
-      writer.add(secret);
-    } finally {
-      writer.close();
-    }
-  }
-  report("register", true, `${SIGNAL_TYPES.length} signal types, in ${lists.length} registrations`);
-  return secret;
+  const made = await registerAllTypes(client, { url: receiver.url.href, secretFile: receiver.secrets });
+  report("register", true, `${SIGNAL_TYPES.length} signal types, in ${made.length} registrations`);
+  return made.at(-1)?.signing_secret ?? "";
 }
 
 async function awaitVerification({ emulator, receiver, report }: Scenario): Promise<void> {
@@ -89,14 +75,9 @@ async function awaitVerification({ emulator, receiver, report }: Scenario): Prom
 }
 
 async function letAMonthPass({ emulator, receiver, report, signal }: Scenario): Promise<void> {
-  // Advances by single days, because the service does not send signals that are older than 24 hours.
-  let sent = new Set<string>();
-  for (let day = 0; day < MAX_DAYS && sent.size === 0; day++) {
-    throwIfInterrupted(signal);
-    await emulator.control.advance({ days: 1 });
-    sent = new Set((await deliveredSignals(emulator)).map(({ event_id }) => event_id));
-  }
-  const { now } = await emulator.control.now();
+  const { now } = await advanceToNextSignals(emulator.control, signal);
+  throwIfInterrupted(signal);
+  const sent = new Set((await deliveredSignals(emulator)).map(({ event_id }) => event_id));
   await receiver.settle(sent.size, signal);
   throwIfInterrupted(signal);
   const types = new Set(receiver.signals.map(({ data }) => data.signal_type));

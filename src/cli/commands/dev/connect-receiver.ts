@@ -3,10 +3,8 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewRegistration } from "../../../api/webhook-registration.js";
 import { createClient } from "../../../client/client.js";
-import type { KnownSignalType } from "../../../events/signal-types.js";
 import type { Cli } from "../../console/cli.js";
-import { openSecretWriter } from "../register/secret-writer.js";
-import { readSignalTypes } from "../register/signal-type-list.js";
+import { registerAllTypes } from "../register/register-all-types.js";
 import { waitUntilActive } from "../register/wait-until-active.js";
 import type { Session } from "./session.js";
 
@@ -21,15 +19,17 @@ const FIX_PAUSE_MS = 3000;
  */
 export async function connectReceiver(session: Session, cli: Pick<Cli, "env" | "terminal">): Promise<void> {
   await waitForReceiver(session);
-  const registrations: NewRegistration[] = [];
-  for (const types of readSignalTypes({ allTypes: true })) registrations.push(await register(types, session));
+  const { options, emulator, apiKey, secrets } = session;
+  const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
+  const registrations = await registerAllTypes(client, { url: options.url.href, secretFile: options.secretFile });
+  secrets.push(...registrations.map(({ signing_secret }) => signing_secret));
   await waitUntilVerified(registrations, session, cli);
   const [slug = ""] = session.slugs;
-  await session.emulator.control.publishSignal({ signal_type: "price_increased", slug });
+  await emulator.control.publishSignal({ signal_type: "price_increased", slug });
 }
 
 async function waitForReceiver({ options: { url, command }, screen, stop }: Session): Promise<void> {
-  for (let tries = 0; !(await isListening(url)); tries++) {
+  for (let tries = 0; !(await isListening(url, stop.signal)); tries++) {
     const advice = command.length === 0 ? ": start your receiver, for example npm start" : "";
     if (tries === 0) screen.say(`waiting for ${url.href}${advice}`);
     await sleep(PAUSE_MS, undefined, { signal: stop.signal });
@@ -37,32 +37,16 @@ async function waitForReceiver({ options: { url, command }, screen, stop }: Sess
 }
 
 /** Whether something accepts connections at the address. */
-async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {
-  const usual = protocol === "https:" ? 443 : 80;
-  const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: port === "" ? usual : Number(port) });
+async function isListening({ hostname, port, protocol }: URL, signal: AbortSignal): Promise<boolean> {
+  const usualPort = protocol === "https:" ? 443 : 80;
+  const host = hostname.replaceAll(/[[\]]/g, "");
+  const socket = connect({ host, port: port === "" ? usualPort : Number(port), signal });
   const isOpen = await once(socket, "connect").then(
     () => true,
     () => false,
   );
   socket.destroy();
   return isOpen;
-}
-
-/** Registers the receiver for some signal types, and adds the secret to the file that the receiver reads. */
-async function register(
-  types: KnownSignalType[],
-  { emulator, apiKey, options: { url, secretFile }, secrets }: Session,
-): Promise<NewRegistration> {
-  const writer = openSecretWriter(secretFile);
-  try {
-    const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
-    const registration = await client.registerWebhook({ url: url.href, signal_types: types });
-    secrets.push(registration.signing_secret);
-    writer.add(registration.signing_secret);
-    return registration;
-  } finally {
-    writer.close();
-  }
 }
 
 /** Says what is wrong each time that it changes, and continues until it is fixed. */

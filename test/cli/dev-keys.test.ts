@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { expect, onTestFinished, vi } from "vitest";
+import { createReceiver, secretFile } from "../../src/index.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { testWith } from "../prerequisites.js";
+import { CTRL_C, ENTER, hasScript, onTerminal, type Session } from "./program/on-terminal.js";
+import { listen } from "./serve-requests.js";
+import { tempFiles } from "./temp-files.js";
+
+// A process that makes the data of an emulator, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const testOnTerminal = testWith(hasScript);
+
+/** Runs `dev` on a terminal, with a receiver of this process. */
+async function dev(): Promise<Session & { firstSignal: Promise<unknown> }> {
+  const file = join(tempFiles(), "signals.secret");
+  const receiver = createReceiver({
+    secrets: secretFile(file),
+    store: memoryStore(),
+    onSignal: () => undefined,
+    logger: false,
+  });
+  const firstSignal = new Promise((resolve) => receiver.on("accepted", resolve));
+  await receiver.start();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const url = await listen(nodeHandler(receiver));
+  const session = onTerminal(["dev", "--port", "0", "--url", url, "--secret-file", file], { size: "cols 200 rows 40" });
+  return { ...session, firstSignal };
+}
+
+testOnTerminal("each key does what its line says, and q ends it", async () => {
+  const { answer, end, seen } = await dev();
+  await answer("published price_increased", "?");
+  await answer("publish a signal that you choose", "p");
+  await answer("Which signal type?", "mcp_");
+  await answer("Search: mcp_", ENTER);
+  await answer("About which product?", ENTER);
+  await answer("published mcp_added", "r");
+  await answer("redelivered mcp_added", " ");
+  await answer("paused:", " ");
+  await answer("resumed:", "d");
+  await answer("advanced to", "m");
+  await vi.waitUntil(() => seen().split("advanced to").length === 3, { timeout: 30_000 });
+  expect(seen()).toMatch(/advanced to \S+-02 .* [1-9]\d* delivered, 0 failed, 0 waiting/);
+  await answer("advanced to", "q");
+  expect(await end).toBe(0);
+});
+
+testOnTerminal("lines wait while a question is on the screen, Escape takes it away, and Ctrl-C is 130", async () => {
+  const { answer, end, seen, firstSignal } = await dev();
+  await answer("Keys", "p");
+  await firstSignal;
+  expect(seen()).not.toContain("published");
+  await answer("Which signal type?", "\u001b");
+  await answer("published price_increased", CTRL_C);
+  expect(await end).toBe(130);
+});
