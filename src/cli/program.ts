@@ -12,6 +12,8 @@ Start here:
     $ npx signalbox demo
   Make a new receiver:
     $ npx signalbox init my-receiver
+  Run the service on this machine for the receiver that you develop:
+    $ npx signalbox dev
   Send a signed event to a receiver on this machine:
     $ export SIGNALS_SECRET=…
     $ npx signalbox send test --url http://localhost:3000/webhooks/signals

@@ -93,7 +93,7 @@ test("a receiver on this machine gets what is signed by its clock, unless the se
 
 test("what it says on start can be typed as it stands", async () => {
   const { printed } = await show();
-  const lines = (printed().split("Try\n")[1] ?? "").replaceAll(/^ {2}\$ /gm, "");
+  const [, lines = ""] = printed().split("Try\n");
   // Its own flags for curl and npx: only what comes back is of interest.
   const own = `curl() { command curl -sS "$@" && echo; }\nnpx() { shift; '${process.execPath}' '${MAIN}' "$@" --json; }\n`;
   const { stdout } = await promisify(execFile)("sh", ["-c", own + lines]);

@@ -35,6 +35,7 @@ const TYPED_BY: Readonly<Record<string, string>> = {
     "needs Docker; test/cli/check restarts a receiver and counts what it accepted",
   "npx signalbox doctor --url http://localhost:3000/webhooks/signals --secret-file signals.secret --db signals.db":
     COMMANDS,
+  "npx signalbox dev -- node app.js": "runs until it is stopped; test/cli/dev.test.ts does the same in a process",
   "npx signalbox emulator --allow-loopback-http": "runs until it is stopped, on a port that may be taken",
   "export SIGNALS_BASE_URL=http://127.0.0.1:4010/v1 SIGNALS_API_KEY=sbk_…": WALK_THROUGH,
   "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { ALL_KEYS } from "../../src/cli/commands/dev/key-actions.js";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import { resolveEmulatorOptions } from "../../src/emulator/instance/options.js";
@@ -59,4 +60,10 @@ test("the page lists the faults of deliveries", () => {
   const fault = parameters.map(([name]) => codeIn(name));
   const [, fields = ""] = /interface WebhookFault \{([^}]+)\}/.exec(source) ?? [];
   expect(fault.sort()).toEqual([...fields.matchAll(/^ {2}(\w+):/gm)].map((match) => match[1] ?? "").sort());
+});
+
+test("the page lists the keys of dev", () => {
+  expect(rowsUnder("In one terminal: `dev`").map(([key]) => codeIn(key))).toEqual(
+    ALL_KEYS.map(({ key, name = key }) => name),
+  );
 });

@@ -38,7 +38,7 @@ function wrapLine(line: string, columns: number): string {
   return `${fill(cells, below, columns)}\n${wrapLine(" ".repeat(below) + text, columns)}`;
 }
 
-const SHELL_COMMAND = /^ *\$ |^ +(?:npx|npm|pnpm|yarn|bun|curl|docker) /;
+const SHELL_COMMAND = /^ *\$ |^ +(?:npx|npm|pnpm|yarn|bun|curl|docker|export) /;
 const BEFORE_GAP = /(?<=\S)(?= )/;
 /** A word of a shell command with the spaces before it. An option has its value with it; `|` and `>` have the next word. */
 const SHELL_WORD = /\s*(?:(?:--?[A-Za-z][\w-]*|[|>]) (?![-|>]))?(?:'[^']*'|"[^"]*"|\$\([^)]*\)|\S)+/g;

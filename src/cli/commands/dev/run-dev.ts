@@ -77,15 +77,16 @@ async function startOnSomePort(
   }
 }
 
-function printStart({ emulator, apiKey, options, hasKeys }: Session, { paint, print, write }: Terminal): void {
+function printStart({ emulator, apiKey, options, hasKeys }: Session, { paint, print }: Terminal): void {
   const { bold, dim, green } = paint;
   print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
   print("");
   print(`  ${dim("Receiver")}  ${options.url.href}`);
   print(`  ${dim("Secrets")}   ${printable(options.secretFile)}`);
   print("");
-  // Not broken into lines, so that they can be copied.
-  void write(`  export SIGNALS_BASE_URL=${emulator.baseUrl}\n  export SIGNALS_API_KEY=${apiKey}\n\n`);
+  print(`  export SIGNALS_BASE_URL=${emulator.baseUrl}`);
+  print(`  export SIGNALS_API_KEY=${apiKey}`);
+  print("");
   if (!hasKeys) return;
   print(`${bold("Keys")}  ${KEY_LINE}`);
   print("");
