@@ -26,7 +26,7 @@ const WITH_VALUE = LEAVES.flatMap(({ command, words }) =>
 );
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [[], /name a command: init, demo, sign/],
+  [[], /name a command: init, dev, demo, sign/],
   [["sgn"], /unknown command 'sgn' \(Did you mean sign\?\)/],
   [["--nonsense"], /unknown option '--nonsense'/],
   [["demo", "--jsn"], /unknown option '--jsn' \(Did you mean --json\?\)/],
@@ -60,7 +60,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["inbox", "retry", "a", "--all-dead", ...DB_FLAG], /not both/],
   [["inbox", "retry", "--state", "done", ...DB_FLAG], /Allowed choices are dead, quarantined/],
   [["inbox", "discard", "--all-dead", ...DB_FLAG], /add --yes/],
-  [["help", "bogus"], /name a command: init, demo/],
+  [["help", "bogus"], /name a command: init, dev, demo/],
   [["check", "http://127.0.0.1:1/x", "--restart-timeout", "5"], /--restart-timeout needs --restart-command\n$/],
   [["doctor", ...DB_FLAG, "--test-event"], /--test-event needs --url\n$/],
   [["send", "test", ...URL_FLAG, "--duplicate"], /--duplicate needs --count/],

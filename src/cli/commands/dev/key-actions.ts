@@ -55,7 +55,10 @@ const ACTIONS: readonly KeyAction[] = [
   },
 ];
 
-export const ALL_KEYS: readonly Omit<KeyAction, "act">[] = [...ACTIONS, { key: "q", word: "quit", about: "stop the service" }];
+export const ALL_KEYS: readonly Omit<KeyAction, "act">[] = [
+  ...ACTIONS,
+  { key: "q", word: "quit", about: "stop the service" },
+];
 
 /** All keys in one line. The spaces in it that do not end a pair are protected, so that no line ends there. */
 export const KEY_LINE = ALL_KEYS.map(({ key, name = key, word }) => `${name}\u00a0${word}`).join(", ");
