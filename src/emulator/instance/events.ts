@@ -38,13 +38,8 @@ interface TroubleFacts extends RegistrationFacts {
 }
 
 /** An event of `onEvent`. Times are ISO 8601. */
-export type EmulatorEvent = ReportedEvent & {
-  /** It happened while the control API advanced the clock. A `clock_moved` follows, which sums up the advance. */
-  during_advance?: true;
-};
-
-type ReportedEvent =
-  /** An endpoint was registered. Its verification is sent next. */
+export type EmulatorEvent = /** An endpoint was registered. Its verification is sent next. */
+(
   | ({ event: "registered"; account_id: number; signal_types: number } & RegistrationFacts)
   /** The endpoint returned the challenge, so the registration is active. */
   | ({ event: "verified" } & AttemptFacts)
@@ -62,7 +57,11 @@ type ReportedEvent =
   /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
   | ({ event: "clock_moved"; now: string } & SendingSummary)
   /** The emulator itself failed, for example because the disk is full. */
-  | { event: "failed"; about: string; error: unknown; request_id?: string };
+  | { event: "failed"; about: string; error: unknown; request_id?: string }
+) & {
+  /** It happened while the control API advanced the clock. A `clock_moved` follows, which sums up the advance. */
+  during_advance?: true;
+};
 
 export type ReportEvent = (event: EmulatorEvent) => void;
 
