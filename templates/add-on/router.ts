@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { createReceiver, type ReceiverOptions } from "signalbox";
+import { createReceiver, secretFile, type ReceiverOptions } from "signalbox";
 import { expressHandler } from "signalbox/express";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { onSignal } from "./on-signal.js";
@@ -21,29 +21,21 @@ export function createSignals(options: ReceiverOptions) {
   return {
     receiver,
     router,
-    /** Rejects when there is no secret, or when the inbox cannot be opened. */
-    async start() {
-      if (typeof options.secrets === "function") await options.secrets();
-      await receiver.start();
-    },
+    /** Rejects when the inbox cannot be opened. */
+    start: () => receiver.start(),
     /** Refuses new deliveries, waits for onSignal, and closes the inbox. */
     close: () => receiver.close(),
   };
 }
 
-/** Read at each delivery, so the secret can change while the app runs. */
-function signingSecret() {
-  const { SIGNALS_SECRET = "" } = process.env;
-  if (SIGNALS_SECRET.trim() !== "") return SIGNALS_SECRET;
-  throw new Error("Set SIGNALS_SECRET to the secret of your webhook.");
-}
-
-// This file must be on a disk that survives a new deployment of the app.
+// Both files must be on a disk that survives a new deployment of the app.
 const { SIGNALS_DB = "signals.db" } = process.env;
+// One secret on each line. `signalbox register` adds them, without a restart.
+const { SIGNALS_SECRET_FILE = "signals.secret" } = process.env;
 
-/** The receiver of this app. The file is opened by `signals.start()`. */
+/** The receiver of this app. The inbox is opened by `signals.start()`. */
 export const signals = createSignals({
-  secrets: signingSecret,
+  secrets: secretFile(SIGNALS_SECRET_FILE),
   store: sqliteStore(SIGNALS_DB),
   onSignal,
 });

@@ -93,7 +93,7 @@ test("all types are two registrations of at most 30, each with a secret of its o
   expect(rows).toMatchObject([
     { id: "wh_1", status: "pending", url: run.url, secret_file: run.path },
     { id: "wh_2", status: "pending", url: run.url, secret_file: run.path },
-    { registrations: ["wh_1", "wh_2"], status: "unknown", found: null, fix: null },
+    { summary: { ok: true, registrations: ["wh_1", "wh_2"], status: "unknown", found: null, fix: null } },
   ]);
 });
 

@@ -18,7 +18,7 @@ declare module "vitest" {
 }
 
 /**
- * Packs the package once for all tests that install it. Without scripts: `prepare` would delete `dist` while other tests use
+ * Packs the package once for all tests that install it. Without scripts: `prepack` would delete `dist` while other tests use
  * it, and the command that runs the tests has built it. The folder of the run, which is removed at its end, has the tarball.
  */
 export function setup(project: TestProject): void {

@@ -34,8 +34,8 @@ test("every exports path and the command are there, with types", () => {
 
 test("installing it runs nothing", () => {
   const { scripts = {} } = manifestOf(join(install(), "node_modules/signalbox"));
-  // `prepare` runs for a git address alone: nothing is built there before.
-  for (const name of ["preinstall", "install", "postinstall"]) expect(scripts).not.toHaveProperty(name);
+  // npm does not run `prepare` of a tarball, but npm 11 asks the user to approve it. So `postprepare` builds for a git address.
+  for (const name of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(name);
   // npm compiles a package with this file even when it has no script.
   expect(pack().paths).not.toContain("binding.gyp");
 });

@@ -50,20 +50,26 @@ function addByHand(text: string, edits: readonly LinesToAdd[]): string {
   const lines = text.split("\n");
   const above = new Map<number, string[]>();
   const below = new Map<number, string[]>();
+  const replaced = new Set<number>();
   for (const { line, place, at, lines: added } of edits) {
     if (line === null || place === null) throw new Error("a line that has no place");
     expect(lines[line - 1]?.trim()).toBe(at);
-    // Inside of a function that begins on that line is below it.
+    // Inside a function that begins on that line is below it.
     const into = place === "above" ? above : below;
+    if (place === "instead of") replaced.add(line);
     into.set(line, [...(into.get(line) ?? []), ...added]);
   }
   return lines
-    .flatMap((line, index) => [...(above.get(index + 1) ?? []), line, ...(below.get(index + 1) ?? [])])
+    .flatMap((line, index) => {
+      const kept = replaced.has(index + 1) ? [] : [line];
+      return [...(above.get(index + 1) ?? []), ...kept, ...(below.get(index + 1) ?? [])];
+    })
     .join("\n");
 }
 
 async function expectDelivery({ start }: FixtureApp, folder: string, signalbox: string): Promise<void> {
-  const env = { PATH: process.env["PATH"], PORT: "0", SIGNALS_SECRET: SECRET };
+  writeFileSync(join(folder, "signals.secret"), `${SECRET}\n`, { mode: 0o600 });
+  const env = { PATH: process.env["PATH"], PORT: "0" };
   const server = spawn(process.execPath, start, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void server.kill("SIGKILL"));
   const lines = createInterface({ input: server.stdout });
@@ -80,9 +86,7 @@ async function expectDelivery({ start }: FixtureApp, folder: string, signalbox: 
   await lineWith("receiver started");
   const app = `http://127.0.0.1:${port}`;
 
-  const sent = await node(folder, [signalbox, "send", "price_increased", "--url", `${app}/webhooks/signals`], {
-    SIGNALS_SECRET: SECRET,
-  });
+  const sent = await node(folder, [signalbox, "send", "price_increased", "--url", `${app}/webhooks/signals`]);
   expect(sent.stdout).toContain("200");
   await lineWith('"signalType":"price_increased"');
   const forged = [signalbox, "send", "test", "--secret", "whsec_forged", "--url", `${app}/webhooks/signals`];

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { beforeAll, expect, test } from "vitest";
 import { testWith } from "../prerequisites.js";
 import { run, start, type Running } from "./commands.js";
-import { installFast, scaffold, secretOf } from "./scaffold.js";
+import { installFast, scaffold } from "./scaffold.js";
 
 const MINUTES = 60_000;
 const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
@@ -57,13 +57,12 @@ testWith(hasRedis)(
     const [url = ""] = /http:\/\/[^"\s]+/.exec(line) ?? [];
     const worker = start(project, "npm", ["run", "worker"], { REDIS_URL });
     await worker.linesWith(/worker started/);
-    const env = { SIGNALS_SECRET: secretOf(project) };
-    const replay = await run(project, "npx", ["signalbox", "replay", "--url", url], env);
+    const replay = await run(project, "npm", ["run", "replay", "--", "--url", url]);
     expect(replay.stdout).toMatch(/^all \d+ answers as expected/m);
     const handled = Number(/onSignal: (\d+)$/m.exec(replay.stderr)?.[1]);
     expect(handled).toBeGreaterThan(38);
-    const alerts = await worker.linesWith(/"msg":"alert"/, handled);
-    const keys = alerts.map((alert) => (JSON.parse(alert) as { deliveryKey: string }).deliveryKey);
+    const lines = await worker.linesWith(/"team":/, handled);
+    const keys = lines.map((line) => (JSON.parse(line) as { deliveryKey: string }).deliveryKey);
     expect(new Set(keys).size).toBe(handled);
 
     for (const each of [receiver, worker]) {

@@ -42,8 +42,3 @@ export async function installFast(project: string): Promise<void> {
 function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 }
-
-/** The secret that `init` made up. */
-export function secretOf(project: string): string {
-  return /^SIGNALS_SECRET=(.+)$/m.exec(readFileSync(join(project, ".env"), "utf8"))?.[1] ?? "";
-}

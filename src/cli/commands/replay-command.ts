@@ -33,7 +33,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     )
     .argument("[dir]", "a folder of events (*.json), also with a deliveries.json (default: the package's fixtures)")
     .option("--url <url>", "the address of the receiver (with --dotenv the default is http://localhost:PORT)", httpUrl)
-    .option("--dotenv <file>", "a file with SIGNALS_SECRET and PORT; variables that are set win", notEmpty);
+    .option("--dotenv <file>", "a file with variables such as PORT; variables that are set win", notEmpty);
   addSecretOptions(command)
     .option("--only <pattern>", "only cases whose name contains this, or matches it with a *", notEmpty)
     .option("--skip <pattern>", "leave out such cases (repeatable)", collect)

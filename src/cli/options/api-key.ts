@@ -8,6 +8,7 @@ export interface ServiceOptions {
   baseUrl?: string;
   apiKey?: string;
   apiKeyFile?: string;
+  dotenv?: string;
 }
 
 export function addServiceOptions(command: Command): Command {
@@ -18,7 +19,8 @@ export function addServiceOptions(command: Command): Command {
       notEmpty,
     )
     .option("--api-key <key>", "the API key; other users see it in the process list", notEmpty)
-    .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty);
+    .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty)
+    .option("--dotenv <file>", "a file with such variables; variables that are set win", notEmpty);
 }
 
 export function readServiceAccess(options: ServiceOptions, { env }: Pick<Cli, "env">) {

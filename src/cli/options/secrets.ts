@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { secretLines } from "../../receiver/secret-file.js";
 import { isUsableSecret } from "../../signature/secret.js";
@@ -11,10 +12,17 @@ export interface SecretOptions {
   secretFile?: string;
 }
 
+/** The file in the current folder that `register` writes and that receivers made by `init` read. */
+export const DEFAULT_SECRET_FILE = "signals.secret";
+
 export function addSecretOptions(command: Command): Command {
   return command
     .option("--secret <secret>", "the signing secret; other users see it in the process list", collect)
-    .option("--secret-file <file>", "a file with a signing secret on each line; or set SIGNALS_SECRET", notEmpty);
+    .option(
+      "--secret-file <file>",
+      `a file with a signing secret on each line (default: SIGNALS_SECRET, otherwise ${DEFAULT_SECRET_FILE} in this folder)`,
+      notEmpty,
+    );
 }
 
 /**
@@ -25,13 +33,18 @@ export function readSecrets(options: SecretOptions, { env }: Pick<Cli, "env">): 
   const { secret, secretFile } = options;
   if (secret !== undefined && secretFile !== undefined) throw usageError("give --secret or --secret-file, not both");
   if (secret !== undefined) return usable(secret, "--secret");
-  if (secretFile !== undefined) {
-    const text = readBytes(secretFile, `the secret file ${secretFile}`).toString();
-    return usable(secretLines(text), `the file ${secretFile}`);
-  }
+  if (secretFile !== undefined) return secretsIn(secretFile);
   const fromEnv = env["SIGNALS_SECRET"];
   if (fromEnv !== undefined && fromEnv !== "") return usable([fromEnv], "SIGNALS_SECRET");
-  throw usageError("no signing secret: set SIGNALS_SECRET, or give --secret <secret> or --secret-file <file>");
+  if (existsSync(DEFAULT_SECRET_FILE)) return secretsIn(DEFAULT_SECRET_FILE);
+  throw usageError(
+    `no signing secret: this folder has no ${DEFAULT_SECRET_FILE}, so give --secret-file <file>, or set SIGNALS_SECRET`,
+  );
+}
+
+function secretsIn(file: string): [string, ...string[]] {
+  const text = readBytes(file, `the secret file ${file}`).toString();
+  return usable(secretLines(text), `the file ${file}`);
 }
 
 function usable(secrets: readonly string[], source: string): [string, ...string[]] {

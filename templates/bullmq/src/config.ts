@@ -1,39 +1,39 @@
 import { z } from "zod";
-import { address, readEnvironment, secret, wholeNumber } from "./read-environment.js";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** The variables that both processes read. */
-const SHARED = {
+/** The variables of both processes, with their defaults. */
+const VARIABLES = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
-  REDIS_URL: address("redis:", "rediss:").default("redis://127.0.0.1:6379"),
-};
-
-const RECEIVER = {
-  ...SHARED,
-  SIGNALS_SECRET: secret(),
-  SIGNALS_SECRET_NEXT: secret().optional(),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/./, "must begin with redis:// or rediss://")
+    .default("redis://127.0.0.1:6379"),
+  // Of the receiver alone:
   PORT: wholeNumber(0, 65_535).default(3000),
+  SECRET_FILE: z.string().default("signals.secret"),
   INBOX_PATH: z.string().default("signals.db"),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(10),
-};
-
-/** The worker does not read the signing secret. */
-const WORKER = {
-  ...SHARED,
+  // Of the worker alone:
   WORKER_CONCURRENCY: wholeNumber(1, 1000).default(8),
-  ALERTS_URL: address("https:", "http:").optional(),
-};
+});
 
-export type Config = ReturnType<typeof readConfig>;
-export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
+export type Config = z.infer<typeof VARIABLES>;
 
-/** @throws Error that names every variable that is wrong */
-export function readConfig(env: NodeJS.ProcessEnv) {
-  return readEnvironment(RECEIVER, env);
+/**
+ * Reads the environment. An empty variable counts as not set.
+ *
+ * @throws Error that names every wrong variable and what it must be
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const result = VARIABLES.safeParse(set);
+  if (result.success) return result.data;
+  const mistakes = result.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
+  throw new Error(`The environment has mistakes (see .env.example): ${mistakes.join("; ")}`);
 }
 
-/** @throws Error that names every variable that is wrong */
-export function readWorkerConfig(env: NodeJS.ProcessEnv) {
-  return readEnvironment(WORKER, env);
+function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.string().regex(/^\d+$/, message).transform(Number).pipe(z.number().min(min, message).max(max, message));
 }

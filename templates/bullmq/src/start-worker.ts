@@ -2,48 +2,37 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DelayedError, UnrecoverableError, Worker, type Job } from "bullmq";
 import { Redis } from "ioredis";
 import type { Logger } from "pino";
-import { PermanentFailure, RetryLater, type Signal } from "signalbox";
-import type { WorkerConfig } from "./config.js";
-import { handledKeysIn } from "./handled-keys.js";
-import type { HandlingContext } from "./handle-signal.js";
-import { QUEUE_NAME, type SignalJob } from "./signal-queue.js";
+import { PermanentFailure, RetryLater } from "signalbox";
+import type { Config } from "./config.js";
+import type { onSignal } from "./on-signal.js";
+import { QUEUE_NAME, type SignalJob } from "./queue.js";
 
-export interface RunningWorker {
-  worker: Worker<SignalJob, void>;
-  /** Waits for running jobs. Another worker repeats the jobs that do not finish. */
-  close(): Promise<void>;
-}
-
-/** The time limit of a job. */
-const JOB_TIMEOUT_MS = 30_000;
-/** The time limit of `close`. Without Redis, BullMQ would wait forever, because jobs cannot finish. */
-const CLOSE_TIMEOUT_MS = JOB_TIMEOUT_MS + 5000;
-const CLOSE_TIMEOUT_WITHOUT_REDIS_MS = 1000;
+/** How long the keys of handled signals are kept: as long as signalbox keeps the id of an event by default. */
+const KEY_SECONDS = 30 * 24 * 60 * 60;
+/** How long `close` waits for running jobs. Without Redis no job can end, and BullMQ would wait forever. */
+const CLOSE_MS = 30_000;
+const CLOSE_WITHOUT_REDIS_MS = 1000;
 
 /**
- * Takes jobs and skips signals that were handled before. After a crash between the effect and storing its key, the signal is
- * handled again, with the same `deliveryKey`.
+ * Takes jobs and skips signals that were handled before.
  *
  * @param queueName each test uses another name. @default "signals"
  */
-export async function startWorker(
-  config: Pick<WorkerConfig, "REDIS_URL" | "WORKER_CONCURRENCY">,
+export function startWorker(
+  { REDIS_URL: url, WORKER_CONCURRENCY: concurrency }: Pick<Config, "REDIS_URL" | "WORKER_CONCURRENCY">,
   logger: Logger,
-  handle: (signal: Signal, context: HandlingContext) => Promise<void>,
+  handle: typeof onSignal,
   queueName: string = QUEUE_NAME,
-): Promise<RunningWorker> {
-  const redis = new Redis(config.REDIS_URL, { maxRetriesPerRequest: null });
+) {
+  const redis = new Redis(url, { maxRetriesPerRequest: null });
   redis.on("error", (error: Error) => logger.warn({ err: error }, "Redis"));
-  const handled = handledKeysIn(redis, queueName);
 
   async function work(job: Job<SignalJob, void>, token?: string): Promise<void> {
     const { deliveryKey, signal } = job.data;
-    if (await handled.has(deliveryKey)) {
-      logger.info({ deliveryKey }, "handled before");
-      return;
-    }
+    const key = `${queueName}:handled:${deliveryKey}`;
+    if ((await redis.exists(key)) === 1) return logger.info({ deliveryKey }, "handled before");
     try {
-      await handle(signal, { deliveryKey, abortSignal: AbortSignal.timeout(JOB_TIMEOUT_MS) });
+      await handle(signal, { deliveryKey, logger: logger.child({ deliveryKey }) });
     } catch (error) {
       if (error instanceof PermanentFailure) throw new UnrecoverableError(error.message);
       if (!(error instanceof RetryLater)) throw error;
@@ -51,25 +40,23 @@ export async function startWorker(
       await job.moveToDelayed(Date.now() + error.delayMs, token);
       throw new DelayedError();
     }
-    await handled.add(deliveryKey);
+    // If your effects are in a database, store the key there, in the same transaction. Then a crash cannot repeat an effect.
+    await redis.set(key, new Date().toISOString(), "EX", KEY_SECONDS);
   }
 
-  const worker = new Worker<SignalJob, void>(queueName, work, {
-    connection: { url: config.REDIS_URL },
-    concurrency: config.WORKER_CONCURRENCY,
-  });
+  const worker = new Worker<SignalJob, void>(queueName, work, { connection: { url }, concurrency });
   worker.on("error", (error) => logger.warn({ err: error }, "Redis"));
   worker.on("failed", (job, error) => {
     logger.error({ deliveryKey: job?.data.deliveryKey, attempts: job?.attemptsMade, err: error }, "a job failed");
   });
   logger.info({ queue: queueName }, "worker started");
+
   return {
     worker,
-    async close() {
-      const timeoutMs = redis.status === "ready" ? CLOSE_TIMEOUT_MS : CLOSE_TIMEOUT_WITHOUT_REDIS_MS;
-      const late = new AbortController();
-      await Promise.race([worker.close(), sleep(timeoutMs, undefined, { signal: late.signal })]);
-      late.abort();
+    /** Waits for running jobs. Another worker repeats the jobs that do not end. */
+    async close(): Promise<void> {
+      const timeoutMs = redis.status === "ready" ? CLOSE_MS : CLOSE_WITHOUT_REDIS_MS;
+      await Promise.race([worker.close(), sleep(timeoutMs, undefined, { ref: false })]);
       redis.disconnect();
     },
   };

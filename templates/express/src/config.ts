@@ -1,22 +1,32 @@
 import { z } from "zod";
-import { address, readEnvironment, secret, wholeNumber } from "./read-environment.js";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** All variables of the receiver, with their defaults. */
-const SHAPE = {
-  SIGNALS_SECRET: secret(),
-  SIGNALS_SECRET_NEXT: secret().optional(),
+const VARIABLES = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
+  SECRET_FILE: z.string().default("signals.secret"),
   INBOX_PATH: z.string().default("signals.db"),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(10),
-  ALERTS_URL: address("https:", "http:").optional(),
-};
+});
 
-export type Config = ReturnType<typeof readConfig>;
+export type Config = z.infer<typeof VARIABLES>;
 
-/** @throws Error that names every variable that is wrong */
-export function readConfig(env: NodeJS.ProcessEnv) {
-  return readEnvironment(SHAPE, env);
+/**
+ * Reads the environment. An empty variable counts as not set.
+ *
+ * @throws Error that names every wrong variable and what it must be
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const result = VARIABLES.safeParse(set);
+  if (result.success) return result.data;
+  const mistakes = result.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
+  throw new Error(`The environment has mistakes (see .env.example): ${mistakes.join("; ")}`);
+}
+
+function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.string().regex(/^\d+$/, message).transform(Number).pipe(z.number().min(min, message).max(max, message));
 }

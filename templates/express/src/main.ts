@@ -1,9 +1,59 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { pino, type Logger } from "pino";
+import { createReceiver, secretFile } from "signalbox";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { createApp } from "./app.js";
 import { readConfig } from "./config.js";
-import { createOnSignal } from "./on-signal.js";
-import { runProcess } from "./run-process.js";
-import { startReceiver } from "./start-receiver.js";
+import { onSignal } from "./on-signal.js";
 
-await runProcess(readConfig, async (config, logger) => {
-  const { close } = await startReceiver(config, logger, createOnSignal(config.ALERTS_URL));
-  return close;
-});
+const logger = await createLogger();
+try {
+  await run();
+  process.exit(0);
+} catch (error) {
+  logger.fatal({ err: error }, explain(error));
+  process.exit(1);
+}
+
+/** Runs until SIGTERM or SIGINT (Ctrl-C). */
+async function run(): Promise<void> {
+  const stopped = new Promise<NodeJS.Signals>((resolve) => {
+    // `on` instead of `once`, because npm forwards Ctrl-C, so SIGINT arrives twice.
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, resolve);
+  });
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  const config = readConfig(process.env);
+  logger.level = config.LOG_LEVEL;
+
+  const secrets = secretFile(config.SECRET_FILE);
+  const receiver = createReceiver({ secrets, store: sqliteStore(config.INBOX_PATH), onSignal, logger });
+  receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
+  const server = createApp(receiver).listen(config.PORT);
+  await once(server, "listening");
+  await receiver.start();
+  const { port } = server.address() as AddressInfo;
+  logger.info(`listening on http://localhost:${port}/webhooks/signals`);
+
+  logger.info(`${await stopped}: closing`);
+  // First all open requests are answered. The connections that then become idle would keep the server open.
+  setInterval(() => server.closeIdleConnections(), 100);
+  await new Promise((resolve) => server.close(resolve));
+  // Then it waits for running calls of onSignal. Signals that are not done stay in the inbox.
+  await receiver.close({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000 });
+}
+
+/** Writes lines for a person on a terminal; JSON elsewhere, and in production. */
+async function createLogger(): Promise<Logger> {
+  const isForPerson = process.stdout.isTTY && process.env["NODE_ENV"] !== "production";
+  // Not installed with `npm install --omit=dev`.
+  const pretty = isForPerson ? await import("pino-pretty").catch(() => null) : null;
+  return pretty === null ? pino() : pino(pretty.default({ ignore: "pid,hostname", singleLine: true, sync: true }));
+}
+
+function explain(error: unknown): string {
+  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code !== "EADDRINUSE") return message;
+  return `port ${port} is in use: end the program that uses it, or set PORT to another port`;
+}

@@ -1,14 +1,31 @@
-import type { HandoffCallback, Signal } from "signalbox";
-import { handleSignal } from "./handle-signal.js";
+import { isKnownSignalType, type Handoff, type Signal, type SignalType } from "signalbox";
 
 /**
- * The receiver calls the returned function with each signal. If it resolves, the signal is done. If it rejects, the receiver
- * calls it again, up to 20 times, later each time. After a crash a signal can come twice.
+ * Does the work for a signal: replace it with the work of your system. When it resolves, the signal is done. When it rejects, it is
+ * called again, later each time; `PermanentFailure` and `RetryLater` of signalbox change that.
+ *
+ * After a crash a signal can come again, with the same `handoff.deliveryKey`. Store that key with the effect, or give it to the
+ * other system as its idempotency key.
  */
-export function createOnSignal(alertsUrl: string | undefined): HandoffCallback<Signal> {
-  return (signal, handoff) =>
-    handleSignal(signal, handoff, {
-      url: alertsUrl,
-      log: (alert) => handoff.logger.info({ alert }, "alert"),
-    });
+export async function onSignal(signal: Signal, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
+  const { signal_type: type, product, title } = signal.data;
+  handoff.logger.info({ type, product: product.slug, team: teamFor(type) }, title);
+}
+
+/** Chooses the team by the signal type. The compiler refuses a misspelt type. */
+export function teamFor(type: SignalType): "pricing" | "growth" | "everyone" {
+  // The service can send types that this release of signalbox does not know.
+  if (!isKnownSignalType(type)) return "everyone";
+  switch (type) {
+    case "price_increased":
+    case "price_decreased":
+    case "pricing_model_changed":
+      return "pricing";
+    case "traffic_breakout":
+    case "traffic_acceleration":
+    case "traffic_deceleration":
+      return "growth";
+    default:
+      return "everyone";
+  }
 }

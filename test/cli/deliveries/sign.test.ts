@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { verifySignature } from "../../../src/index.js";
 import { callCli } from "../call-cli.js";
-import { ndjson, SECRET, type CliRun } from "../run-cli.js";
-import { tempFile } from "../temp-files.js";
+import { ndjson, runCli, SECRET, type CliRun } from "../run-cli.js";
+import { tempFile, tempFiles } from "../temp-files.js";
 
 interface Vector {
   name: string;
@@ -78,10 +78,15 @@ test("the secret may come from a flag, the environment or a file without its lin
   expect((await sign(["--secret-file", tempFile(`${SECRET}\n`)])).stdout).toBe(fromFlag.stdout);
   expect((await sign(["--secret-file", tempFile(`${SECRET}\r\nsecond\r\n`)])).stdout).toBe(fromFlag.stdout);
   expect((await sign(["--secret", SECRET], { SIGNALS_SECRET: "other" })).stdout).toBe(fromFlag.stdout);
+
+  const cwd = tempFiles({ "signals.secret": `${SECRET}\n` });
+  const inFolder = (env = {}): Promise<CliRun> => runCli(["sign", file, "--timestamp", "1"], { cwd, env });
+  expect((await inFolder()).stdout).toBe(fromFlag.stdout);
+  expect((await inFolder({ SIGNALS_SECRET: "other" })).stdout).not.toBe(fromFlag.stdout);
 });
 
 test.each([
-  ["none", [], {}, 2, "set SIGNALS_SECRET, or give --secret <secret> or --secret-file <file>"],
+  ["none", [], {}, 2, "no signals.secret, so give --secret-file <file>, or set SIGNALS_SECRET"],
   ["two flags", ["--secret", "a", "--secret-file", "b"], {}, 2, "not both"],
   ["an empty one", ["--secret", ""], {}, 2, "It is empty"],
   ["a blank one", [], { SIGNALS_SECRET: "  " }, 2, "SIGNALS_SECRET contains no secret"],

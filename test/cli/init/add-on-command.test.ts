@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import type { AddOnPlan } from "../../../src/cli/commands/init/add-on/describe-add-on.js";
 import { callCli } from "../call-cli.js";
+import { runCli } from "../run-cli.js";
 import { tempFiles } from "../temp-files.js";
 
 const MANIFEST = JSON.stringify({ type: "module", dependencies: { express: "^5.0.0" } });
@@ -31,9 +32,11 @@ test("it writes new files, and prints the lines to add with file and line", asyn
     'src/app.js, below line 1 (import express from "express";):\n     import { signals } from',
     'src/app.js, above line 4 (app.use(express.json());):\n     app.use("/webhooks/signals", signals.router);',
     "src/app.js, above line 5 (app.listen(3000);):\n     signals.start()",
-    "SIGNALS_SECRET=",
+    "SIGNALS_SECRET_FILE=signals.secret",
     "node --test src/signals/router.test.js",
     "pnpm exec signalbox send",
+    "pnpm exec signalbox register",
+    "*.secret to .gitignore",
   ];
   let from = 0;
   for (const words of said) {
@@ -55,7 +58,7 @@ test("--json is one document: what was written, and the lines to add", async () 
     files: PATHS.map((path) => path.replace("signals", "hooks")),
     replaced: [],
     app: { language: "javascript", modules: "esm", testRunner: "node", packageManager: "yarn" },
-    environment: [{ name: "SIGNALS_SECRET" }, { name: "SIGNALS_DB" }],
+    environment: [{ name: "SIGNALS_DB" }, { name: "SIGNALS_SECRET_FILE" }],
   });
   expect(document.edits).toContainEqual({
     purpose: "mount",
@@ -66,6 +69,13 @@ test("--json is one document: what was written, and the lines to add", async () 
     lines: ['app.use("/webhooks/signals", signals.router);'],
   });
   expect(document.commands.install).toEqual([expect.stringMatching(/^yarn add /)]);
+});
+
+test("without DIR it takes the current folder, and asks nothing", async () => {
+  const folder = app();
+  const run = await runCli(["init", "--template", "add-on", "--json"], { cwd: folder });
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(JSON.parse(run.stdout)).toMatchObject({ directory: realpathSync(folder) });
 });
 
 test("what stands in a user's file steers no terminal; tabs stay", async () => {

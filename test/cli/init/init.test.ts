@@ -13,11 +13,7 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  approveBuilds,
-  imageNodeFor,
-  type ApprovableManifest,
-} from "../../../src/cli/commands/init/package-manager.js";
+import { approveBuilds, nodesFor, type ApprovableManifest } from "../../../src/cli/commands/init/package-manager.js";
 import { installedFrom } from "../../../src/cli/commands/init/signalbox-spec.js";
 import { loadDriver } from "../../../src/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../../package/installed.js";
@@ -39,7 +35,6 @@ interface Made {
   needs: { what: string; command: string } | null;
   nextSteps: string[];
   alongside: string[];
-  inSecondTerminal: string;
 }
 
 /** The files alone, so that nothing has to be installed. */
@@ -73,12 +68,18 @@ test("--json is one document that lists what was written, and stdout has nothing
     replaced: [],
     git: false,
     installed: false,
-    nextSteps: [expect.stringMatching(/^cd .*my-receiver$/), "npm install", "npm test", "npm start"],
-    inSecondTerminal: "npm run replay",
+    nextSteps: [expect.stringMatching(/^cd .*my-receiver$/), "npm install", "npm run dev"],
   });
   expect(made.files).toEqual(filesIn(directory));
   expect(made.files).toEqual(
-    expect.arrayContaining([".gitignore", ".env", "Dockerfile", "compose.yaml", "src/main.ts"]),
+    expect.arrayContaining([
+      ".gitignore",
+      ".env",
+      ".github/workflows/ci.yml",
+      "Dockerfile",
+      "compose.yaml",
+      "src/main.ts",
+    ]),
   );
   expect(made.files.filter((path) => path.includes("_gitignore"))).toEqual([]);
   expect(existsSync(join(directory, ".git"))).toBe(false);
@@ -89,18 +90,15 @@ test("--json is one document that lists what was written, and stdout has nothing
   });
 });
 
-test("each receiver gets a secret of its own, in a file that git does not take", async () => {
+test("each receiver gets a secret of its own, in a file that git and Docker do not take", async () => {
   const folder = tempFiles();
-  const secrets = [];
-  for (const name of ["one", "two"]) {
-    await make([join(folder, name)]);
-    const [, secret = ""] = /^SIGNALS_SECRET=(\S{20,})$/m.exec(readFileSync(join(folder, name, ".env"), "utf8")) ?? [];
-    secrets.push(secret);
-    expect(readFileSync(join(folder, name, ".gitignore"), "utf8")).toMatch(/^\.env$/m);
-    expect(readFileSync(join(folder, name, ".env.example"), "utf8")).toMatch(/^SIGNALS_SECRET=$/m);
-  }
-  expect(secrets[0]).not.toBe("");
-  expect(secrets[0]).not.toBe(secrets[1]);
+  const read = (...path: string[]): string => readFileSync(join(folder, ...path), "utf8");
+  for (const name of ["one", "two"]) await make([join(folder, name)]);
+  expect(read("one", "signals.secret")).toMatch(/^whsec_local_\w{20,}\n$/);
+  expect(read("one", "signals.secret")).not.toBe(read("two", "signals.secret"));
+  for (const file of [".gitignore", ".dockerignore"]) expect(read("one", file)).toMatch(/^\*\.secret\*?$/m);
+  expect(read("one", ".gitignore")).toMatch(/^\.env$/m);
+  expect(read("one", ".env")).toBe(read("one", ".env.example"));
 });
 
 test("the template bullmq is that of express with its own files laid over it", async () => {
@@ -114,15 +112,15 @@ test("the template bullmq is that of express with its own files laid over it", a
     allowScripts: { "better-sqlite3": true, "msgpackr-extract": false },
   });
   const read = (...path: string[]): string => readFileSync(join(folder, ...path), "utf8");
-  expect(read("b", "src/app.ts")).toBe(read("a", "src/app.ts"));
-  expect(read("b", "src/on-signal.ts")).not.toBe(read("a", "src/on-signal.ts"));
+  expect(read("b", "src/on-signal.ts")).toBe(read("a", "src/on-signal.ts"));
+  expect(read("b", "src/main.ts")).not.toBe(read("a", "src/main.ts"));
 });
 
 test("nothing of a template is left unfilled", async () => {
   const folder = tempFiles();
   for (const template of ["express", "bullmq"]) {
     const { directory, files } = await make([join(folder, template), "--template", template]);
-    const holding = files.filter((path) => /\{\{|signal-receiver/.test(readFileSync(join(directory, path), "utf8")));
+    const holding = files.filter((path) => /\{\{\w|signal-receiver/.test(readFileSync(join(directory, path), "utf8")));
     expect(holding).toEqual([]);
   }
 });
@@ -131,17 +129,19 @@ test("nothing of a template is left unfilled", async () => {
 const serviceIn = (compose: string, name: string): string =>
   new RegExp(`^  ${name}:\\n((?:    .*\\n|\\n)+)`, "m").exec(compose)?.[1] ?? "";
 
-test("in containers each process gets the variables that it reads, and the worker no signing secret", async () => {
+test("in containers the worker gets the variables that it reads, and no signing secret", async () => {
   const { directory } = await make([join(tempFiles(), "a"), "--template", "bullmq"]);
   const read = (path: string): string => readFileSync(join(directory, path), "utf8");
-  const [, shared = "", worker = ""] =
-    /SHARED = \{\n([^]*?)\n\};[^]*WORKER = \{\n([^]*?)\n\};/.exec(read("src/config.ts")) ?? [];
-  const names = [...`${shared}\n${worker}`.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name);
-  expect(names.length).toBeGreaterThan(3);
+  const [, both = "", own = ""] =
+    /VARIABLES = [^\n]*\n([^]*?)\/\/ Of the receiver[^]*\/\/ Of the worker[^\n]*\n([^]*?)\n\}\);/.exec(
+      read("src/config.ts"),
+    ) ?? [];
+  const names = [...`${both}\n${own}`.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name);
+  expect(names).toHaveLength(3);
   const service = serviceIn(read("compose.yaml"), "worker");
   const passed = [...service.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name);
   expect(new Set(passed)).toEqual(new Set(names));
-  expect(service).not.toMatch(/env_file|SECRET/);
+  expect(service).not.toMatch(/env_file|SECRET|volumes/);
   expect(serviceIn(read("compose.yaml"), "receiver")).toContain("env_file: .env");
 });
 
@@ -192,7 +192,7 @@ test("bullmq: what it needs, and the worker, are among the steps", async () => {
     what: expect.stringContaining("Redis"),
     command: expect.stringMatching(/^docker /),
   });
-  expect(made.alongside).toEqual(["pnpm run worker"]);
+  expect(made.alongside).toEqual(["pnpm run dev:worker"]);
   const express = await make([join(folder, "c")]);
   expect(express).toMatchObject({ needs: null, alongside: [] });
 });
@@ -220,16 +220,18 @@ test("a folder with only a repository counts as empty", async () => {
   expect((await make([tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" })])).files).toContain("package.json");
 });
 
-test("--force replaces files of the same name, says which, and touches no other and no .env", async () => {
-  const mine = { "README.md": "mine", "notes.txt": "mine", ".env": "SIGNALS_SECRET=mine\n" };
+test("--force replaces files of the same name, says which, and touches no other and no secret", async () => {
+  const mine = { "README.md": "mine", "notes.txt": "mine", ".env": "KEY=mine\n", "signals.secret": "whsec_mine\n" };
   const folder = tempFiles(mine);
   const { files, replaced, notes } = await make([folder, "--force"]);
   expect(replaced).toEqual(["README.md"]);
   expect(files).not.toContain(".env");
-  expect(notes).toContainEqual(expect.stringContaining("kept your .env"));
+  expect(notes).toEqual(expect.arrayContaining(["kept your .env", "kept your signals.secret"]));
   expect(readFileSync(join(folder, "README.md"), "utf8")).not.toBe("mine");
   expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("mine");
-  expect(readFileSync(join(folder, ".env"), "utf8")).toBe(mine[".env"]);
+  for (const name of [".env", "signals.secret"] as const) {
+    expect(readFileSync(join(folder, name), "utf8")).toBe(mine[name]);
+  }
 });
 
 test("when a file cannot be written, all is as it was", async () => {
@@ -245,7 +247,7 @@ test("when a file cannot be written, all is as it was", async () => {
 
 test.skipIf(process.platform === "win32")("no other user of the machine may read the new secret", async () => {
   const { directory } = await make([join(tempFiles(), "a")]);
-  expect(statSync(join(directory, ".env")).mode & 0o077).toBe(0);
+  for (const name of [".env", "signals.secret"]) expect(statSync(join(directory, name)).mode & 0o077).toBe(0);
 });
 
 test("--force writes through no link: not into a file elsewhere, and not into a folder elsewhere", async () => {
@@ -305,8 +307,8 @@ test.each(AGENTS)("the package manager is the calling one: %s", async (agent, na
 
 test.each(["pnpm", "yarn", "bun"])("for %s every command is its own", async (name) => {
   const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
-  expect(nextSteps).toContain(`${name} run test`);
-  for (const path of files.filter((each) => /README\.md$|Dockerfile$/.test(each))) {
+  expect(nextSteps).toContain(`${name} run dev`);
+  for (const path of files.filter((each) => /README\.md$|Dockerfile$|ci\.yml$/.test(each))) {
     const text = readFileSync(join(directory, path), "utf8");
     expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
   }
@@ -336,19 +338,22 @@ test("each package manager is told which packages may be built, and on Node 20 t
   expect(approved("pnpm", 22).files[0]?.content).not.toContain("overrides");
 });
 
-test("the image has a Node that runs the driver in the lock file, whichever Node wrote that", async () => {
+test("CI and the image have versions of Node that run the driver in the lock file, whichever Node wrote that", async () => {
   for (const [nodeMajor, locked] of [
     [20, "12.11.1"],
     [22, "13.2.0"],
     [24, "13.2.0"],
   ] as const) {
-    const image = { driver: locked, node: `${imageNodeFor(nodeMajor)}.0.0` };
-    expect(loadDriver(image), JSON.stringify(image)).toBeTypeOf("function");
+    for (const node of nodesFor(nodeMajor)) {
+      expect(loadDriver({ driver: locked, node: `${node}.0.0` }), `${locked} on ${node}`).toBeTypeOf("function");
+    }
   }
   const { directory } = await make([join(tempFiles(), "a")]);
-  const images = readFileSync(join(directory, "Dockerfile"), "utf8").match(/(?<=^FROM ).+?(?= |$)/gm);
-  const major = imageNodeFor(Number.parseInt(process.versions.node));
-  expect(images).toEqual([`node:${major}-bookworm`, `node:${major}-bookworm-slim`]);
+  const read = (path: string): string => readFileSync(join(directory, path), "utf8");
+  const [older, newer] = nodesFor(Number.parseInt(process.versions.node));
+  const images = read("Dockerfile").match(/(?<=^FROM ).+?(?= |$)/gm);
+  expect(images).toEqual([`node:${newer}-bookworm`, `node:${newer}-bookworm-slim`]);
+  expect(read(".github/workflows/ci.yml")).toContain(`node: ["${older}", "${newer}"]`);
 });
 
 test("the next steps can be typed, whatever the path is", async () => {
@@ -386,13 +391,18 @@ function stubs(programs: Readonly<Record<string, string>>): { env: Record<string
 
 const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo chatter';
 
-test("it installs with the package manager and makes a repository, and their words are not on stdout", async () => {
+test("it installs with the package manager and makes a repository with a commit, and their words are not on stdout", async () => {
   const folder = tempFiles();
   const { env, said } = stubs({ pnpm: NOTE, git: `${NOTE}; case $1 in rev-parse) exit 128;; esac` });
   const args = ["init", join(folder, "x"), "--package-manager", "pnpm", "--json"];
   const run = await runCli(args, { env });
   expect(run.exitCode).toBe(0);
-  expect(said()).toBe("git rev-parse --is-inside-work-tree in x\ngit init --quiet in x\npnpm install in x\n");
+  // The commit is the last, so that it has the lock file.
+  expect(
+    said()
+      .split("\n")
+      .map((line) => line.split(" ").slice(0, 2).join(" ")),
+  ).toEqual(["git rev-parse", "git init", "pnpm install", "git add", "git -c", ""]);
   const made = JSON.parse(run.stdout) as Made;
   expect(made).toMatchObject({ git: true, installed: true });
   expect(run.stderr).not.toContain("made a git repository");
@@ -400,6 +410,29 @@ test("it installs with the package manager and makes a repository, and their wor
   expect(shown.stderr).toContain("made a git repository\n");
   expect(made.nextSteps).not.toContain("pnpm install");
   expect(run.stderr).toContain("chatter");
+});
+
+test("the first commit holds what was written but for the secrets, also where git knows no name of the user", async () => {
+  const folder = tempFiles({ "mine/notes.txt": "mine" });
+  // No settings of this machine. `user.useConfigOnly` refuses a name that git would make up.
+  writeFileSync(join(folder, ".gitconfig"), "[user]\nuseConfigOnly = true\n[commit]\ngpgsign = true\n");
+  const env = { HOME: folder, GIT_CONFIG_NOSYSTEM: "1", XDG_CONFIG_HOME: folder };
+  const git = (...args: string[]): string =>
+    execFileSync("git", args, {
+      cwd: join(folder, "mine"),
+      encoding: "utf8",
+      env: { ...process.env, ...env },
+      stdio: "pipe",
+    });
+  const made = await runCli(["init", "mine", "--force", "--no-install"], { cwd: folder, env });
+  expect(made.exitCode).toBe(0);
+  expect(git("log", "--format=%s")).toBe("Receiver made with signalbox init\n");
+  // A file that was there before is the user's to commit.
+  expect(git("status", "--porcelain")).toBe("?? notes.txt\n");
+  expect(git("log", "--patch")).not.toContain("whsec_local_");
+  expect(git("ls-files")).not.toMatch(/^(\.env|signals\.secret)$/m);
+  // The name was given for this commit alone.
+  expect(() => git("commit", "--allow-empty", "--no-gpg-sign", "--message", "x")).toThrow(/who you are|identity/);
 });
 
 test("inside of a repository no other is made", async () => {

@@ -28,7 +28,9 @@ const SUGGESTION = "my-receiver";
 export async function choose(given: Given, cli: Cli): Promise<Choices> {
   const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
   const asker = hasUser ? await createAsker(cli) : null;
-  const folder = given.folder ?? (await asker?.folder());
+  // An add-on is written into the folder of an app, in which the user usually is.
+  const isAddOn = TEMPLATES.some(({ kind, name }) => kind === "add-on" && name === given.template);
+  const folder = given.folder ?? (isAddOn ? "." : await asker?.folder());
   if (folder === undefined || folder.trim() === "") {
     throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
   }

@@ -7,11 +7,11 @@ import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
-import { callingPackageManager, withCommandsOf, type PackageManager } from "./package-manager.js";
+import { callingPackageManager, LOCK_FILES, withCommandsOf, type PackageManager } from "./package-manager.js";
 import { planProject } from "./plan-project.js";
 import { signalboxSpec } from "./signalbox-spec.js";
 import type { ProjectTemplate } from "./templates.js";
-import { writeFiles } from "./write-files.js";
+import { writeFiles, type PlannedFile } from "./write-files.js";
 
 export interface ProjectOptions {
   /** False with `--no-install`. */
@@ -23,7 +23,7 @@ export interface ProjectOptions {
   json?: true;
 }
 
-/** Writes a project, makes a git repository, installs the dependencies and prints the next steps. */
+/** Writes a project, installs the dependencies, makes a git repository with a first commit, and prints the next steps. */
 export async function makeProject(
   { template, directory, replace }: Choices & { template: ProjectTemplate },
   options: ProjectOptions,
@@ -33,9 +33,12 @@ export async function makeProject(
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const signalbox = signalboxSpec(options.signalbox, directory);
   const project = planProject(template, { directory, packageManager, signalbox });
-  // An existing .env is kept, because it may hold the only copy of a secret. So is a link, even if its target does not exist.
-  const keepsEnv = lstatSync(join(directory, ".env"), { throwIfNoEntry: false }) !== undefined;
-  const files = project.files.filter(({ path }) => path !== ".env" || !keepsEnv);
+  // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a link, even if its target does
+  // not exist.
+  const isKept = ({ path, isPrivate }: PlannedFile): boolean =>
+    isPrivate === true && lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined;
+  const kept = project.files.filter(isKept);
+  const files = project.files.filter((file) => !kept.includes(file));
   const replaced = writeFiles(directory, files, { replace });
   const { dim, red } = terminal.notePaint;
   if (!options.json) {
@@ -48,8 +51,9 @@ export async function makeProject(
   const hasRepository = options.git && !isInWorkspace && (await makeRepository(directory, options.json, cli));
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
+  if (hasRepository) await commit(files, { directory, packageManager }, cli);
   const steps = nextSteps({ template, directory, packageManager, isInstalled });
-  const notes = notesOn(signalbox, keepsEnv, isInWorkspace);
+  const notes = notesOn(signalbox, kept, isInWorkspace);
   if (options.json) {
     const paths = files.map(({ path }) => path);
     const what = { template: template.name, directory, name: project.name, packageManager, signalbox };
@@ -84,26 +88,18 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
     /** Commands to type one after the other. */
     commands: [
       ...(cd === null ? [] : [cd]),
-      ...(isInstalled ? [] : [translated("npm install")]),
-      translated("npm test"),
-      // With npm the script `prestart` builds the project. Yarn 2 and later do not run it, so the user has to build.
-      ...(packageManager === "yarn" ? [translated("npm run build")] : []),
-      translated("npm start"),
+      translated(isInstalled ? "npm test" : "npm install"),
+      translated("npm run dev"),
     ],
     /** A service that has to run first, and a command that starts it. */
     needs: template.needs ?? null,
     /** Commands that run at the same time as the receiver, in the same folder, each in its own terminal. */
     alongside: (template.alongside ?? []).map(translated),
-    /** A command to run while the receiver runs. */
-    inSecondTerminal: translated("npm run replay"),
   };
 }
 
 /** Prints the commands to type, and in which terminal. */
-function printSteps(
-  { commands, needs, alongside, inSecondTerminal }: ReturnType<typeof nextSteps>,
-  terminal: Terminal,
-): void {
+function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>, terminal: Terminal): void {
   const print = (title: string, lines: readonly string[]): void => {
     terminal.print(terminal.paint.bold(title));
     for (const line of lines) terminal.print(`  ${printable(line)}`);
@@ -111,13 +107,11 @@ function printSteps(
   if (needs !== null) print(`Start ${needs.what} first, for example with:`, [needs.command]);
   print("Next:", commands);
   for (const command of alongside) print("At the same time, in the same folder, in another terminal:", [command]);
-  print("While the receiver runs, in the same folder, in another terminal:", [inSecondTerminal]);
 }
 
 /** What the user has to know about this project, and cannot see in the list of written files. */
-function notesOn(signalbox: string, keepsEnv: boolean, isInWorkspace: boolean): string[] {
-  const notes: string[] = [];
-  if (keepsEnv) notes.push("kept your .env; .env.example lists the variables that the receiver reads");
+function notesOn(signalbox: string, kept: readonly PlannedFile[], isInWorkspace: boolean): string[] {
+  const notes = kept.map(({ path }) => `kept your ${path}`);
   if (isInWorkspace) {
     notes.push(
       "the project is inside a workspace: allow its install scripts in the root's package.json, and build its image with " +
@@ -126,7 +120,7 @@ function notesOn(signalbox: string, keepsEnv: boolean, isInWorkspace: boolean): 
   }
   if (signalbox.startsWith("file:")) {
     const path = printable(signalbox.slice("file:".length));
-    notes.push(`package.json takes signalbox from ${path}, which a Docker build cannot read: set a version for Docker`);
+    notes.push(`package.json takes signalbox from ${path}, which Docker and CI cannot read: set a version for them`);
   }
   return notes;
 }
@@ -152,6 +146,27 @@ async function makeRepository(directory: string, json: true | undefined, cli: Cl
   if (made === "failed" && !signal.aborted) terminal.note("no git repository was made: `git init` failed");
   if (made === "ok" && json === undefined) terminal.note(terminal.notePaint.dim("made a git repository"));
   return made === "ok";
+}
+
+/** Makes the first commit, of the new files and the lock file. Git ignores those that hold secrets. */
+async function commit(
+  files: readonly PlannedFile[],
+  { directory: cwd, packageManager }: Pick<NewProject, "directory" | "packageManager">,
+  { env, terminal, signal }: Cli,
+): Promise<void> {
+  const how = { cwd, env, signal, isShown: false };
+  const paths = files.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path);
+  const locks = LOCK_FILES[packageManager].filter((path) => existsSync(join(cwd, path)));
+  await runTool("git", ["add", "--", ...paths, ...locks], how);
+  const message = "Receiver made with signalbox init";
+  // A signature could ask for a passphrase.
+  const args = ["-c", "commit.gpgsign=false", "commit", "--quiet", "--message", message];
+  const byUser = await runTool("git", args, how);
+  // Fails if git knows no name and address of the user. Then this commit, and no other, gets these.
+  const nobody = ["-c", "user.name=signalbox init", "-c", "user.email=signalbox@localhost"];
+  if (byUser !== "ok" && (await runTool("git", [...nobody, ...args], how)) !== "ok" && !signal.aborted) {
+    terminal.note("no commit was made: `git commit` failed");
+  }
 }
 
 async function install(packageManager: PackageManager, directory: string, cli: Cli): Promise<ToolOutcome> {

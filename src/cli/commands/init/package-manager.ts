@@ -4,6 +4,13 @@ export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
 
 export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
 
+export const LOCK_FILES: Readonly<Record<PackageManager, readonly string[]>> = {
+  npm: ["package-lock.json"],
+  pnpm: ["pnpm-lock.yaml"],
+  yarn: ["yarn.lock"],
+  bun: ["bun.lock", "bun.lockb"],
+};
+
 /** The package manager that runs this process, read from its user agent (`pnpm/10.4.0 npm/? node/v22.1.0 linux x64`). */
 export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
   const [name] = (env["npm_config_user_agent"] ?? "").split("/");
@@ -19,10 +26,10 @@ export const EXEC: Readonly<Record<PackageManager, string>> = {
 };
 
 /**
- * Texts of the Dockerfile for npm, and their replacements. Yarn 1 and Yarn 2 have no common command that removes the packages
+ * Texts for npm in the Dockerfile and in the CI workflow, and their replacements. Yarn 1 and Yarn 2 have no common command that removes the packages
  * needed only for development, so for Yarn that step is left out.
  */
-const IN_DOCKER: Readonly<Record<PackageManager, readonly (readonly [npm: string, own: string])[]>> = {
+const FOR_MACHINES: Readonly<Record<PackageManager, readonly (readonly [npm: string, own: string])[]>> = {
   npm: [],
   pnpm: [
     ["package.json package-lock.json", "package.json pnpm-lock.yaml pnpm-workspace.yaml"],
@@ -44,9 +51,9 @@ const IN_DOCKER: Readonly<Record<PackageManager, readonly (readonly [npm: string
 /** Replaces the commands of npm in a text with the commands of another package manager. */
 export function withCommandsOf(packageManager: PackageManager, text: string): string {
   if (packageManager === "npm") return text;
-  const inDocker = IN_DOCKER[packageManager].reduce((result, [npm, own]) => result.replaceAll(npm, own), text);
+  const forMachines = FOR_MACHINES[packageManager].reduce((result, [npm, own]) => result.replaceAll(npm, own), text);
   return (
-    inDocker
+    forMachines
       .replaceAll("npx signalbox", `${EXEC[packageManager]} signalbox`)
       // With `run`, because `bun test` would start Bun's own test runner instead of the script `test`.
       .replaceAll(/\bnpm (test|start)\b/g, `${packageManager} run $1`)
@@ -67,10 +74,11 @@ const MIN_NODE_FOR_13 = 22;
 const FOR_OLDER_NODE = { "better-sqlite3": "^12.11.1" };
 
 /**
- * The major version of Node in the Docker image. It must support the better-sqlite3 version that the package manager locks under
- * the Node that runs `init`.
+ * The versions of Node that support the better-sqlite3 version that the package manager locks under the Node that runs `init`. CI
+ * tests with both, and the Docker image has the newer one.
  */
-export const imageNodeFor = (nodeMajor: number): number => (nodeMajor < MIN_NODE_FOR_13 ? 22 : 24);
+export const nodesFor = (nodeMajor: number): readonly [older: number, newer: number] =>
+  nodeMajor < MIN_NODE_FOR_13 ? [20, 22] : [22, 24];
 
 /**
  * Translates `allowScripts` into the settings of the package manager. npm installs a better-sqlite3 version that supports the

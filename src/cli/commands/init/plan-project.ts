@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   approveBuilds,
-  imageNodeFor,
+  nodesFor,
   withCommandsOf,
   type ApprovableManifest,
   type PackageManager,
@@ -14,6 +14,10 @@ import type { PlannedFile } from "./write-files.js";
 
 /** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
 const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
+
+const SECRET_FILE = "signals.secret";
+/** Files that hold secrets. Git ignores them. */
+const PRIVATE_FILES: ReadonlySet<string> = new Set([".env", SECRET_FILE]);
 
 export interface Project {
   name: string;
@@ -31,7 +35,7 @@ interface ProjectChoices {
 type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 
 /** Files with commands of npm, which are replaced with the commands of the chosen package manager. */
-const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example)$/;
+const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example|ci\.yml)$/;
 
 /** All files of a new project, sorted by path. */
 export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices): Project {
@@ -42,8 +46,8 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
     for (const path of filesOf(join(FOLDER, layer))) {
       const content = readFileSync(join(FOLDER, layer, path), "utf8");
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
-      // In `templates/`, .gitignore and .oxlintrc.json have names that begin with _. Otherwise the first would affect how npm
-      // packs signalbox, and the second how signalbox is linted.
+      // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _. Otherwise the first would affect
+      // how npm packs signalbox, and the second how signalbox is linted.
       else contents.set(path.replace(/^_/, "."), content);
     }
   }
@@ -53,12 +57,18 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   const nodeMajor = Number.parseInt(process.versions.node, 10);
   const builds = approveBuilds(packageManager, manifest, nodeMajor);
   contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-  contents.set(".env", withSecret(contents.get(".env.example") ?? ""));
+  contents.set(".env", contents.get(".env.example") ?? "");
+  // A made-up secret, so that `replay` and `send` work before the receiver is registered.
+  contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
   for (const { path, content } of builds) contents.set(path, content);
+  const [olderNode, imageNode] = nodesFor(nodeMajor);
   const files = [...contents].map(([path, content]) => {
     const text = WITH_COMMANDS.test(path) ? withCommandsOf(packageManager, content) : content;
-    const filled = text.replaceAll("{{name}}", name).replaceAll("{{imageNode}}", String(imageNodeFor(nodeMajor)));
-    return { path, content: filled, ...(path === ".env" && { isPrivate: true as const }) };
+    const filled = text
+      .replaceAll("{{name}}", name)
+      .replaceAll("{{olderNode}}", String(olderNode))
+      .replaceAll("{{imageNode}}", String(imageNode));
+    return { path, content: filled, ...(PRIVATE_FILES.has(path) && { isPrivate: true as const }) };
   });
   return { name, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
@@ -94,11 +104,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** The content of `.env`: the example with a new random secret, so that the receiver can start. Git ignores `.env`. */
-function withSecret(example: string): string {
-  return example.replace(/^SIGNALS_SECRET=.*$/m, () => `SIGNALS_SECRET=whsec_local_${randomBytes(24).toString("hex")}`);
 }
 
 /**

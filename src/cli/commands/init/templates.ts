@@ -40,7 +40,7 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
       what: "Redis on 127.0.0.1:6379, or at another REDIS_URL",
       command: "docker run --detach --publish 127.0.0.1:6379:6379 redis:8 redis-server --maxmemory-policy noeviction",
     },
-    alongside: ["npm run worker"],
+    alongside: ["npm run dev:worker"],
   },
   {
     kind: "add-on",

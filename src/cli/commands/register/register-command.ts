@@ -4,12 +4,12 @@ import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { addServiceOptions } from "../../options/api-key.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
+import { DEFAULT_SECRET_FILE } from "../../options/secrets.js";
 import type { RegisterOptions } from "./register-webhooks.js";
 import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
 
 // Not imported from src/api, because that import would load the schemas of all answers and make the start slower.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
-const DEFAULT_SECRET_FILE = "signals.secret";
 const EXIT_CODES =
   "Exit codes: 0 registered, secrets stored, and the receiver answers verifications; 1 registered, but the receiver does\n" +
   "not; 2 wrong usage, or the service answered 400; 3 another answer (401, 403, 404, 409, 429, 500, 503), no answer, or\n" +

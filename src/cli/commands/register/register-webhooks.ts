@@ -11,6 +11,7 @@ import { CliError, EXIT, environmentError, toUsageError, type ExitCode } from ".
 import { echoed, printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
+import { readDotenv } from "../../options/read-input.js";
 import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "./signal-type-list.js";
 import { waitUntilActive } from "./wait-until-active.js";
@@ -27,7 +28,10 @@ export interface RegisterOptions extends ServiceOptions {
 }
 
 /** Registers once for each list of signal types, and stores each secret as soon as it is received. */
-export async function registerWebhooks(options: RegisterOptions, { cli }: CommandContext): Promise<ExitCode> {
+export async function registerWebhooks(options: RegisterOptions, context: CommandContext): Promise<ExitCode> {
+  const { dotenv } = options;
+  const { env } = context.cli;
+  const cli = { ...context.cli, env: dotenv === undefined ? env : readDotenv(dotenv, env) };
   const { terminal, signal } = cli;
   const lists = readSignalTypes(options);
   const { baseUrl, apiKey } = readServiceAccess(options, cli);
@@ -81,13 +85,14 @@ async function reportStatus(
   const failure = typeof outcome === "object" ? outcome : null;
   if (options.json) {
     const { found = null, fix = null } = failure ?? {};
-    printJson({ registrations: done.map(({ id }) => id), status: failure === null ? outcome : "failed", found, fix });
+    const status = failure === null ? outcome : "failed";
+    printJson({ summary: { ok: failure === null, registrations: done.map(({ id }) => id), status, found, fix } });
   } else if (failure !== null) {
     const check = ["signalbox", "doctor", "--url", options.url, "--secret-file", options.secretFile];
     print(`${paint.red("not active")}: ${failure.found}`);
     print(`  ${failure.fix}`);
     print("  The registration stays. When the receiver is ready, this says whether it would be verified:");
-    print(`  npx ${typed(check)}`);
+    print(`  $ npx ${typed(check)}`);
   } else if (outcome === "active") {
     print(
       paint.green(done.length === 1 ? "the registration is active" : `all ${done.length} registrations are active`),
@@ -182,11 +187,12 @@ function explainFailure(error: unknown): unknown {
 
 /** The command that registers the remaining signal types. */
 function restOf(types: readonly string[], options: RegisterOptions): string {
-  const { url, locale, secretFile, baseUrl, apiKeyFile } = options;
+  const { url, locale, secretFile, baseUrl, apiKeyFile, dotenv } = options;
   const words = ["signalbox", "register", "--url", url, "--types", types.join(","), "--secret-file", secretFile];
   if (locale !== "en") words.push("--locale", locale);
   if (baseUrl !== undefined) words.push("--base-url", baseUrl);
   if (apiKeyFile !== undefined) words.push("--api-key-file", apiKeyFile);
+  if (dotenv !== undefined) words.push("--dotenv", dotenv);
   return typed(words);
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { usageError } from "../../../options/exit.js";
-import { PACKAGE_MANAGERS, type PackageManager } from "../package-manager.js";
+import { LOCK_FILES, PACKAGE_MANAGERS, type PackageManager } from "../package-manager.js";
 import { sourceOf, type Source } from "./find-places.js";
 
 /** What was read from an app's folder. `detectApp` draws conclusions from it. */
@@ -80,13 +80,6 @@ function readSources(directory: string): Source[] {
 function isSource(name: string): boolean {
   return name === "www" || (SOURCE.test(name) && !NOT_A_SOURCE.test(name));
 }
-
-const LOCK_FILES: Readonly<Record<PackageManager, readonly string[]>> = {
-  npm: ["package-lock.json"],
-  pnpm: ["pnpm-lock.yaml"],
-  yarn: ["yarn.lock"],
-  bun: ["bun.lock", "bun.lockb"],
-};
 
 function packageManagerOf(directory: string): PackageManager {
   for (const name of PACKAGE_MANAGERS) {

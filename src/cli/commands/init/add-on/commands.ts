@@ -32,7 +32,9 @@ export function testCommand({ language, packageManager, testRunner, isLazy }: Ap
 
 /** The notes that are printed below the next steps. */
 export function notesFor(app: App, { dependencies }: Manifest, testPath: string): string[] {
-  const notes: string[] = ["Keep the inbox out of git: add the line signals.db* to .gitignore."];
+  const notes: string[] = [
+    "Keep the inbox and the secrets out of git: add the lines signals.db* and *.secret to .gitignore.",
+  ];
   if (app.isLazy) {
     notes.push(
       "In this app Jest cannot load ES modules such as signalbox. So the lines to add load signalbox only when it is used, and " +
@@ -47,7 +49,7 @@ export function notesFor(app: App, { dependencies }: Manifest, testPath: string)
   }
   if ("dotenv" in dependencies) {
     notes.push(
-      "The router reads SIGNALS_DB when it is imported: load .env before that import, or set SIGNALS_DB outside .env.",
+      "The router reads its variables when it is imported: load .env before that import, or set them outside .env.",
     );
   }
   if (app.packageManager === "pnpm") {

@@ -11,7 +11,14 @@ export interface AddOnPlan {
   app: Pick<App, "language" | "modules" | "testRunner" | "packageManager">;
   edits: readonly LinesToAdd[];
   /** Commands to type in the app's folder. `cd` changes into it; `null` if it is the current folder. */
-  commands: { cd: string | null; install: readonly string[]; test: string; send: string };
+  commands: {
+    cd: string | null;
+    install: readonly string[];
+    test: string;
+    secret: string;
+    send: string;
+    register: string;
+  };
   environment: readonly { name: string; value: string; what: string }[];
   notes: readonly string[];
 }
@@ -25,17 +32,21 @@ const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
 
 /** The next steps of the user, as lines to print. */
 export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
-  const { cd, install, test, send } = plan.commands;
+  const { cd, install, test, secret, send, register } = plan.commands;
   const steps = [
     ...(cd === null ? [] : [["Change into the app's folder; all following commands run there:", ...code([cd])]]),
     ...(install.length === 0 ? [] : [["Install what the new files import:", ...code(install)]]),
     ...plan.edits.map((edit) => [`${PURPOSES[edit.purpose]}; ${whereOf(edit)}:`, ...code(edit.lines)]),
     [
-      "Set these variables in the app's environment:",
+      "Where a deployment replaces the app's folder, set these variables to files that it keeps. The defaults are:",
       ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
     ],
     ["Run the receiver's test:", ...code([test])],
-    ["Start the app, and send it a signal. Use its port, and the same SIGNALS_SECRET:", ...code([send])],
+    ["Make a secret for a trial, start the app, and send it a signal; use its port:", ...code([secret, send])],
+    [
+      "Register the deployed app at the service, in its folder and with its public address. This adds the secrets:",
+      ...code([register]),
+    ],
   ];
   return [
     "Your files were not changed. The next steps are done by hand; line numbers refer to your files as they are now:",

@@ -9,7 +9,6 @@ import {
   type AppCreation,
   type Listen,
   type Place,
-  type Shutdown,
   type Source,
 } from "./find-places.js";
 
@@ -37,7 +36,7 @@ export interface App {
   creation: AppCreation | null;
   bodyParser: Place | null;
   listen: Listen | null;
-  shutdown: Shutdown | null;
+  shutdown: Place | null;
 }
 
 /** @throws CliError when it is not an Express app */

@@ -67,23 +67,15 @@ export function findListen(source: Source): Listen | null {
 }
 
 /** The line where the app's handler of SIGTERM begins. */
-export interface Shutdown extends Place {
-  /** The handler begins on that line and ends on a later line, so a line inserted below that line is inside the handler. */
-  isOpen: boolean;
-  isAsync: boolean;
-}
-
-export function findShutdown(source: Source): Shutdown | null {
+export function findShutdown(source: Source): Place | null {
   const listener = /process\s*\.\s*(?:on|once)\s*\(\s*["'`]SIGTERM["'`]\s*,\s*(?:([A-Za-z_$][\w$]*)\s*\))?/;
   const handler = listener.exec(source.code)?.[1];
-  const place =
+  return (
     (handler === undefined ? null : definitionOf(handler, source)) ??
     placeOf(source, listener) ??
     // Without such a listener, SIGTERM may still be in a list of signal names, or in a call of a library.
-    placeOf(source, /["'`]SIGTERM["'`]/);
-  if (place === null) return null;
-  const isOpen = /(?:=>|\bfunction\b.*)\s*\{\s*(?:\/\/.*)?$/.test(place.text);
-  return { ...place, isOpen, isAsync: /\basync\b/.test(place.text) };
+    placeOf(source, /["'`]SIGTERM["'`]/)
+  );
 }
 
 function definitionOf(handler: string, source: Source): Place | null {

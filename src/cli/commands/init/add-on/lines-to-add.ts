@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { App } from "./detect-app.js";
-import { findLastImport, placeAt, type Place, type Shutdown, type Source } from "./find-places.js";
+import { findLastImport, placeAt, type Place, type Source } from "./find-places.js";
 
 /** Lines that the user adds to one place of a file. */
 export interface LinesToAdd {
@@ -9,8 +9,11 @@ export interface LinesToAdd {
   file: string | null;
   /** The number of a line in the unchanged file; the first is 1. `null` if no fitting line was found. */
   line: number | null;
-  /** Where to add the new lines: above or below that line, or `inside` the function or statement that begins on it. */
-  place: "above" | "below" | "inside" | null;
+  /**
+   * Where to add the new lines: above or below that line, `inside` the function or statement that begins on it, or `instead of`
+   * the line.
+   */
+  place: "above" | "below" | "inside" | "instead of" | null;
   /** The text of the line with the number `line`. */
   at: string | null;
   lines: string[];
@@ -34,11 +37,7 @@ export function linesToAdd(app: App, sources: readonly Source[], routerModule: s
     { purpose: "start", ...startAt, lines: indented(startLines(callIn(startAt.file, "start()")), listen) },
     shutdown === null
       ? { purpose: "close", ...startAt, lines: indented(endLines(callIn(startAt.file, "close()")), listen) }
-      : {
-          purpose: "close",
-          ...at(shutdown, "inside"),
-          lines: indented(closeLines(shutdown, callIn(shutdown.file, "close()")), shutdown, "  "),
-        },
+      : { purpose: "close", ...closeIn(shutdown, callIn(shutdown.file, "close()")) },
   ];
   if (app.isLazy) return edits;
   return edits.flatMap((edit, index) => {
@@ -59,7 +58,7 @@ function mountPlace({ creation, bodyParser }: App): Where {
   return creation === null ? NOWHERE : at(creation, "below");
 }
 
-function at({ file, line, text }: Place, place: "above" | "below" | "inside"): Where {
+function at({ file, line, text }: Place, place: NonNullable<LinesToAdd["place"]>): Where {
   return { file, line, place, at: text };
 }
 
@@ -70,8 +69,8 @@ function importPlace(source: Source, before: number): Where {
   return last === null ? at(placeAt(source, 0), "above") : at(last, "below");
 }
 
-function indented(lines: readonly string[], like: Place | null, more = ""): string[] {
-  return lines.map((line) => `${like?.indent ?? ""}${more}${line}`);
+function indented(lines: readonly string[], like: Place | null): string[] {
+  return lines.map((line) => `${like?.indent ?? ""}${line}`);
 }
 
 function specifierOf(routerModule: string, file: string | null, importExtension: string): string {
@@ -109,17 +108,35 @@ function endLines(closing: string): string[] {
   ];
 }
 
-/** Lines for an app with a handler of SIGTERM: they close the receiver in that handler. */
-function closeLines({ isOpen, isAsync }: Shutdown, closing: string): string[] {
-  if (!isOpen) {
-    const where = "// In the function that runs at SIGTERM and SIGINT, before it calls process.exit():";
-    return [where, `await ${closing};`];
+/** A line with a function: what is before it, `async`, its signature (of a `function`, or of an arrow function), and the rest. */
+const HANDLER =
+  /^(.*?)(async\s+)?(?:(function\b[^()]*\([^()]*\)[^({]*)(?=\{)|((?:\([^()]*\)(?:\s*:\s*void)?|[A-Za-z_$][\w$]*)\s*=>)\s*)(\S.*)$/;
+
+/**
+ * Closes the receiver in the app's handler of SIGTERM. A second listener would not do, because the app's own handler may end
+ * the process. To `await`, the handler has to be async and to have braces: if it is or has not, its line is replaced.
+ */
+function closeIn(shutdown: Place, closing: string): Where & Pick<LinesToAdd, "lines"> {
+  const { text } = shutdown;
+  const closes = `  await ${closing};`;
+  const [, head = "", isAsync, named, arrow, rest = ""] = HANDLER.exec(text) ?? [];
+  const signature = named ?? arrow;
+  const isOpen = /^\{\s*(?:\/\/.*)?$/.test(rest);
+  if (signature === undefined || (!isOpen && rest.includes("//"))) {
+    const where =
+      "  // In the function that runs at SIGTERM and SIGINT, before it calls process.exit(). It has to be async:";
+    return { ...at(shutdown, "inside"), lines: indented([where, closes], shutdown) };
   }
-  if (isAsync) return [`await ${closing};`];
-  // The handler is not an async function, so `await` would be a syntax error in it.
-  return [
-    `${closing}.catch(console.error).then(() => {`,
-    "  // If your app calls process.exit(), move that call here: it ends the process immediately.",
-    "});",
-  ];
+  if (isOpen && isAsync !== undefined) return { ...at(shutdown, "inside"), lines: indented([closes], shutdown) };
+  const begin = `${head}async ${signature.trim().replace(/:\s*void\b/, ": Promise<void>")}`;
+  // If the function is an argument, the call that it belongs to ends behind it.
+  const end = head.split("(").length > head.split(")").length ? /\)\s*;?$/ : /;?$/;
+  const body = rest
+    .replace(end, "")
+    .replace(/^\{(.*)\}$/, "$1")
+    .trim();
+  const lines = isOpen
+    ? [`${begin} ${rest}`, closes]
+    : [`${begin} {`, closes, `  ${body.replace(/;?$/, ";")}`, `}${end.exec(rest)?.[0] ?? ""}`];
+  return { ...at(shutdown, "instead of"), lines: indented(lines, shutdown) };
 }

@@ -56,7 +56,9 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
       cd: cdCommand(folder.directory),
       install: installCommands(app, folder.manifest, signalbox),
       test: testCommand(app, test.path),
+      secret: `echo whsec_trial > ${SECRET_FILE} && chmod 600 ${SECRET_FILE}`,
       send: `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:3000${MOUNT_PATH}`,
+      register: `${EXEC[packageManager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`,
     },
     environment: ENVIRONMENT,
     notes: notesFor(app, folder.manifest, test.path),
@@ -64,9 +66,12 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
   return { ...plan, nextSteps: describeAddOn(plan) };
 }
 
+/** The default of the template, and of `send` and `register`. */
+const SECRET_FILE = "signals.secret";
+
 const ENVIRONMENT: AddOnPlan["environment"] = [
-  { name: "SIGNALS_SECRET", value: "whsec_…", what: "the signing secret; the service shows it when you register" },
-  { name: "SIGNALS_DB", value: "signals.db", what: "the inbox's file, on a persistent disk; this is the default" },
+  { name: "SIGNALS_DB", value: "signals.db", what: "the inbox" },
+  { name: "SIGNALS_SECRET_FILE", value: SECRET_FILE, what: "the signing secrets, one on each line" },
 ];
 
 /** Characters that an import cannot hold without an escape. */
