@@ -178,3 +178,10 @@ test("a file that is not for secrets is refused before anything is registered", 
   expect([run.exitCode, run.stderr]).toEqual([3, expect.stringContaining("is not a secret")]);
   expect(readFileSync(file, "utf8")).toBe("KEY=value\n");
 });
+
+test("a command is not started when another program has the receiver's port", async () => {
+  const port = portOf(await serve(() => undefined));
+  const run = await callCli(["dev", "--port", "0", "--url", urlAt(port), "--", process.execPath, "-e", ""]);
+  expect([run.exitCode, run.stdout]).toEqual([3, ""]);
+  expect(run.stderr).toContain(`listens on 127.0.0.1:${port}`);
+});

@@ -37,7 +37,7 @@ async function waitForReceiver({ options: { url, command }, screen, stop }: Sess
 }
 
 /** Whether something accepts connections at the address. */
-async function isListening({ hostname, port, protocol }: URL, signal: AbortSignal): Promise<boolean> {
+export async function isListening({ hostname, port, protocol }: URL, signal: AbortSignal): Promise<boolean> {
   const usualPort = protocol === "https:" ? 443 : 80;
   const host = hostname.replaceAll(/[[\]]/g, "");
   const socket = connect({ host, port: port === "" ? usualPort : Number(port), signal });

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { refuseEndpoint } from "../../../emulator/webhooks/registrations/endpoint-rules.js";
@@ -5,12 +6,13 @@ import { isSignalboxError } from "../../../errors.js";
 import { printable } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 import type { CommandContext } from "../../options/define-command.js";
-import { usageError, type ExitCode } from "../../options/exit.js";
+import { environmentError, usageError, type ExitCode } from "../../options/exit.js";
 import { startEmulator } from "../emulator/emulator-command.js";
 import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { resumeCommand } from "../emulator/report-event.js";
 import { demoAccounts, startFacts } from "../emulator/report-start.js";
 import { openSecretWriter } from "../register/secret-writer.js";
+import { isListening } from "./connect-receiver.js";
 import { DEFAULT_PORT, type DevOptions } from "./dev-command.js";
 import { KEY_LINE } from "./key-actions.js";
 import { runSession } from "./run-session.js";
@@ -25,6 +27,7 @@ const RETRY_SECONDS = "2,5,10,30,60,300,1800,7200,21600,43200";
 export async function runDev(options: DevOptions, context: CommandContext): Promise<ExitCode> {
   const { terminal, env, stdin, stderr } = context.cli;
   assertAddress(options.url);
+  await assertFree(options, context.cli.signal);
   const isJson = options.json ?? false;
   const hasKeys = !isJson && stdin.isTTY && stderr.isTTY;
   const controlToken = env["SIGNALS_CONTROL_TOKEN"] || undefined;
@@ -60,6 +63,14 @@ function assertAddress(url: URL): void {
   } catch (error) {
     throw error instanceof Error ? usageError(`--${error.message}`) : error;
   }
+}
+
+/** Another program at the receiver's address would get the deliveries, and the command could not listen there. */
+async function assertFree({ url, command }: DevOptions, signal: AbortSignal): Promise<void> {
+  if (command.length === 0 || !isLoopbackHost(url.hostname) || !(await isListening(url, signal))) return;
+  throw environmentError(
+    `a program that runs already listens on ${url.host}: end it, or let your receiver use another port and name that with --url`,
+  );
 }
 
 async function startOnSomePort(
