@@ -13,10 +13,16 @@ const WALK_THROUGH = "test/package/emulator-walk-through.test.ts";
 /** For each block of commands in the documents, by its first line: the test that types it, or why none does. */
 const TYPED_BY: Readonly<Record<string, string>> = {
   "npm ci && npm run demo": "is the demo of the fresh clone, which test/cli/deliveries/demo.test.ts runs",
+  "npm ci && npm test": "is this run, on the fresh clone of CI",
+  "npx signalbox init ../my-receiver": "installs from the registry; test/templates makes the project with links",
+  "npm install ../signalbox/signalbox-0.1.0.tgz express":
+    "needs the registry; test/package-matrix types it with the packed package and with a git address",
+  "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=sbk_…":
+    "needs the real service; test/emulator/register.test.ts does it with the emulator",
   "npm run format": "changes the files; `npm run check` looks at the same",
   "npm install signalbox express": "needs the registry; test/package-matrix types it with the packed package",
   "echo whsec_quick_start > signals.secret && chmod 600 signals.secret": QUICK_START,
-  "node app.js": "runs until it is stopped; the quick start's test starts the file",
+  "node app.mjs": "runs until it is stopped; the quick start's test starts the file",
   "npx signalbox send traffic_breakout --url http://localhost:3000/webhooks/signals --secret-file signals.secret":
     QUICK_START,
   "body=node_modules/signalbox/fixtures/signals/traffic_breakout.json": QUICK_START,
@@ -35,7 +41,7 @@ const TYPED_BY: Readonly<Record<string, string>> = {
     "needs Docker; test/cli/check restarts a receiver and counts what it accepted",
   "npx signalbox doctor --url http://localhost:3000/webhooks/signals --secret-file signals.secret --db signals.db":
     COMMANDS,
-  "npx signalbox dev -- node app.js": "runs until it is stopped; test/cli/dev.test.ts does the same in a process",
+  "npx signalbox dev -- node app.mjs": "runs until it is stopped; test/cli/dev.test.ts does the same in a process",
   "npx signalbox emulator --allow-loopback-http": "runs until it is stopped, on a port that may be taken",
   "export SIGNALS_BASE_URL=http://127.0.0.1:4010/v1 SIGNALS_API_KEY=sbk_…": WALK_THROUGH,
   "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,

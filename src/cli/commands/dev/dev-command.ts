@@ -30,7 +30,7 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox dev", "Wait for the receiver at http://localhost:3000/webhooks/signals, and send it signals"],
-    ["signalbox dev -- node app.js", "Start the receiver too"],
+    ["signalbox dev -- node app.mjs", "Start the receiver too"],
     ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
   ]);
   runs(command, context, async (words: string[], options: Omit<DevOptions, "command">) => {
