@@ -74,6 +74,23 @@ test(
   },
 );
 
+test(
+  "express: npm run dev registers the receiver at the PORT of .env, and the first signal is handled",
+  { timeout: 5 * MINUTES },
+  async () => {
+    const other = createServer().listen(0);
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    await new Promise((resolve) => other.close(resolve));
+    appendFileSync(join(project, ".env"), `PORT=${port}\n`);
+    const dev = start(project, "npm", ["run", "dev"]);
+    await dev.linesWith(/verified/, 2);
+    await dev.linesWith(/"team":"pricing"/);
+    await dev.stop();
+    expect((await run(project, "git", ["status", "--porcelain"])).stdout).toBe("?? package-lock.json\n");
+  },
+);
+
 test.each([
   ["a mistake in the environment", { PORT: "70000" }, /PORT must be a whole number from 0 to 65535/],
   ["a port that is in use", {}, /port \d+ is in use: end the program that uses it, or set PORT to another port/],

@@ -3,10 +3,11 @@ import { runs, withExamples, type CommandContext } from "../options/define-comma
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { selectByName } from "../options/match-name.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../options/parse-option.js";
-import { echoed, someNames } from "../console/printable.js";
+import { someNames } from "../console/printable.js";
 import { readDotenv } from "../options/read-input.js";
 import type { ResultReport } from "../deliveries/report-results.js";
 import { createCaseSender, sendCases } from "../deliveries/send-cases.js";
+import { receiverAddress } from "../options/receiver-address.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
 import type { Terminal } from "../console/terminal.js";
 
@@ -53,7 +54,10 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
   const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
-  const url = options.url ?? addressFrom(dotenv === undefined ? null : env);
+  if (options.url === undefined && dotenv === undefined) {
+    throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
+  }
+  const url = options.url ?? receiverAddress(env);
   const [secret] = readSecrets(options, { env });
   // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
@@ -74,14 +78,6 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   noteAccepted(report.accepted, cli.terminal);
   printVerdict(report, Math.round((performance.now() - startedAt) / 100) / 10, json, cli.terminal);
   return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
-}
-
-/** The address of a receiver on this machine that `init` made: its port is PORT in the `.env` file, or 3000. */
-function addressFrom(env: NodeJS.ProcessEnv | null): URL {
-  if (env === null) throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
-  const port = env["PORT"] || "3000";
-  if (/^\d{1,5}$/.test(port)) return new URL(`http://localhost:${port}/webhooks/signals`);
-  throw usageError(`PORT is ${echoed(port)}, which is not a port: give --url`);
 }
 
 /** Notes how many made-up events this run has added to the receiver, so that the user can remove them. */

@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
+import { readDotenv } from "../../options/read-input.js";
+import { receiverAddress } from "../../options/receiver-address.js";
 
 export interface DevOptions {
   /** The words of a command that starts the receiver; empty if there is none. */
@@ -13,6 +16,8 @@ export interface DevOptions {
   json?: true;
 }
 
+type Given = Omit<DevOptions, "command" | "url"> & Partial<Pick<DevOptions, "url">>;
+
 export const DEFAULT_PORT = 4010;
 
 export function addDevCommand(program: Command, context: CommandContext): void {
@@ -23,7 +28,11 @@ export function addDevCommand(program: Command, context: CommandContext): void {
         "products, publish signals, and print a line for everything that either side does.",
     )
     .argument("[command...]", "a command that starts the receiver; it is stopped at the end")
-    .option("--url <url>", "the receiver's address", httpUrl, httpUrl("http://localhost:3000/webhooks/signals"))
+    .option(
+      "--url <url>",
+      "the receiver's address (default: http://localhost:3000/webhooks/signals, or with the PORT that is set or in .env)",
+      httpUrl,
+    )
     .option("--secret-file <file>", "the file that the receiver reads its secrets from", notEmpty, "signals.secret")
     .option("--port <n>", `the port of the service (default: ${DEFAULT_PORT}, or a free one)`, wholeNumber(0, 65_535))
     .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
@@ -33,9 +42,11 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     ["signalbox dev -- node app.mjs", "Start the receiver too"],
     ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
   ]);
-  runs(command, context, async (words: string[], options: Omit<DevOptions, "command">) => {
+  runs(command, context, async (words: string[], options: Given) => {
     // Imported here, so that other commands start faster.
     const { runDev } = await import("./run-dev.js");
-    return runDev({ ...options, command: words }, context);
+    const { env } = context.cli;
+    const url = options.url ?? receiverAddress(existsSync(".env") ? readDotenv(".env", env) : env);
+    return runDev({ ...options, url, command: words }, context);
   });
 }
