@@ -23,7 +23,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const block = (holding: string): string => readDocument("docs/client.md").block(holding).code;
 
 const CREATE = `import { createClient } from "signalbox/client";
-const client = createClient({ baseUrl: process.env.SERVICE_URL, apiKey: process.env.SERVICE_API_KEY });
+const client = createClient({ baseUrl: process.env.SIGNALS_BASE_URL, apiKey: process.env.SIGNALS_API_KEY });
 `;
 
 /** Runs a module on the packed package to its own end, and gives what it printed and what the service saw. */
@@ -34,8 +34,8 @@ async function run(code: string, answerOf: (request: SeenRequest, index: number)
   writeFileSync(file, code);
   const env = {
     ...process.env,
-    SERVICE_URL: baseUrl,
-    SERVICE_API_KEY: "key_1234",
+    SIGNALS_BASE_URL: baseUrl,
+    SIGNALS_API_KEY: "key_1234",
     PUBLIC_URL: "https://app.example/signals",
   };
   const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000, env });

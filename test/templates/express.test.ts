@@ -5,15 +5,15 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { run, start } from "./commands.js";
-import { scaffold } from "./scaffold.js";
+import { compiledDriver, scaffold } from "./scaffold.js";
 
 const MINUTES = 60_000;
 
 let project = "";
-// As a user types it, with its scripts: better-sqlite3 may have to be compiled.
+// As a user types it, with its scripts.
 beforeAll(async () => {
   project = await scaffold("express");
-  const { stdout, stderr } = await run(project, "npm", ["install"]);
+  const { stdout, stderr } = await run(project, "npm", ["install"], compiledDriver(project));
   expect(`${stdout}${stderr}`).not.toMatch(/allowScripts|allow-scripts/);
 }, 20 * MINUTES);
 

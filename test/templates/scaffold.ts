@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll } from "vitest";
@@ -28,15 +29,27 @@ export async function scaffold(template: string): Promise<string> {
   return join(folder, "my-receiver");
 }
 
+/** Variables with which the install script of better-sqlite3 takes the compiled driver of this repository: to compile takes minutes. */
+export function compiledDriver(project: string): Record<string, string> {
+  const own = join(REPOSITORY, "node_modules", "better-sqlite3");
+  const { modules } = process.versions;
+  const name = `better-sqlite3-v${versionOf(own)}-node-v${modules}-${process.platform}-${process.arch}.tar.gz`;
+  const folder = join(project, "..", "prebuilds");
+  mkdirSync(folder);
+  execFileSync("tar", ["-czf", join(folder, name), "-C", own, COMPILED]);
+  return { npm_config_better_sqlite3_local_prebuilds: folder };
+}
+
+const COMPILED = "build/Release/better_sqlite3.node";
+
 /** Installs without scripts, and takes the compiled driver from this repository, where npm installed it for real. */
 export async function installFast(project: string): Promise<void> {
   await run(project, "npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"]);
   const driver = join(project, "node_modules", "better-sqlite3");
   const own = join(REPOSITORY, "node_modules", "better-sqlite3");
-  const compiled = "build/Release/better_sqlite3.node";
-  if (versionOf(driver) === versionOf(own)) cpSync(join(own, compiled), join(driver, compiled));
+  if (versionOf(driver) === versionOf(own)) cpSync(join(own, COMPILED), join(driver, COMPILED));
   else await run(project, "npm", ["rebuild", "better-sqlite3"]);
-  if (!existsSync(join(driver, compiled))) throw new Error("there is no compiled better-sqlite3");
+  if (!existsSync(join(driver, COMPILED))) throw new Error("there is no compiled better-sqlite3");
 }
 
 function versionOf(folder: string): string {

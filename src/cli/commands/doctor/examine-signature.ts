@@ -64,8 +64,9 @@ async function explainMismatch(subject: Subject): Promise<Finding> {
     if (await matchesChangedBody(subject, secret)) return knowsSecret(subject, secret);
   }
   const fix =
-    "Run `printenv SIGNALS_SECRET | sha256sum` here and on the receiver's machine. The results must be equal, and the secret " +
-    "the one that the service showed: one may be from another registration or environment, or from before a rotation.";
+    "Run `sha256sum signals.secret` (or `printenv SIGNALS_SECRET | sha256sum`) here and on the receiver's machine. The " +
+    "results must be equal, and the secret the one that the service showed: one may be from another registration or " +
+    "environment, or from before a rotation.";
   // A receiver of signalbox gives a code with its 401. A 401 without a code can be from any program.
   const other =
     facts.isSignalbox === true ? "" : " Or a gateway in front of the receiver refuses every request with 401.";
