@@ -5,12 +5,11 @@ import { signedDelivery } from "../../../testing/signed-delivery.js";
 import { verificationEvent } from "../../../testing/webhook-events.js";
 import type { Cli } from "../../console/cli.js";
 import { printable } from "../../console/printable.js";
-import { shellQuote } from "../../console/shell-quote.js";
 import { errorCodeIn, isSuccess, propertyIn, type Answered } from "../../deliveries/answer.js";
-import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
 import { explainAnswer } from "../../diagnosis/explain-answer.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
+import { connectControl } from "../emulator/remote-control.js";
 
 interface WaitOptions {
   url: string;
@@ -44,12 +43,11 @@ export async function waitUntilActive(
 ): Promise<"active" | "unknown" | Obstacle> {
   const endsAt = performance.now() + options.timeout * 1000;
   const secondsLeft = (): number => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
-  const emulator = emulatorAt(options.baseUrl, env["SIGNALS_CONTROL_TOKEN"] || undefined, signal);
-  const isEmulator = emulator !== null && (await emulator.knows(registrations[0]?.id ?? ""));
+  const emulator = await emulatorAt(options, env["SIGNALS_CONTROL_TOKEN"] || undefined, signal);
   let noted: string | null = null;
   for (const { id, signing_secret: secret } of registrations) {
     const looks = [() => verifyReceiver(secret, options, { timeoutMs: secondsLeft() * 1000, signal })];
-    if (isEmulator) looks.push(() => emulator.look(id));
+    if (emulator !== null) looks.push(() => emulator.look(id));
     for (const look of looks) {
       for (let obstacle = await look(); obstacle !== null; obstacle = await look()) {
         if (!obstacle.mayPass || performance.now() + PAUSE_MS > endsAt) return obstacle;
@@ -59,7 +57,7 @@ export async function waitUntilActive(
       }
     }
   }
-  return isEmulator ? "active" : "unknown";
+  return emulator === null ? "unknown" : "active";
 }
 
 /** Sends a verification, as the service does. */
@@ -90,35 +88,25 @@ function isForeignSecret(answer: Answered): boolean {
   return answer.status === 401 && answer.headers["www-authenticate"] === undefined;
 }
 
-/** The control API of an emulator, if the service is on this machine. */
-function emulatorAt(baseUrl: string, token: string | undefined, signal: AbortSignal) {
+/** The control API of an emulator on this machine; `null` for any other service. */
+async function emulatorAt({ baseUrl }: WaitOptions, token: string | undefined, signal: AbortSignal) {
   const { origin, hostname } = new URL(baseUrl);
   if (!isLoopbackHost(hostname)) return null;
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const nudged = new Set<string>();
-
-  async function call(method: "GET" | "POST", path: string): Promise<string | null> {
-    const url = `${origin}/_emulator/registrations/${path}`;
-    const answer: unknown = await fetch(url, { method, headers, signal }).then(
-      (response) => response.json(),
-      () => null,
-    );
-    throwIfInterrupted(signal);
-    return isJsonObject(answer) && typeof answer["status"] === "string" ? answer["status"] : null;
-  }
-
+  const control = await connectControl(origin, { token, signal }).catch(() => throwIfInterrupted(signal));
+  if (control === undefined) return null;
+  const asked = new Set<string>();
   return {
-    knows: async (id: string): Promise<boolean> => (await call("GET", id)) !== null,
-    /** Asks the emulator once to send its verification again, because its own next attempt may be minutes away. */
+    /** Asks once for another verification, because the emulator's own next attempt may be minutes away. */
     async look(id: string): Promise<Obstacle | null> {
-      const status = await call("GET", id);
+      const registration = { registration_id: id };
+      const { status } = await control.readRegistration(registration);
       if (status === "active") return null;
-      if (!nudged.has(id)) await call("POST", `${id}/verify`);
-      nudged.add(id);
-      const command = `curl ${shellQuote(`${origin}/_emulator/deliveries?registration_id=${id}`)}`;
+      // It is refused if the registration has just become active.
+      if (!asked.has(id)) await control.verifyRegistration(registration).catch(() => throwIfInterrupted(signal));
+      asked.add(id);
       return {
-        found: `the emulator says that ${id} is ${status ?? "unknown"}`,
-        fix: `See what came of its verification: ${command}`,
+        found: `the emulator says that ${id} is ${status}`,
+        fix: `See what came of its verification: npx signalbox emulator deliveries --base-url ${baseUrl}`,
         mayPass: status === "pending",
       };
     },
