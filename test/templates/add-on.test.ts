@@ -13,7 +13,6 @@ import { FIXTURE_APPS, type FixtureApp } from "./add-on-apps.js";
 // Compilers and servers, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-const SECRET = "whsec_add_on_test";
 const run = promisify(execFile);
 
 type Written = Pick<AddOnPlan, "app" | "edits" | "commands" | "nextSteps"> & { files: string[] };
@@ -42,6 +41,7 @@ test.each(FIXTURE_APPS)("the printed lines work in an app: $name", async (app) =
   for (const build of app.build) await node(folder, build);
   const tests = await node(folder, app.test);
   expect(tests.stdout).toContain("a signed signal is handed to onSignal, once");
+  await run("sh", ["-c", written.commands.secret], { cwd: folder });
   await expectDelivery(app, folder, signalbox);
 });
 
@@ -68,7 +68,6 @@ function addByHand(text: string, edits: readonly LinesToAdd[]): string {
 }
 
 async function expectDelivery({ start }: FixtureApp, folder: string, signalbox: string): Promise<void> {
-  writeFileSync(join(folder, "signals.secret"), `${SECRET}\n`, { mode: 0o600 });
   const env = { PATH: process.env["PATH"], PORT: "0" };
   const server = spawn(process.execPath, start, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void server.kill("SIGKILL"));

@@ -56,7 +56,7 @@ export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan
       cd: cdCommand(folder.directory),
       install: installCommands(app, folder.manifest, signalbox),
       test: testCommand(app, test.path),
-      secret: `echo whsec_trial > ${SECRET_FILE} && chmod 600 ${SECRET_FILE}`,
+      secret: `node -p "'whsec_' + crypto.randomUUID()" >> ${SECRET_FILE} && chmod 600 ${SECRET_FILE}`,
       send: `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:3000${MOUNT_PATH}`,
       register: `${EXEC[packageManager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`,
     },
