@@ -62,7 +62,7 @@ test("each flag that a document types is a flag of that command", async () => {
 
 const SKIPPING: readonly (readonly [words: string, parser: RequestHandler])[] = [
   ["json-null", express.json({ verify: captureRawBody, limit: "256kb" })],
-  ["secret --skip too-many", express.raw({ type: () => true, limit: "256kb" })],
+  ["signals --skip too-many", express.raw({ type: () => true, limit: "256kb" })],
 ];
 
 test.each(SKIPPING)("the replay that the page fits to another parser passes behind it: %s", async (words, parser) => {
