@@ -49,7 +49,9 @@ async function createLogger(): Promise<Logger> {
   const isForPerson = process.stdout.isTTY && process.env["NODE_ENV"] !== "production";
   // Not installed with `npm install --omit=dev`.
   const pretty = isForPerson ? await import("pino-pretty").catch(() => null) : null;
-  return pretty === null ? pino() : pino(pretty.default({ ignore: "pid,hostname", singleLine: true, sync: true }));
+  const ignore = "pid,hostname,endpoint,eventId,attempt";
+  const options = { ignore, translateTime: "SYS:HH:MM:ss", singleLine: true, sync: true };
+  return pretty === null ? pino() : pino(pretty.default(options));
 }
 
 function explain(error: unknown): string {
