@@ -76,7 +76,7 @@ test("the replay passes as it is typed, the signals it promises reach onSignal, 
 
 test("the check and the doctor find nothing wrong with a sound receiver, as they are typed", async () => {
   const { typed } = await listen(install(), () => undefined);
-  expect(await typed("check", "check http://localhost:3000/webhooks/signals")).toContain("answers.time");
+  expect(await typed("check", "check http://localhost:3000/webhooks/signals\n")).toContain("answers.time");
   expect(await typed("doctor", "signalbox doctor --url")).toContain("[inbox_sound]");
 });
 
