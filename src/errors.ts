@@ -41,35 +41,43 @@ export class SignalboxError extends Error {
 
 /** True for any `SignalboxError`, even from another installed copy of the package. */
 export function isSignalboxError(value: unknown): value is SignalboxError {
+  return signalboxCode(value) !== null;
+}
+
+/** The code of a `SignalboxError`; null for any other value. Never throws. */
+export function signalboxCode(value: unknown): SignalboxErrorCode | null {
+  const read = (): SignalboxErrorCode | null => {
+    const { [BRAND]: brand, code } = value as Partial<SignalboxError>;
+    return brand === true && typeof code === "string" ? code : null;
+  };
+  return safely(read, null);
+}
+
+/** Reads a value that user code threw: its getters, and the traps of a proxy, may throw too. */
+export function safely<Value>(read: () => Value, otherwise: Value): Value {
   try {
-    return typeof value === "object" && value !== null && BRAND in value;
+    return read();
   } catch {
-    // `in` throws for a proxy whose `has` trap throws.
-    return false;
+    return otherwise;
   }
 }
 
 /** Like `instanceof Error`, which throws for a proxy whose trap throws. */
 export function isError(value: unknown): value is Error {
-  try {
-    return value instanceof Error;
-  } catch {
-    return false;
-  }
+  return safely(() => value instanceof Error, false);
 }
 
 /** The name of a thrown value of any type. Never throws. */
 export function errorName(error: unknown): string {
-  try {
-    const name: unknown = error instanceof Error ? error.name : typeof error;
-    return typeof name === "string" ? name : "Error";
-  } catch {
-    return "unknown";
-  }
+  const name = safely<unknown>(() => (error instanceof Error ? error.name : typeof error), "unknown");
+  return typeof name === "string" ? name : "Error";
 }
 
 /** Longest text of {@link describeError}, in UTF-16 units. */
 const MAX_DESCRIPTION_LENGTH = 4000;
+/** Leaves room for the stack and the causes. */
+const MAX_MESSAGE_LENGTH = 1000;
+/** Most causes of causes, and most errors of one AggregateError. */
 const MAX_CAUSES = 4;
 
 /**
@@ -77,20 +85,43 @@ const MAX_CAUSES = 4;
  * the message. Every store can keep this text: it is well-formed and has no NUL. Never throws.
  */
 export function describeError(error: unknown): string {
-  let text: string;
-  try {
-    text = error instanceof Error ? stackWithCauses(error, MAX_CAUSES) : `thrown: ${String(error)}`;
-  } catch {
-    text = "thrown: a value without text";
-  }
+  const text = isError(error) ? stackWithCauses(error, MAX_CAUSES) : `thrown: ${textOf(error)}`;
   return text.slice(0, MAX_DESCRIPTION_LENGTH).replaceAll("\0", "\ufffd").toWellFormed();
 }
 
+/** Each part is read separately, so that one that cannot be read does not hide the others. */
 function stackWithCauses(error: Error, maxCauses: number): string {
-  const { name, message, stack = "", cause } = error;
+  const stack = stackOf(error);
+  if (maxCauses === 0) return stack;
+  const cause = safely(() => error.cause, undefined);
+  const readErrors = (): unknown[] =>
+    error instanceof AggregateError && Array.isArray(error.errors) ? error.errors.slice(0, MAX_CAUSES) : [];
+  const causes = [cause, ...safely(readErrors, [])].filter((each) => each !== undefined && each !== null);
+  const texts = causes.map((each) => (isError(each) ? stackWithCauses(each, maxCauses - 1) : textOf(each)));
+  return [stack, ...texts].join("\ncaused by ");
+}
+
+function stackOf(error: Error): string {
+  const name = errorName(error);
+  const message = stringIn(error, "message");
+  const stack = stringIn(error, "stack");
+  const messageAt = stack.indexOf(message);
   // A stack begins with name and message as they were when the error was made. If they were changed later, only its calls are used.
-  const isCurrent = stack.startsWith(name) && stack.includes(message);
-  const text = isCurrent ? stack : `${name}: ${message}${/\n +at [^]*/.exec(stack)?.[0] ?? ""}`;
-  if (!(cause instanceof Error) || maxCauses === 0) return text;
-  return `${text}\ncaused by ${stackWithCauses(cause, maxCauses - 1)}`;
+  const isCurrent = messageAt !== -1 && stack.startsWith(name);
+  const start = isCurrent ? stack.slice(0, messageAt) : `${name}: `;
+  const calls = isCurrent ? stack.slice(messageAt + message.length) : (/\n +at [^]*/.exec(stack)?.[0] ?? "");
+  return `${start}${cutMessage(message)}${calls}`;
+}
+
+function textOf(value: unknown): string {
+  return cutMessage(safely(() => String(value), "a value without text"));
+}
+
+function cutMessage(text: string): string {
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
+}
+
+function stringIn(error: Error, key: "message" | "stack"): string {
+  const value = safely<unknown>(() => error[key], "");
+  return typeof value === "string" ? value : "";
 }

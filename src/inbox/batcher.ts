@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
 import { oncePerTurn } from "../time/timers.js";
-import { isSignalboxError } from "../errors.js";
+import { signalboxCode } from "../errors.js";
 import { createDurations, type DurationStats } from "../time/durations.js";
 import type {
   AcceptResult,
@@ -266,7 +266,7 @@ function unwrap({ accepts, settlements, claim }: WaitingBatch): Batch {
 }
 
 function isRowError(error: unknown): boolean {
-  return isSignalboxError(error) && error.code === "store_row_refused";
+  return signalboxCode(error) === "store_row_refused";
 }
 
 /** Divides a batch with a refused row into two, to find that row; null when it cannot be divided. */

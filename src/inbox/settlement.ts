@@ -1,4 +1,4 @@
-import { describeError, isSignalboxError } from "../errors.js";
+import { describeError, safely, signalboxCode } from "../errors.js";
 import type { Backoff } from "./backoff.js";
 import type { RetryLater } from "./failures.js";
 import type { ClaimedEvent, Settlement } from "./store.js";
@@ -43,7 +43,9 @@ export function judgeFailure(input: {
   const isLast = !isLater && attempt >= maxAttempts;
   const deadReason = kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
   const delayMs = (): number | undefined =>
-    isLater ? (error as Partial<RetryLater>).delayMs : delayBy(backoff, attempt, onBackoffError);
+    isLater
+      ? safely(() => (error as Partial<RetryLater>).delayMs, undefined)
+      : delayBy(backoff, attempt, onBackoffError);
   const settlement: Settlement = {
     seq: event.seq,
     token: event.token,
@@ -59,7 +61,7 @@ export function judgeFailure(input: {
 }
 
 function kindOf(error: unknown): "rejected" | "permanent" | "later" {
-  const code = isSignalboxError(error) ? error.code : null;
+  const code = signalboxCode(error);
   return code === "retry_later" ? "later" : code === "permanent_failure" ? "permanent" : "rejected";
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { describeError, errorName, isError, isSignalboxError } from "../errors.js";
+import { describeError, errorName, isError, isSignalboxError, safely, signalboxCode } from "../errors.js";
 import type { Clock } from "../time/clock.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
@@ -91,12 +91,12 @@ export function logProblem(log: ReceiverLog, level: Level, fields: object, error
 }
 
 export function errorCode(error: unknown): string {
-  return isSignalboxError(error) ? error.code : errorName(error);
+  return signalboxCode(error) ?? errorName(error);
 }
 
 /** @returns what happened and what to do; undefined unless it is a SignalboxError, because other messages may quote the payload */
 export function errorText(error: unknown): string | undefined {
-  return isSignalboxError(error) ? error.message : undefined;
+  return isSignalboxError(error) ? safely(() => error.message, undefined) : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { describeError } from "../../src/errors.js";
 import { isSignalboxError, PermanentFailure, RetryLater, SignalboxError } from "../../src/index.js";
+import { hostileProxy, throwing } from "./hostile.js";
 
 test("an error carries its code, its help as the last sentence, and its cause", () => {
   const cause = new Error("below");
@@ -11,10 +12,12 @@ test("an error carries its code, its help as the last sentence, and its cause", 
 });
 
 test("the guard knows the errors of the package, also of another copy of it, and no others", () => {
-  const ofAnotherCopy = Object.assign(new Error("x"), { [Symbol.for("signalbox.error")]: true, code: "retry_later" });
+  const brand = Symbol.for("signalbox.error");
+  const ofAnotherCopy = Object.assign(new Error("x"), { [brand]: true, code: "retry_later" });
   const ours = [new SignalboxError("store_failed", "", ""), new PermanentFailure(), new RetryLater(), ofAnotherCopy];
   expect(ours.map(isSignalboxError)).toEqual([true, true, true, true]);
-  const others = [new Error("x"), { code: "store_failed" }, null, undefined, "store_failed", 0];
+  const pretenders = [{ [brand]: true, code: 5 }, { [brand]: 1, code: "retry_later" }, hostileProxy()];
+  const others = [new Error("x"), { code: "store_failed" }, null, undefined, "store_failed", 0, ...pretenders];
   expect(others.some(isSignalboxError)).toBe(false);
 });
 
@@ -42,28 +45,34 @@ test("an error is described by name, message, stack and causes, also if its name
   expect(text).toMatch(/\ncaused by TypeError: refused\n +at .*\n(.*\n)*caused by Error: below\n/);
 });
 
+test("a part of an error that cannot be read does not hide the others", () => {
+  const below = Object.defineProperty(new Error("below"), "stack", throwing);
+  const parts: readonly (readonly [thrown: unknown, ...says: (string | RegExp)[]])[] = [
+    [Object.assign(new Error("reason"), { stack: ["a call site"] }), "Error: reason"],
+    [Object.assign(new Error("reason"), { stack: null }), "Error: reason"],
+    [Object.assign(new Error("reason"), { name: Symbol("x") }), "Error: reason"],
+    [Object.defineProperty(new Error("reason"), "name", throwing), "unknown: reason"],
+    [Object.defineProperty(new Error("reason"), "cause", throwing), /^Error: reason\n +at /],
+    [new Error("reason", { cause: below }), /^Error: reason\n +at /, "\ncaused by Error: below"],
+    [new Error("reason", { cause: "no route" }), "\ncaused by no route"],
+    [new AggregateError([new Error("a"), "b"]), /\ncaused by Error: a\n +at /, "\ncaused by b"],
+    [new Error("x".repeat(5000), { cause: new Error("below") }), /x…\n +at /, "\ncaused by Error: below"],
+  ];
+  for (const [thrown, ...says] of parts) for (const said of says) expect(describeError(thrown)).toMatch(said);
+});
+
 const circular = new Error("circular");
 circular.cause = circular;
-const hostile = Object.defineProperty(new Error("x"), "message", {
-  get() {
-    throw new Error("not readable");
-  },
-});
 
 test.each([
   ["nothing", undefined, "thrown: undefined"],
   ["a text", "text", "thrown: text"],
   ["an object without text", Object.create(null), "thrown: a value without text"],
-  ["an error with a hostile getter", hostile, "thrown: a value without text"],
-  [
-    "a proxy that cannot be looked at",
-    new Proxy({}, { getPrototypeOf: () => hostile.message as never }),
-    "thrown: a value",
-  ],
+  ["a proxy that cannot be looked at", new Proxy({}, { getPrototypeOf: throwing.get }), "thrown: [object Object]"],
   ["an error whose cause is itself", circular, "Error: circular\n"],
-  ["a huge error", new Error("x".repeat(10_000_000)), `Error: ${"x".repeat(3993)}`],
+  ["a huge error", new Error("x".repeat(10_000_000)), `Error: ${"x".repeat(1000)}…\n`],
   ["an error with a lone surrogate", new Error("a\ud800\0"), "Error: a\ufffd\ufffd\n"],
-  ["an error that is cut inside a character", new Error(`${"x".repeat(3992)}🚉`), `Error: ${"x".repeat(3992)}\ufffd`],
+  ["an error that is cut inside a character", new Error(`${"x".repeat(999)}🚉`), `Error: ${"x".repeat(999)}\ufffd…`],
   ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error: x"],
 ])("whatever is thrown becomes at most 4,000 characters that a store can keep: %s", (_what, thrown, start) => {
   const text = describeError(thrown);

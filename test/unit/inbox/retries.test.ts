@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { PermanentFailure, RetryLater, SignalboxError } from "../../../src/index.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { logLines } from "../../http/log-lines.js";
+import { hostileProxy, throwing } from "../hostile.js";
 import { turns, until } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
 import { T0 } from "./new-event.js";
@@ -89,6 +90,18 @@ test("the twentieth failed attempt makes the event dead", async () => {
     lastError: expect.stringMatching(/^Error: down\n/) as string,
   });
   expect(seen.at(-1)).toMatchObject({ name: "dead", attempt: 20, reason: "attempts_exhausted" });
+});
+
+// What ends the process here is an unhandled rejection, which fails the run by itself.
+test.each([
+  ["a proxy", hostileProxy()],
+  ["a RetryLater without a delay that can be read", Object.defineProperty(new RetryLater(), "delayMs", throwing)],
+])("whatever a callback throws, its event comes again: %s", async (_what, thrown) => {
+  const rig = await startRig({ handoff: { backoff: () => 60_000 } });
+  await rig.begin(1);
+  rig.calls[0]!.reject(thrown);
+  await rig.clock.advance(60_000);
+  expect(rig.calls.length).toBe(2);
 });
 
 // A time that is no whole number is refused by a store with typed columns, and the event would be stuck.
