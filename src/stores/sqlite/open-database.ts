@@ -126,7 +126,8 @@ function withoutLinks(path: string): string {
 
 /** Checked before the lock, which would leave an -owner file beside a file that is not ours. */
 function assertSqliteFile(path: string): void {
-  if (sizeOf(path) === 0 || isSqliteFile(path)) return;
+  // With a journal SQLite restores the file: a loss of power at its first write can leave zeros.
+  if (sizeOf(path) === 0 || sizeOf(`${path}-journal`) > 0 || isSqliteFile(path)) return;
   const help = "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
   throw new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help);
 }

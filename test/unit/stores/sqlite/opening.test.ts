@@ -151,6 +151,19 @@ test.each([
   },
 );
 
+test("a file of zeros, as a loss of power at its first write leaves it beside its journal, becomes an inbox", async () => {
+  const made = inboxPath();
+  const writer = new Database(made);
+  // More than the cache holds, so that the journal is written before the commit.
+  writer.exec("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))");
+  const path = inboxPath();
+  copyFileSync(`${made}-journal`, `${path}-journal`);
+  writer.close();
+  writeFileSync(path, Buffer.alloc(8192));
+  await accept(await openStore(path), newEvent());
+  expect(existsSync(`${path}-journal`)).toBe(false);
+});
+
 test("what a dead process left in the WAL is written into the database before anything is answered", async () => {
   const path = inboxPath();
   const store = await openStore(path);
