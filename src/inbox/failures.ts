@@ -1,22 +1,14 @@
-import { z } from "zod";
 import { SignalboxError } from "../errors.js";
-import { checkOptions } from "../options/option-error.js";
-
-const permanentSchema = z.strictObject({ cause: z.unknown().optional() }).optional();
-// A delay can come from another system's answer, so an unusable one gets the default and is not refused.
-const laterSchema = z.strictObject({ cause: z.unknown().optional(), delayMs: z.unknown().optional() }).optional();
 
 /**
  * Throw it from `onSignal` when another attempt cannot succeed. The event becomes `dead` immediately, and is kept until a user
  * replays or discards it.
  *
- * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
  * throw new PermanentFailure("no such tenant");
  */
 export class PermanentFailure extends SignalboxError {
   constructor(message = "The callback refused the event permanently.", options?: { cause?: unknown }) {
-    checkOptions("PermanentFailure", permanentSchema, options);
     super("permanent_failure", message, "", options);
     this.name = "PermanentFailure";
   }
@@ -26,7 +18,6 @@ export class PermanentFailure extends SignalboxError {
  * Throw it from `onSignal` to get the event later, for example because of a rate limit. It is handed off again after
  * `delayMs`, without using up an attempt.
  *
- * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
  * throw new RetryLater("queue is paused", { delayMs: 60_000 });
  */
@@ -38,9 +29,9 @@ export class RetryLater extends SignalboxError {
     message = "The callback asked for a later attempt.",
     options?: { delayMs?: number | undefined; cause?: unknown },
   ) {
-    checkOptions("RetryLater", laterSchema, options);
     super("retry_later", message, "", options);
     this.name = "RetryLater";
+    // A delay can come from another system's answer, so an unusable one gets the default and is not refused.
     const delayMs = options?.delayMs ?? 60_000;
     this.delayMs = Number.isFinite(delayMs) && delayMs >= 0 ? delayMs : 60_000;
   }

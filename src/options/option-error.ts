@@ -30,8 +30,6 @@ const PAGES = {
   createEmulator: "docs/emulator.md",
   "receiver.close": "docs/receiver.md",
   "inbox.list": "docs/receiver.md",
-  PermanentFailure: "docs/hand-off.md",
-  RetryLater: "docs/hand-off.md",
 };
 type Owner = keyof typeof PAGES;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SignalboxError } from "../errors.js";
+import { safely, SignalboxError } from "../errors.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
 import { parseEvent } from "../events/parse-event.js";
 import type { AbortHandle } from "../inbox/abort-handle.js";
@@ -45,8 +45,7 @@ export interface Receiver {
    * Answers 503 from now on, waits `graceMs` for running callbacks, aborts the rest, and closes the store. Events that were
    * not handed off are handed off after the next start. Idempotent; leaves no timer and no handle behind.
    *
-   * @param options `graceMs`: @default 10000
-   * @throws SignalboxError `option_unknown`, `option_invalid`; the receiver then stays open
+   * @param options `graceMs`: @default 10000. A wrong option is logged and has no effect.
    */
   close(options?: { graceMs?: number | undefined }): Promise<void>;
   /** The same as `close()`, for `await using`. */
@@ -76,6 +75,7 @@ export interface Receiver {
 const DEFAULT_GRACE_MS = 10_000;
 const graceOption = z.number().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_GRACE_MS);
 const closeSchema = z.strictObject({ graceMs: graceOption }).prefault({});
+const lenientCloseSchema = z.object({ graceMs: graceOption.catch(DEFAULT_GRACE_MS) });
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -184,6 +184,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
   }
 
+  /** Refuses nothing, because a refused close would leave the receiver open when the process ends. */
+  function graceMsOf(given: unknown): number {
+    try {
+      return checkOptions("receiver.close", closeSchema, given).graceMs;
+    } catch (error) {
+      log.warn({ code: errorCode(error), problem: errorText(error) }, "close() ignores a wrong option");
+      return safely(() => lenientCloseSchema.parse(given).graceMs, DEFAULT_GRACE_MS);
+    }
+  }
+
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
     // The receiver's timers do not keep the process alive, but it must live until the callbacks have ended.
@@ -211,10 +221,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       }
       return (starting ??= start());
     },
-    async close(closeOptions) {
-      const { graceMs } = checkOptions("receiver.close", closeSchema, closeOptions);
-      await (closing ??= close(graceMs));
-    },
+    close: (closeOptions) => (closing ??= close(graceMsOf(closeOptions))),
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
     health: () => ({

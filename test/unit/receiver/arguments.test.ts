@@ -1,7 +1,10 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createReceiver, PermanentFailure, RetryLater } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { logLines } from "../../http/log-lines.js";
+import { hostileProxy } from "../hostile.js";
+import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 
 const receiver = createReceiver({ secrets: "whsec_test", store: memoryStore(), onSignal: () => {}, logger: false });
@@ -12,11 +15,8 @@ const MISSPELT: readonly (readonly [call: () => unknown, name: string, meant: st
   [() => receiver.on(given<"accepted">("acepted"), () => {}), "acepted", "accepted"],
   [() => receiver.on(given<"dead">("handoffFail"), () => {}), "handoffFail", "handoffFailed"],
   [() => receiver.on(given<"dead">(undefined), () => {}), "undefined", null],
-  [() => receiver.close(given({ grace: 1 })), "grace", "graceMs"],
   [() => inbox.list(given({ sate: "dead" })), "sate", "state"],
   [() => inbox.list(given({ after: 1 })), "after", "afterSeq"],
-  [() => new RetryLater("later", given({ delay: 5 })), "delay", "delayMs"],
-  [() => new PermanentFailure("never", given({ couse: new Error("x") })), "couse", "cause"],
   [() => sqliteStore(given({ path: "signals.db", share: true })), "share", "shared"],
 ];
 
@@ -32,15 +32,11 @@ test.each(MISSPELT)(
 
 const INVALID: readonly (readonly [call: () => unknown, says: string])[] = [
   [() => receiver.on("accepted", given(undefined)), "function"],
-  [() => receiver.close({ graceMs: -1 }), "graceMs"],
-  [() => receiver.close({ graceMs: Infinity }), "graceMs"],
-  [() => receiver.close(given("SIGTERM")), "receiver.close"],
   [() => inbox.list({ limit: 1.5 }), "limit"],
   [() => inbox.list(given({ state: "deed" })), "state"],
   [() => inbox.replay(given(undefined)), "inbox.replay"],
   [() => inbox.replay(given({ eventId: "evt_1" })), "inbox.replay"],
   [() => inbox.discard(given(["evt_1", 2])), "inbox.discard"],
-  [() => new RetryLater("later", given(5)), "RetryLater"],
 ];
 
 test.each(INVALID)("an argument of the wrong kind is refused: %s", async (call, says) => {
@@ -49,10 +45,29 @@ test.each(INVALID)("an argument of the wrong kind is refused: %s", async (call, 
   expect(error.message).toContain(says);
 });
 
-test("a refused close leaves the receiver open", async () => {
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0.5 }));
-  await rejectionOf(receiver.close(given({ grace: 1 })));
-  expect(receiver.health().state).toBe("running");
-  expect(await inbox.list({ state: undefined, limit: 1 })).toEqual([]);
+test("what a callback throws is made whatever its options are, because an error here would change the event's fate", () => {
+  expect(new RetryLater("later", given({ delay: 5 }))).toMatchObject({ code: "retry_later", delayMs: 60_000 });
+  expect(new RetryLater("later", given(5)).delayMs).toBe(60_000);
+  expect(new PermanentFailure("never", given({ couse: 1 })).code).toBe("permanent_failure");
+});
+
+// `process.once("SIGTERM", receiver.close)` passes the signal's name.
+test.each([
+  ["a misspelt name", { grace: 1 }, 10_000, '"graceMs"'],
+  ["a misspelt name beside a right one", { graceMs: 5, timeout: 1 }, 5, '"timeout"'],
+  ["a wrong value", { graceMs: -1 }, 10_000, '"graceMs"'],
+  ["a signal", "SIGTERM", 10_000, "receiver.close"],
+  ["a value that cannot be read", hostileProxy(), 10_000, ""],
+])("close refuses nothing, and logs a wrong option: %s", async (_what, options, graceMs, says) => {
+  const { logger, lines } = logLines();
+  const { receiver: running, clock, begin } = await startRig({ logger });
+  await begin(1);
+  const closing = running.close(given(options));
+  await clock.advance(graceMs - 1);
+  expect(running.health().state).toBe("closing");
+  await clock.advance(1);
+  await closing;
+  const logged = lines.map((line) => JSON.parse(line) as { msg: string; problem?: string });
+  const problems = logged.filter(({ msg }) => msg.startsWith("close()")).map(({ problem = "" }) => problem);
+  expect(problems).toEqual([expect.stringContaining(says)]);
 });
