@@ -120,14 +120,16 @@ test("it waits for a receiver, says why one is not verified, and goes on when th
   expect(stdout).not.toContain("whsec_");
 });
 
-/** A command that says that it runs, and with which variables. */
-const COMMAND = `process.on("SIGTERM", () => { console.log("stopped"); process.exit(); });
+/** A process that says that it runs, and with which variables. */
+const APP = `process.on("SIGTERM", () => { console.log("stopped"); process.exit(); });
 setInterval(() => {}, 1000);
 console.log(process.env.SIGNALS_BASE_URL, process.env.SIGNALS_API_KEY.length, "up");`;
 
 test("a command gets the address and a key, its output is not among the data, and it is stopped at the end", async () => {
-  const folder = tempFiles({ "app.mjs": COMMAND });
-  const child = startCli(["dev", "--json", "--port", "0", "--url", urlAt(1), "--", process.execPath, "app.mjs"], {
+  // As with `npm start`, the command is not the process that has to be stopped, and ends before it.
+  const command = `import { spawn } from "node:child_process"; spawn(process.execPath, ["app.mjs"], { stdio: "inherit" });`;
+  const folder = tempFiles({ "app.mjs": APP, "start.mjs": command });
+  const child = startCli(["dev", "--json", "--port", "0", "--url", urlAt(1), "--", process.execPath, "start.mjs"], {
     cwd: folder,
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -38,31 +38,31 @@ interface TroubleFacts extends RegistrationFacts {
 }
 
 /** An event of `onEvent`. Times are ISO 8601. */
-export type EmulatorEvent = ReportedEvent & {
-  /** It happened while the control API advanced the clock. A `clock_moved` follows, which sums up the advance. */
-  during_advance?: true;
-};
-
-type ReportedEvent =
+export type EmulatorEvent =
   /** An endpoint was registered. Its verification is sent next. */
-  | ({ event: "registered"; account_id: number; signal_types: number } & RegistrationFacts)
-  /** The endpoint returned the challenge, so the registration is active. */
-  | ({ event: "verified" } & AttemptFacts)
-  | ({ event: "published"; signal_type: string; tool_id: number } & PublishedSignal)
-  /** The first attempt of a delivery was answered with a 2xx. */
-  | ({ event: "sent" } & AttemptFacts)
-  /** A later attempt of a delivery was answered with a 2xx. */
-  | ({ event: "retried" } & AttemptFacts)
-  /** An attempt of a delivery failed. `next_attempt_at` is null after the last attempt. */
-  | ({ event: "refused"; next_attempt_at: string | null } & AttemptFacts)
-  /** The registration was paused after `pauseAfterFailures` failures in a row. */
-  | ({ event: "registration_paused" } & TroubleFacts)
-  /** The endpoint answered 4xx to a signature with a time more than 300 s from the machine's clock. Once for each registration. */
-  | ({ event: "registration_time_refused" } & TroubleFacts)
-  /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
-  | ({ event: "clock_moved"; now: string } & SendingSummary)
-  /** The emulator itself failed, for example because the disk is full. */
-  | { event: "failed"; about: string; error: unknown; request_id?: string };
+  (
+    | ({ event: "registered"; account_id: number; signal_types: number } & RegistrationFacts)
+    /** The endpoint returned the challenge, so the registration is active. */
+    | ({ event: "verified" } & AttemptFacts)
+    | ({ event: "published"; signal_type: string; tool_id: number } & PublishedSignal)
+    /** The first attempt of a delivery was answered with a 2xx. */
+    | ({ event: "sent" } & AttemptFacts)
+    /** A later attempt of a delivery was answered with a 2xx. */
+    | ({ event: "retried" } & AttemptFacts)
+    /** An attempt of a delivery failed. `next_attempt_at` is null after the last attempt. */
+    | ({ event: "refused"; next_attempt_at: string | null } & AttemptFacts)
+    /** The registration was paused after `pauseAfterFailures` failures in a row. */
+    | ({ event: "registration_paused" } & TroubleFacts)
+    /** The endpoint answered 4xx to a signature with a time more than 300 s from the machine's clock. Once for each registration. */
+    | ({ event: "registration_time_refused" } & TroubleFacts)
+    /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
+    | ({ event: "clock_moved"; now: string } & SendingSummary)
+    /** The emulator itself failed, for example because the disk is full. */
+    | { event: "failed"; about: string; error: unknown; request_id?: string }
+  ) & {
+    /** It happened while the control API advanced the clock. A `clock_moved` follows, which sums up the advance. */
+    during_advance?: true;
+  };
 
 export type ReportEvent = (event: EmulatorEvent) => void;
 

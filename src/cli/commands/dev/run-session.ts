@@ -25,6 +25,9 @@ export async function runSession(session: Session, { cli, outcome }: CommandCont
   if (signal.aborted) interrupt();
   signal.addEventListener("abort", interrupt, { once: true });
   void terminal.closed.then(() => end(EXIT.ok));
+  // The terminal was closed. The command has its own process group, so it would not end with this process.
+  const hangUp = (): void => end(EXIT.ok);
+  process.once("SIGHUP", hangUp);
 
   const connecting = connectReceiver(session, cli);
   const command =
@@ -52,6 +55,7 @@ export async function runSession(session: Session, { cli, outcome }: CommandCont
     await emulator.close();
     await command?.stop();
     cli.setUnfinished(null);
+    process.off("SIGHUP", hangUp);
   }
 }
 

@@ -1,35 +1,46 @@
 import { spawn } from "node:child_process";
-import { systemClock } from "../../../time/clock.js";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface RunningCommand {
-  /** Resolves when the command has ended, to how: `exit code 1`. */
+  /** Resolves when the command has ended by itself or was stopped, to how: `exit code 1`. */
   readonly ended: Promise<string>;
-  /** Sends SIGTERM, and SIGKILL to a command that does not end. Resolves when the command has ended. */
+  /** Sends SIGTERM, and SIGKILL to what does not end. Resolves when all processes of the command have ended. */
   stop(): Promise<void>;
 }
 
 /** How long the command has to end. */
 export const STOP_MS = 10_000;
+const LOOK_MS = 20;
 
 /** Starts the command of the user. It gets no stdin, because the keys are for this process. */
 export function startCommand(
   [file = "", ...args]: readonly string[],
   { env, stdout }: { env: NodeJS.ProcessEnv; stdout: "stdout" | "stderr" },
 ): RunningCommand {
-  const child = spawn(file, args, { env, stdio: ["ignore", stdout === "stdout" ? 1 : 2, 2] });
+  // Its own process group, because a command such as `npm start` ends before the process that it has started.
+  const child = spawn(file, args, { env, stdio: ["ignore", stdout === "stdout" ? 1 : 2, 2], detached: true });
   const ended = new Promise<string>((resolve) => {
     child.once("error", ({ code, message }: NodeJS.ErrnoException) =>
       resolve(code === "ENOENT" ? "there is no such command" : (code ?? message)),
     );
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
+
+  /** @returns whether a process of the group runs. The signal 0 only asks. */
+  function signalGroup(signal: NodeJS.Signals | 0): boolean {
+    try {
+      return child.pid !== undefined && process.kill(-child.pid, signal);
+    } catch {
+      return false;
+    }
+  }
+
   return {
     ended,
     async stop() {
-      child.kill("SIGTERM");
-      const timer = systemClock.setTimeout(() => void child.kill("SIGKILL"), STOP_MS);
-      await ended;
-      timer.cancel();
+      signalGroup("SIGTERM");
+      const killsAt = performance.now() + STOP_MS;
+      while (signalGroup(performance.now() < killsAt ? 0 : "SIGKILL")) await sleep(LOOK_MS);
     },
   };
 }
