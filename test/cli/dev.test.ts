@@ -115,7 +115,7 @@ test("it waits for a receiver, says why one is not verified, and goes on when th
   await printed("published price_increased ");
   await vi.waitUntil(() => signals.length === 1);
   const { stdout } = await stop();
-  expect(stdout).toMatch(/^ +export SIGNALS_API_KEY=sbk_\S+$/m);
+  expect(stdout).toMatch(/^ +\$ export SIGNALS_BASE_URL=\S+ SIGNALS_API_KEY=sbk_\S+$/m);
   expect(stdout).toContain('secretFile("');
   expect(stdout).not.toContain("whsec_");
 });

@@ -57,12 +57,19 @@ test("from following to a delivery: each command does what its control operation
   expect(verification).toMatchObject({ event_type: "webhook.verification" });
   expect((await ask("deliveries")).stdout).toMatch(/^\d+ {2}delivered {2}200 in \d+ ms {2}new_model \S+$/m);
   const { stdout } = await ask("deliveries", String(last?.["delivery_id"]));
+  const onTerminal = await callCli(["emulator", "deliveries", String(last?.["delivery_id"])], {
+    env: { SIGNALS_BASE_URL: running.emulator.baseUrl },
+    columns: 60,
+  });
   expect(stdout).toContain(String(published[1]?.["event_id"]));
   expect(stdout).toMatch(/^X-Service-Signature +t=\d+,v1=[0-9a-f]{64}$/m);
+  expect(onTerminal.lines.at(-1)).toBe(stdout.trimEnd().split("\n").at(-1));
+  expect(JSON.parse(onTerminal.lines.at(-1) ?? "")).toMatchObject({ id: published[1]?.["event_id"] });
 });
 
 test("keys are made for an account, and listed without the key", async () => {
   expect((await values("accounts")).map(({ tier }) => tier)).toEqual(["pro", "developer"]);
+  expect(ndjson(await ask("--json", "accounts"))).toEqual(await values("accounts"));
   const key = (await ask("keys", "--new", "--account", "2")).stdout.trim();
   expect((await running.ask("/research/rankings", { key })).status).toBe(200);
   expect((await values("keys", "--account", "2")).map(({ hint }) => hint)).toEqual(["sbk_ano", key.slice(0, 10)]);
@@ -75,6 +82,8 @@ test.each([
   ["deliveries x", "a number"],
   ["deliveries 999", "no delivery with this id"],
   ["keys --account 9", "account"],
+  ["keys new", "too many arguments"],
+  ["acounts", "did you mean accounts?"],
 ])("a mistake says what is wrong: %s", async (line, words) => {
   expect(await ask(...line.split(" "))).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
 });
@@ -85,8 +94,15 @@ test("without an emulator the error says how to start one, and with a control to
     exitCode: 3,
     stderr: expect.stringContaining("npx signalbox emulator"),
   });
-  const other = await listen((_request, response) => void response.end("<html>"));
-  expect(await at(other)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("is not an emulator") });
+  for (const answer of ["<html>", '{"error":"not found"}', '{"hello":1}', "null"]) {
+    const status = answer.includes("error") ? 404 : 200;
+    const other = await listen((_request, response) => void response.writeHead(status).end(answer));
+    expect(await at(other)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("is not an emulator") });
+  }
+  expect(await callCli(["emulator", "accounts"], { env: { SIGNALS_BASE_URL: "localhost:4777" } })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("SIGNALS_BASE_URL is not an address like http://"),
+  });
   const { url } = running.emulator;
   expect((await at(url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).stderr).toContain(
     "unset SIGNALS_CONTROL_TOKEN",

@@ -95,8 +95,9 @@ test("what it says on start can be typed as it stands", async () => {
   const { printed } = await show();
   const [, lines = ""] = printed().split("Try\n");
   // Its own flags for curl and npx: only what comes back is of interest.
+  const typed = lines.replaceAll(/^ *\$ /gm, "");
   const own = `curl() { command curl -sS "$@" && echo; }\nnpx() { shift; '${process.execPath}' '${MAIN}' "$@" --json; }\n`;
-  const { stdout } = await promisify(execFile)("sh", ["-c", own + lines]);
+  const { stdout } = await promisify(execFile)("sh", ["-c", own + typed]);
   const parsed = stdout
     .trim()
     .split("\n")
@@ -215,7 +216,7 @@ test("to a person the same is said in words, with what to type", async () => {
   await post(`${url}/_emulator/clock/advance?seconds=1`);
   const { stdout, stderr } = await stop();
   expect(stderr).toMatch(
-    new RegExp(`^warning: ${id} .* is paused.* curl -X POST ${url}/_emulator/registrations/${id}/resume\n$`),
+    new RegExp(`^warning: ${id} .* is paused.*:\n {2}\\$ curl -X POST ${url}/_emulator/registrations/${id}/resume\n$`),
   );
   const happened = stdout.split("\n").filter((line) => /^\d\d:/.test(line));
   expect(happened.map((line) => line.split(" ")[2])).toEqual(["registered", "verified", "refused", "advanced"]);

@@ -272,11 +272,11 @@ test("the first is registered and the second refused: what stands is kept, and t
 
   // What it says to type is what is left, once it is typed where the key is known.
   const words = line.trim().split(" ");
-  expect(words.slice(0, 2)).toEqual(["signalbox", "register"]);
+  expect(words.slice(0, 4)).toEqual(["$", "npx", "signalbox", "register"]);
   const left = words[words.indexOf("--types") + 1]?.split(",") ?? [];
   expect(left).toEqual(SIGNAL_TYPES.slice(30));
   const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
-  const typed = words.slice(1).map((word) => (word.endsWith("/v1") ? (again.access[1] ?? "") : word));
+  const typed = words.slice(3).map((word) => (word.endsWith("/v1") ? (again.access[1] ?? "") : word));
   expect(await callCli(typed, { env: { SIGNALS_API_KEY: API_KEY } })).toMatchObject({ exitCode: 0 });
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });

@@ -42,11 +42,12 @@ type Answer = (asked: Registering, number: number, response: ServerResponse) => 
  */
 export async function serveService(
   answer: Answer = (asked, number, response) => answerJson(response, 201, registration(number, asked)),
+  answerRead = (response: ServerResponse): void => answerJson(response, 404, refusal("NOT_FOUND", "No.")),
 ): Promise<{ access: string[]; asked: () => Registering[]; requests: RecordedRequest[] }> {
   const parse = ({ body }: RecordedRequest): Registering => JSON.parse(body.toString()) as Registering;
   const requests: RecordedRequest[] = [];
   const { url } = await serveRecorder((request, response) => {
-    if (request.method === "GET") return answerJson(response, 404, refusal("NOT_FOUND", "No."));
+    if (request.method === "GET") return answerRead(response);
     requests.push(request);
     void answer(parse(request), requests.length, response);
   });

@@ -8,7 +8,7 @@ import { startReceiver } from "../http/serve.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, type CliRun } from "./run-cli.js";
 import { listen, serveReceiver, serveRecorder } from "./serve-requests.js";
-import { answerJson, serveService } from "./serve-service.js";
+import { answerJson, serveChallenges, serveService } from "./serve-service.js";
 import { tempFiles } from "./temp-files.js";
 
 /** Registers a receiver at a service that does not tell the status, and waits for at most a second. */
@@ -61,6 +61,12 @@ test("it waits for a receiver that is not ready yet, and says so; the rest is fo
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toMatch(/waiting up to \d+ s: 502: /);
   expect(run.stdout).toMatch(/the receiver answers verifications with this secret\n.*dashboard/);
+});
+
+test("a service on this machine that never answers a call of the control API is no emulator", async () => {
+  const silent = (): void => undefined;
+  const run = await register(await serveChallenges(), ...(await serveService(undefined, silent)).access);
+  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("the receiver answers verifications") });
 });
 
 test.each([undefined, "token_of_the_test"])(

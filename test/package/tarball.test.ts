@@ -19,6 +19,12 @@ test("the tarball holds what a user needs and nothing else", () => {
   expect(paths).toContain("fixtures/deliveries.json");
 });
 
+test("no compiled file is left of a source that is gone", () => {
+  const compiled = pack().paths.filter((path) => /^dist\/.*\.js$/.test(path));
+  const stale = compiled.filter((path) => !existsSync(join(REPOSITORY, path.replace(/^dist(.*)js$/, "src$1ts"))));
+  expect(stale, "`npm run build` removes them").toEqual([]);
+});
+
 test("every exports path and the command are there, with types", () => {
   const own = join(install(), "node_modules/signalbox");
   const { exports, bin } = manifestOf(own);

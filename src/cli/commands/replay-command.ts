@@ -83,8 +83,10 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
 /** Notes how many made-up events this run has added to the receiver, so that the user can remove them. */
 function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
   if (signals > 0) terminal.note(`made-up signals for the receiver's onSignal: ${signals}`);
-  if (quarantined > 0)
-    terminal.note(`events added to the receiver's quarantine: ${quarantined}; to clean up: ${CLEAN_UP}`);
+  if (quarantined > 0) {
+    terminal.note(`events added to the receiver's quarantine: ${quarantined}; to clean up:`);
+    terminal.note(`  $ ${CLEAN_UP}`);
+  }
 }
 
 /** If this many cases failed, and more than half of all, they probably have one cause, and `doctor` is suggested. */

@@ -6,8 +6,8 @@ const INDENT = 4;
 
 /**
  * Breaks the lines that are longer than `columns` between words. Two spaces separate the columns of a table. Only the last of them
- * is broken: it continues below its start or, if that is too far right, on a line of its own. A shell command (`$ …`,
- * or an indented `npx …`) is broken with backslashes, so that it can be copied.
+ * is broken: it continues below its start or, if that is too far right, on a line of its own. A line that begins with `$ ` is a
+ * shell command. It is broken with backslashes, so that it can be copied.
  */
 export function wrap(text: string, columns: number): string {
   return text
@@ -21,7 +21,7 @@ function wrapLine(line: string, columns: number): string {
   const visible = stripVTControlCharacters(line);
   const indent = visible.search(/\S/);
   if (SHELL_COMMAND.test(visible)) return fill(line.match(SHELL_WORD) ?? [], indent + INDENT, columns, " \\");
-  const [, head = "", text = ""] = /^(.*\S {2,})?(.*)$/.exec(line) ?? [];
+  const [, head = "", text = ""] = /^(.*\S {2,})?(.*)$/s.exec(line) ?? [];
   const words = text.split(BEFORE_GAP);
   const longest = words.reduce((width, word) => Math.max(width, widthOf(word.trimStart())), 0);
   const start = widthOf(head);
@@ -38,7 +38,7 @@ function wrapLine(line: string, columns: number): string {
   return `${fill(cells, below, columns)}\n${wrapLine(" ".repeat(below) + text, columns)}`;
 }
 
-const SHELL_COMMAND = /^ *\$ |^ +(?:npx|npm|pnpm|yarn|bun|curl|docker|export) /;
+const SHELL_COMMAND = /^ *\$ /;
 const BEFORE_GAP = /(?<=\S)(?= )/;
 /** A word of a shell command with the spaces before it. An option has its value with it; `|` and `>` have the next word. */
 const SHELL_WORD = /\s*(?:(?:--?[A-Za-z][\w-]*|[|>]) (?![-|>]))?(?:'[^']*'|"[^"]*"|\$\([^)]*\)|\S)+/g;

@@ -37,12 +37,14 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
     /** Prints the totals. With `asJson` they are an object; otherwise a single delivery has none. */
     summarise(): void {
       if (quarantined > 0) {
-        const which = "npx signalbox inbox ls --state quarantined --db FILE";
-        const text = `${quarantined} quarantined: the receiver keeps such an event, but cannot use it. To list them: ${which}`;
+        const text = `${quarantined} quarantined: the receiver keeps such an event, but cannot use it. To list them:`;
         terminal.note(terminal.notePaint.yellow(text));
+        terminal.note("  $ npx signalbox inbox ls --state quarantined --db FILE");
       }
       const sent = [...byOutcome.values()].reduce((sum, each) => sum + each, 0);
       if (sent === 0) return;
+      // An error or Ctrl-C may have ended the run early.
+      const ok = failed === 0 && sent === count;
       const seconds = (performance.now() - startedAt) / 1000;
       const sorted = times.sort((a, b) => a - b);
       const quantile = (part: number): number => rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
@@ -50,11 +52,11 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       if (asJson) {
         const answers = Object.fromEntries(byOutcome);
         terminal.printJson({
-          summary: { ok: failed === 0, sent, failed, answers, seconds: rounded(seconds), p50Ms, p99Ms },
+          summary: { ok, sent, failed, answers, seconds: rounded(seconds), p50Ms, p99Ms },
         });
       } else if (count > 1) {
         const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
-        const colour = failed === 0 ? terminal.paint.green : terminal.paint.red;
+        const colour = ok ? terminal.paint.green : terminal.paint.red;
         terminal.print(
           `${colour(`${sent} sent in ${seconds.toFixed(2)} s (${Math.round(sent / seconds)}/s): ${outcomes}`)}; ` +
             `half answered within ${p50Ms} ms, 99% within ${p99Ms} ms`,

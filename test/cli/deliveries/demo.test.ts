@@ -1,12 +1,19 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import type { WriteStream } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { startDemoReceiver } from "../../../src/cli/commands/demo/demo-receiver.js";
+import { replayFixtures } from "../../../src/cli/commands/demo/replay-fixtures.js";
+import { runScenario } from "../../../src/cli/commands/demo/run-scenario.js";
+import { createTerminal } from "../../../src/cli/console/terminal.js";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { MAIN, ndjson, outcomeOf, rowsOf, runCli, startCli } from "../run-cli.js";
+import { serveRecorder } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -84,4 +91,34 @@ test("without Express the demo says what to install", () => {
   const run = spawnSync(process.execPath, [join(folder, "dist/cli/main.js"), "demo"], { encoding: "utf8" });
   expect(run.status).toBe(3);
   expect(run.stderr).toBe("signalbox demo: the demo needs Express: run `npm install express`\n");
+});
+
+test("a step fails that had nothing to show, and the statuses are those of the answers", async () => {
+  const own = await startDemoReceiver();
+  const { url } = await serveRecorder((_request, response) => void response.writeHead(500).end());
+  const lies = { ...own, url: new URL(url) };
+  const steps = new Map<string, string>();
+  const report = (step: string, ok: boolean, text: string): void => void steps.set(step, `${ok} ${text}`);
+  const { signal } = new AbortController();
+  const nowhere = new PassThrough() as unknown as WriteStream;
+  const terminal = createTerminal(nowhere, nowhere, {});
+  try {
+    const secret = await runScenario(lies, report, signal);
+    expect([...steps.keys()]).toEqual(STORY);
+    expect([steps.get("again"), steps.get("tampered")]).toEqual(Array(2).fill("false no signal was delivered"));
+    await replayFixtures({ receiver: lies, secret, rows: "failed", report, terminal, signal });
+    for (const kind of KINDS.slice(0, -1)) expect(steps.get(kind)).toMatch(/^false .*: 500$/);
+    // Its answers are right, but it keeps nothing.
+    const stats = {
+      ...own.receiver.inbox,
+      stats: async () => ({ ...(await own.receiver.inbox.stats()), quarantined: 0 }),
+    };
+    const forgetful = { ...own, receiver: { ...own.receiver, inbox: stats } };
+    await replayFixtures({ receiver: forgetful, secret, rows: "failed", report, terminal, signal });
+    expect(steps.get("accepted")).toMatch(/^true /);
+    expect(steps.get("unusable")).toMatch(/^false /);
+  } finally {
+    await own.close();
+    rmSync(own.folder, { recursive: true });
+  }
 });

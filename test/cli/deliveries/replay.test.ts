@@ -45,7 +45,7 @@ test("a right receiver answers everything as expected, twice in a row and in par
   expect(first.lines.at(-1)).toMatch(/^all \d+ answers as expected, in [\d.]+ s$/);
   const { signals, quarantined } = await takenInBy(receiver);
   expect(first.stderr).toMatch(new RegExp(`onSignal: ${signals}$`, "m"));
-  expect(first.stderr).toMatch(new RegExp(`quarantine: ${quarantined}; to clean up: ${CLEAN_UP}$`, "m"));
+  expect(first.stderr).toMatch(new RegExp(`quarantine: ${quarantined}; to clean up:\n {2}\\$ ${CLEAN_UP}$`, "m"));
   expect(await failingNames(url, "--concurrency", "8")).toEqual({ exitCode: 0, names: [] });
 });
 

@@ -167,7 +167,7 @@ test("an event that is quarantined is exit 0, and a note says where it is kept",
   const bad = ["send", "price_increased", "--url", url, "--set", "data.period=1"];
   const one = await callCli(bad);
   expect(one.exitCode).toBe(0);
-  expect(one.stderr).toMatch(/^1 quarantined: .*signalbox inbox ls --state quarantined/);
+  expect(one.stderr).toMatch(/^1 quarantined: .*\n {2}\$ npx signalbox inbox ls --state quarantined/);
   const several = await callCli([...bad, "--count", "3"]);
   expect(several.exitCode).toBe(0);
   expect(several.stderr).toMatch(/^3 quarantined: .*\n$/);
@@ -200,6 +200,14 @@ test("nobody to send to is exit 3", async () => {
   const run = await callCli(["send", "test", "--url", "http://127.0.0.1:1/x", "--count", "5"]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toMatch(/^signalbox send: .* \(ECONNREFUSED\).*\n$/);
+});
+
+test("a run that ends early is not ok, though no delivery failed", async () => {
+  const { url } = await serveReceiver();
+  const stop = new AbortController();
+  const how = { signal: stop.signal, onOutput: () => stop.abort() };
+  const run = await callCli(["send", "test", "--url", url, "--count", "5", "--json"], how);
+  expect(ndjson(run).at(-1)).toMatchObject({ summary: { ok: false, sent: 1, failed: 0 } });
 });
 
 test("neither a type nor a file is wrong usage, with the near miss", async () => {

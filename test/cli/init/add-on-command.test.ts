@@ -27,7 +27,7 @@ test("it writes new files, and prints the lines to add with file and line", asyn
   expect(readFileSync(join(folder, "src/app.js"), "utf8")).toBe(APP);
   expect(readFileSync(join(folder, "package.json"), "utf8")).toBe(MANIFEST);
   const said = [
-    `     cd ${relative(process.cwd(), folder)}\n`,
+    `     $ cd ${relative(process.cwd(), folder)}\n`,
     "pnpm add 'signalbox@^1.2.3'",
     'src/app.js, below line 1 (import express from "express";):\n     import { signals } from',
     'src/app.js, above line 4 (app.use(express.json());):\n     app.use("/webhooks/signals", signals.router);',

@@ -361,7 +361,7 @@ test("the next steps can be typed, whatever the path is", async () => {
   const directory = join(folder, "it's here");
   const { exitCode, stdout } = await runCli(["init", "it's here", ...FILES_ONLY], { cwd: folder });
   expect(exitCode).toBe(0);
-  const [, line = ""] = /^ {2}(cd .*)$/m.exec(stdout) ?? [];
+  const [, line = ""] = /^ {2}\$ (cd .*)$/m.exec(stdout) ?? [];
   expect(execFileSync("sh", ["-c", `${line} && pwd -P`], { cwd: folder, encoding: "utf8" }).trimEnd()).toBe(directory);
   const { stdout: inIt } = await runCli(["init", ".", "--force", ...FILES_ONLY], { cwd: directory });
   expect(inIt).not.toContain("cd ");
@@ -447,7 +447,7 @@ test("an install that fails, and one without the package manager: the files are 
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo broken; exit 1" });
   const failed = await runCli(["init", "x", "--no-git"], { cwd: folder, env });
-  expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  npm install\n") });
+  expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  $ npm install\n") });
   expect(failed.stderr).toMatch(/dependencies were not installed: `npm install` failed; run `npm install` in /);
   expect(statSync(join(folder, "x", "package.json")).isFile()).toBe(true);
 

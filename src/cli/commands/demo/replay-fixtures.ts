@@ -26,6 +26,7 @@ interface Replay {
 export async function replayFixtures({ receiver, secret, rows, report, terminal, signal }: Replay): Promise<string[]> {
   const { deliveries, events } = readFixtureFolder();
   const before = receiver.keys.length;
+  const keptBefore = (await receiver.receiver.inbox.stats()).quarantined;
   const answers = reportResults(terminal, deliveries, rows);
   const results: CaseResult[] = [];
   const sender = createCaseSender({ url: receiver.url, secret, events, timeoutMs: 15_000, signal }, { asIs: false });
@@ -34,7 +35,8 @@ export async function replayFixtures({ receiver, secret, rows, report, terminal,
     answers.add(result);
     results.push(result);
   });
-  for (const kind of KINDS) reportKind(kind, results, report);
+  const kept = (await receiver.receiver.inbox.stats()).quarantined - keptBefore;
+  for (const kind of KINDS) reportKind(kind, results, kept, report);
   const accepted = answers.accepted.signals + answers.accepted.tests;
   await receiver.settle(before + accepted, signal);
   throwIfInterrupted(signal);
@@ -42,7 +44,7 @@ export async function replayFixtures({ receiver, secret, rows, report, terminal,
   return answers.failed;
 }
 
-type Kind = readonly [step: string, answer: RegExp, what: string];
+type Kind = readonly [step: string, wanted: RegExp, what: string];
 
 /** Each delivery is of the one kind whose pattern matches the answer that is expected. */
 const KINDS: readonly Kind[] = [
@@ -54,10 +56,12 @@ const KINDS: readonly Kind[] = [
   ["refused", /^4(?!01)/, "too big, zipped or not POST"],
 ];
 
-function reportKind([step, answer, what]: Kind, results: readonly CaseResult[], report: Report): void {
-  const ofKind = results.filter((result) => answer.test(wantedOf(result)));
-  const statuses = new Set(ofKind.map(({ expected }) => expected.status));
-  const isOk = ofKind.every(({ ok }) => ok);
+/** @param kept how many events were added to the quarantine */
+function reportKind([step, wanted, what]: Kind, results: readonly CaseResult[], kept: number, report: Report): void {
+  const ofKind = results.filter((result) => wanted.test(wantedOf(result)));
+  const statuses = new Set(ofKind.map(({ answer }) => (answer.kind === "answer" ? answer.status : "no answer")));
+  const isKept = step !== "unusable" || kept === ofKind.length;
+  const isOk = ofKind.length > 0 && ofKind.every(({ ok }) => ok) && isKept;
   report(step, isOk, `${ofKind.length} ${what}: ${[...statuses].join(", ")}`);
 }
 

@@ -88,7 +88,7 @@ async function letAMonthPass({ emulator, receiver, report, signal }: Scenario): 
 async function sendOneAgain({ emulator, receiver, report }: Scenario): Promise<void> {
   const before = receiver.signals.length;
   const [delivery] = await deliveredSignals(emulator);
-  if (delivery === undefined) return;
+  if (delivery === undefined) return report("again", false, "no signal was delivered");
   const { delivery_id } = await emulator.control.redeliver({ delivery_id: delivery.delivery_id });
   await emulator.control.settle();
   const { attempts } = await emulator.control.readDelivery({ delivery_id });
@@ -101,7 +101,7 @@ async function sendOneAgain({ emulator, receiver, report }: Scenario): Promise<v
 async function tamperWithOne({ emulator, report }: Scenario): Promise<void> {
   const [delivery] = await deliveredSignals(emulator);
   const request = delivery?.attempts[0]?.request;
-  if (delivery === undefined || request === undefined) return;
+  if (delivery === undefined || request === undefined) return report("tampered", false, "no signal was delivered");
   const body = request.body.replace(delivery.event_id, `x${delivery.event_id.slice(1)}`);
   const answer = await fetch(request.url, { method: "POST", headers: headersOf(request.headers), body });
   const isMismatch = (await answer.text()).includes('"signature_mismatch"');

@@ -34,8 +34,8 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
   const screen = createScreen(terminal, {
     isJson,
     resumeHelp(id) {
-      const call = resumeCommand(emulator.url, id, controlToken !== undefined);
-      return `Start the receiver, then ${hasKeys ? "press space" : `call ${call}`}`;
+      if (hasKeys) return ["Start the receiver, then press space"];
+      return ["Start the receiver, then type:", resumeCommand(emulator.url, id, controlToken !== undefined)];
     },
   });
   const accounts = demoAccounts();
@@ -95,8 +95,7 @@ function printStart({ emulator, apiKey, options, hasKeys }: Session, { paint, pr
   print(`  ${dim("Receiver")}  ${options.url.href}`);
   print(`  ${dim("Secrets")}   ${printable(options.secretFile)}`);
   print("");
-  print(`  export SIGNALS_BASE_URL=${emulator.baseUrl}`);
-  print(`  export SIGNALS_API_KEY=${apiKey}`);
+  print(`  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`);
   print("");
   if (!hasKeys) return;
   print(`${bold("Keys")}  ${KEY_LINE}`);

@@ -1,7 +1,7 @@
 import type { ClockMove } from "../../../emulator/control/clock-control.js";
 import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import type { Terminal } from "../../console/terminal.js";
-import { createEventReporter, timed } from "../emulator/report-event.js";
+import { createEventReporter, timed, type ReporterOptions } from "../emulator/report-event.js";
 
 /** Where all lines of `signalbox dev` go. */
 export interface Screen {
@@ -14,10 +14,7 @@ export interface Screen {
   asOneAdvance(advance: () => Promise<ClockMove>): Promise<void>;
 }
 
-export function createScreen(
-  terminal: Terminal,
-  options: { isJson: boolean; resumeHelp: (registrationId: string) => string },
-): Screen {
+export function createScreen(terminal: Terminal, options: ReporterOptions): Screen {
   const held: (() => void)[] = [];
   let isAsking = false;
   let isMuted = false;

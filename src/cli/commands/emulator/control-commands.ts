@@ -33,6 +33,8 @@ interface Given {
 interface Answer {
   values: readonly object[];
   rows: readonly (readonly string[])[];
+  /** Printed below the rows. Not broken at the edge of a terminal. */
+  body?: string | undefined;
 }
 
 interface ControlCommand {
@@ -116,7 +118,7 @@ const COMMANDS: readonly ControlCommand[] = [
       if (id !== undefined) {
         if (!/^[1-9]\d*$/.test(id)) throw usageError("the id of a delivery is a number");
         const delivery = await control.readDelivery({ delivery_id: Number(id) });
-        return { values: [delivery], rows: fieldsOf(delivery) };
+        return { values: [delivery], rows: fieldsOf(delivery), body: delivery.attempts.at(-1)?.request.body };
       }
       const { items } = await control.listDeliveries({ limit: LISTED_DELIVERIES });
       const rows = items.map((delivery) => {
@@ -166,7 +168,7 @@ const COMMANDS: readonly ControlCommand[] = [
 export function addControlCommands(emulator: Command, context: CommandContext): void {
   const { terminal, env, signal } = context.cli;
   for (const { usage, about, example, addOptions, run } of COMMANDS) {
-    const command = emulator.command(usage).description(about);
+    const command = emulator.command(usage).description(about).allowExcessArguments(false);
     addOptions?.(command);
     command
       .option("--base-url <url>", "the emulator's address; or set SIGNALS_BASE_URL", httpUrl)
@@ -177,11 +179,12 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
       const { origin } = baseUrl ?? serviceUrl(env);
       const words = command.processedArgs.flat() as string[];
       const control = await connectControl(origin, { token: env["SIGNALS_CONTROL_TOKEN"] || undefined, signal });
-      const { values, rows } = await run({ ...options, control, origin, words });
-      if (json) for (const value of values) terminal.printJson(value);
+      const { values, rows, body } = await run({ ...options, control, origin, words });
+      if (json ?? emulator.opts<{ json?: true }>().json) for (const value of values) terminal.printJson(value);
       else {
         const cells = rows.map((row) => row.map((text) => ({ text: printable(text) })));
         for (const line of formatTable(cells)) terminal.print(line);
+        if (body !== undefined) await terminal.write(`\n${printable(body)}\n`);
       }
       return EXIT.ok;
     });
@@ -189,8 +192,11 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
 }
 
 function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): URL {
-  if (text !== "" && !URL.canParse(text)) throw usageError("SIGNALS_BASE_URL is not an address");
-  return new URL(text === "" ? DEFAULT_EMULATOR_URL : text);
+  try {
+    return httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
+  } catch {
+    throw usageError(`SIGNALS_BASE_URL is not an address like ${DEFAULT_EMULATOR_URL}/v1`);
+  }
 }
 
 async function anyFollowed(control: EmulatorControl, account: number): Promise<string> {
@@ -233,6 +239,5 @@ function fieldsOf(delivery: Delivery): string[][] {
       `${answerOf(attempt)} ${attempt.answer?.body ?? ""}`,
     ]),
     ...Object.entries(request?.headers ?? {}).filter(([name]) => /signature/i.test(name)),
-    ["body", request?.body ?? "not sent yet"],
   ];
 }

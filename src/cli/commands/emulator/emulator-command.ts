@@ -10,7 +10,7 @@ import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { nearMiss } from "../../../options/near-miss.js";
 import { addControlCommands } from "./control-commands.js";
-import { createEventReporter, resumeCommand } from "./report-event.js";
+import { createEventReporter, resumeCommand, resumePath } from "./report-event.js";
 
 interface EmulatorCommandOptions {
   port: number;
@@ -107,8 +107,8 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
     isJson,
     resumeHelp(id) {
       // An emulator with an existing file may send deliveries, and report their failures, before it listens.
-      const base = url ?? `http://127.0.0.1:${port}`;
-      return `Fix the receiver, then call ${resumeCommand(base, id, controlToken !== undefined)}`;
+      if (url === null) return [`Fix the receiver, then call POST ${resumePath(id)} of the control API`];
+      return ["Fix the receiver, then type:", resumeCommand(url, id, controlToken !== undefined)];
     },
   });
   let url: string | null = null;

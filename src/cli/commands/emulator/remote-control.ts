@@ -15,7 +15,7 @@ interface Described {
  */
 export async function connectControl(
   origin: string,
-  { token, signal }: { token: string | undefined; signal: AbortSignal },
+  { token, signal, timeoutMs }: { token: string | undefined; signal: AbortSignal; timeoutMs?: number },
 ): Promise<EmulatorControl> {
   async function call(method: string, path: string, body?: object): Promise<unknown> {
     const headers = {
@@ -24,7 +24,8 @@ export async function connectControl(
     };
     let response: Response;
     try {
-      const init = { method, headers, signal, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const until = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const init = { method, headers, signal: until, ...(body !== undefined && { body: JSON.stringify(body) }) };
       response = await fetch(`${origin}${path}`, init);
     } catch {
       signal.throwIfAborted();
@@ -33,11 +34,13 @@ export async function connectControl(
     const answer: unknown = await response.json().catch(() => null);
     if (response.ok && answer !== null) return answer;
     const { error } = (answer ?? {}) as { error?: { code: string; message: string } };
-    if (error === undefined) throw environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
+    // Another server may answer with JSON too.
+    if (typeof error?.message !== "string") throw notAnEmulator(origin);
     throw new CliError(response.status < 500 ? EXIT.usage : EXIT.environment, explain(error));
   }
 
-  const { operations } = (await call("GET", "/_emulator")) as { operations: Described[] };
+  const { operations } = (await call("GET", "/_emulator")) as { operations?: Described[] };
+  if (!Array.isArray(operations)) throw notAnEmulator(origin);
   const methods = operations.map(({ name, method, path }) => {
     const run = (input: Record<string, unknown> = {}): Promise<unknown> => {
       const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
@@ -55,6 +58,9 @@ export async function connectControl(
   // The emulator describes its own operations, whose types these are.
   return Object.fromEntries(methods) as EmulatorControl;
 }
+
+const notAnEmulator = (origin: string): CliError =>
+  environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
 
 function explain({ code, message }: { code: string; message: string }): string {
   if (code === "API_KEY_MISSING" || code === "API_KEY_INVALID") {

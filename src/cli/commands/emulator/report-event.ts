@@ -6,14 +6,16 @@ import { createEventLine, type EventNamed } from "./event-line.js";
 
 type Trouble = EventNamed<"registration_paused" | "registration_time_refused">;
 
-/**
- * Prints each event as a line with the time of day, or as NDJSON. Problems that the user has to solve go to stderr in words.
- *
- * @param resumeHelp what to do about a registration that was paused
- */
+export interface ReporterOptions {
+  isJson: boolean;
+  /** What to do about a registration that was paused, and a command for that. */
+  resumeHelp: (registrationId: string) => readonly [advice: string, command?: string];
+}
+
+/** Prints each event as a line with the time of day, or as NDJSON. Problems that the user has to solve go to stderr in words. */
 export function createEventReporter(
   terminal: Terminal,
-  { isJson, resumeHelp }: { isJson: boolean; resumeHelp: (registrationId: string) => string },
+  { isJson, resumeHelp }: ReporterOptions,
 ): (event: EmulatorEvent) => void {
   const { notePaint } = terminal;
   const lineOf = createEventLine(terminal.paint);
@@ -24,9 +26,11 @@ export function createEventReporter(
       terminal.note(`${notePaint.red("error")}: ${printable(`${event.about}: ${reason}`)}`);
     } else if (event.event === "registration_paused" || event.event === "registration_time_refused") {
       const isPaused = event.event === "registration_paused";
-      const help = isPaused ? resumeHelp(event.registration_id) : clockHelp(event.ahead_seconds);
-      if (isJson) terminal.printJson({ ...event, help });
-      else terminal.note(`${notePaint.yellow("warning")}: ${printable(`${textOfTrouble(event)}. ${help}`)}`);
+      const help = isPaused ? resumeHelp(event.registration_id) : ([clockHelp(event.ahead_seconds)] as const);
+      if (isJson) return terminal.printJson({ ...event, help: help.join(" ") });
+      const [advice, command] = help;
+      terminal.note(`${notePaint.yellow("warning")}: ${printable(`${textOfTrouble(event)}. ${advice}`)}`);
+      if (command !== undefined) terminal.note(`  $ ${command}`);
     } else if (isJson) terminal.printJson(event);
     else {
       const line = lineOf(event);
@@ -47,10 +51,12 @@ function textOfTrouble({ event, registration_id, endpoint, failure_count, last }
     : `${registration} answered ${last} to a signature whose timestamp differs from this machine's clock`;
 }
 
+export const resumePath = (registrationId: string): string => `/_emulator/registrations/${registrationId}/resume`;
+
 /** A command that makes a paused registration active again. */
 export function resumeCommand(url: string, registrationId: string, needsToken: boolean): string {
   const header = needsToken ? '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ' : "";
-  return `curl ${header}-X POST ${url}/_emulator/registrations/${registrationId}/resume`;
+  return `curl ${header}-X POST ${url}${resumePath(registrationId)}`;
 }
 
 /** The advice if the emulator signs with timestamps that a receiver on this machine refuses. */

@@ -86,7 +86,7 @@ function printStart(
   for (const line of keyLines(accounts, url, terminal)) terminal.print(line);
   terminal.print("");
   terminal.print(bold("Try"));
-  for (const line of commands(emulator, accounts[0]?.key)) terminal.print(`  ${line}`);
+  for (const line of commands(emulator, accounts[0]?.key)) terminal.print(`  $ ${line}`);
 }
 
 const WIDTH = 18;
@@ -101,7 +101,7 @@ function textOfData({ db, isNew }: Start): string {
 function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Terminal): string[] {
   if (accounts.length === 0) {
     const command = emulatorCommand(url, "keys --new");
-    return [`${paint.bold("Keys")}  were shown when this file was created. To make a new key:`, `  ${command}`];
+    return [`${paint.bold("Keys")}  were shown when this file was created. To make a new key:`, `  $ ${command}`];
   }
   const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
   const hint = paint.dim(

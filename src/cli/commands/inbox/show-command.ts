@@ -46,6 +46,7 @@ async function show(id: string, options: ShowOptions, { cli: { terminal } }: Com
     return EXIT.ok;
   }
   for (const line of showLines(event, now, terminal.paint)) terminal.print(line);
-  if (options.payload) terminal.print(`\n${payloadText(event)}`);
+  // Not broken at the edge of a terminal, because a line end inside a string is not JSON.
+  if (options.payload) await terminal.write(`\n${payloadText(event)}\n`);
   return EXIT.ok;
 }

@@ -102,7 +102,7 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
 function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>, terminal: Terminal): void {
   const print = (title: string, lines: readonly string[]): void => {
     terminal.print(terminal.paint.bold(title));
-    for (const line of lines) terminal.print(`  ${printable(line)}`);
+    for (const line of lines) terminal.print(`  $ ${printable(line)}`);
   };
   if (needs !== null) print(`Start ${needs.what} first, for example with:`, [needs.command]);
   print("Next:", commands);

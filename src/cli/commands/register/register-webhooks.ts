@@ -62,7 +62,7 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
         terminal.note(
           `${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type:`,
         );
-        terminal.note(`  ${restOf(lists.slice(index).flat(), options)}`);
+        terminal.note(`  $ npx ${restOf(lists.slice(index).flat(), options)}`);
       }
       throw explained;
     } finally {

@@ -89,10 +89,12 @@ function isForeignSecret(answer: Answered): boolean {
 }
 
 /** The control API of an emulator on this machine; `null` for any other service. */
-async function emulatorAt({ baseUrl }: WaitOptions, token: string | undefined, signal: AbortSignal) {
+async function emulatorAt({ baseUrl, timeout }: WaitOptions, token: string | undefined, signal: AbortSignal) {
   const { origin, hostname } = new URL(baseUrl);
   if (!isLoopbackHost(hostname)) return null;
-  const control = await connectControl(origin, { token, signal }).catch(() => throwIfInterrupted(signal));
+  // Another service may leave a call of the control API without an answer.
+  const how = { token, signal, timeoutMs: timeout * 1000 };
+  const control = await connectControl(origin, how).catch(() => throwIfInterrupted(signal));
   if (control === undefined) return null;
   const asked = new Set<string>();
   return {
@@ -106,7 +108,7 @@ async function emulatorAt({ baseUrl }: WaitOptions, token: string | undefined, s
       asked.add(id);
       return {
         found: `the emulator says that ${id} is ${status}`,
-        fix: `See what came of its verification: npx signalbox emulator deliveries --base-url ${baseUrl}`,
+        fix: "`npx signalbox emulator deliveries` with the same address shows what came of its verification.",
         mayPass: status === "pending",
       };
     },

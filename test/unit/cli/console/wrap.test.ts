@@ -42,12 +42,8 @@ const TEXTS: readonly (readonly [what: string, text: string, columns: number, wr
     40,
     "  $ npx signalbox send test \\\n      --url http://localhost --json",
   ],
-  [
-    "an indented npx is a command too",
-    "  npx signalbox replay --as-is",
-    23,
-    "  npx signalbox \\\n      replay --as-is",
-  ],
+  ["no other text gets a backslash", "  npm ERR! code ENOENT", 16, "  npm ERR! code\n  ENOENT"],
+  ["a line may hold other line ends", "one\rtwo\u2028three four", 14, "one\rtwo\u2028three\nfour"],
   ["colours take no space", "\u001b[31mone two\u001b[39m", 7, "\u001b[31mone two\u001b[39m"],
   ["a Chinese character takes two columns", "价格 上涨", 8, "价格\n上涨"],
 ];

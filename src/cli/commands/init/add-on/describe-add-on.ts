@@ -34,18 +34,18 @@ const PURPOSES: Readonly<Record<LinesToAdd["purpose"], string>> = {
 export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
   const { cd, install, test, secret, send, register } = plan.commands;
   const steps = [
-    ...(cd === null ? [] : [["Change into the app's folder; all following commands run there:", ...code([cd])]]),
-    ...(install.length === 0 ? [] : [["Install what the new files import:", ...code(install)]]),
+    ...(cd === null ? [] : [["Change into the app's folder; all following commands run there:", ...typed([cd])]]),
+    ...(install.length === 0 ? [] : [["Install what the new files import:", ...typed(install)]]),
     ...plan.edits.map((edit) => [`${PURPOSES[edit.purpose]}; ${whereOf(edit)}:`, ...code(edit.lines)]),
     [
       "Where a deployment replaces the app's folder, set these variables to files that it keeps. The defaults are:",
       ...code(plan.environment.map(({ name, value, what }) => `${name}=${value}   # ${what}`)),
     ],
-    ["Run the receiver's test:", ...code([test])],
-    ["Make a secret for a trial, start the app, and send it a signal; use its port:", ...code([secret, send])],
+    ["Run the receiver's test:", ...typed([test])],
+    ["Make a secret for a trial, start the app, and send it a signal; use its port:", ...typed([secret, send])],
     [
       "Register the deployed app at the service, in its folder and with its public address. This adds the secrets:",
-      ...code([register]),
+      ...typed([register]),
     ],
   ];
   return [
@@ -53,6 +53,11 @@ export function describeAddOn(plan: Omit<AddOnPlan, "nextSteps">): string[] {
     ...steps.flatMap(([title = "", ...lines], index) => ["", `${index + 1}. ${title}`, ...lines]),
     ...plan.notes.flatMap((note) => ["", note]),
   ];
+}
+
+/** Commands, marked as the terminal expects it. */
+function typed(commands: readonly string[]): string[] {
+  return code(commands.map((command) => `$ ${command}`));
 }
 
 function code(lines: readonly string[]): string[] {
