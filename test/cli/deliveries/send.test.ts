@@ -170,7 +170,7 @@ test("an event that is quarantined is exit 0, and a note says where it is kept",
   expect(one.stderr).toMatch(/^1 quarantined: .*\n {2}\$ npx signalbox inbox ls --state quarantined/);
   const several = await callCli([...bad, "--count", "3"]);
   expect(several.exitCode).toBe(0);
-  expect(several.stderr).toMatch(/^3 quarantined: .*\n$/);
+  expect(several.stderr).toMatch(/^3 quarantined: .*\n.*\n$/);
   const bytes = await callCli(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
   expect(ndjson(bytes)[0]).toMatchObject({ eventId: null, status: 200 });
 });
