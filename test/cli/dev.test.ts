@@ -95,6 +95,18 @@ test("both handshakes, a first signal that is handled, and at the end a file wit
   expect(readFileSync(file, "utf8")).toBe("whsec_of_the_user\n");
 });
 
+test("a second run sends signals that a receiver with an inbox does not take for duplicates", async () => {
+  const folder = tempFiles();
+  const { listener, signals } = await makeReceiver(join(folder, "signals.secret"));
+  const url = urlAt(portOf(await serve(listener)));
+  for (const runs of [1, 2]) {
+    const { printed, stop } = dev("--url", url, "--secret-file", join(folder, "signals.secret"));
+    await printed("published price_increased ");
+    await vi.waitUntil(() => signals.length === runs);
+    await stop();
+  }
+});
+
 test("it waits for a receiver, says why one is not verified, and goes on when that is fixed", async () => {
   const folder = tempFiles({ "other.secret": "whsec_another\n" });
   const free = await serve(() => undefined);

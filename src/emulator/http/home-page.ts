@@ -14,7 +14,7 @@ const DOCS = "docs/emulator.md of the package's repository explains all of this"
 
 /** Tells what runs here: a page for a browser, JSON for everything else. */
 export function homePage(accept: string): Answer {
-  if (!accept.includes("text/html"))
+  if (!accept.toLowerCase().includes("text/html"))
     return { status: 200, headers: {}, body: { about: ABOUT, parts: PARTS, docs: DOCS } };
   const items = PARTS.map(({ name, path, about }) => {
     // Nothing answers at the prefix of the REST API itself, so it is no link.

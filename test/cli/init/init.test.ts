@@ -443,6 +443,14 @@ test("inside of a repository no other is made", async () => {
   expect(existsSync(join(folder, "x", ".git"))).toBe(false);
 });
 
+test("a new repository without a commit gets the first one", async () => {
+  const folder = tempFiles();
+  execFileSync("git", ["init", "--quiet", "x"], { cwd: folder });
+  await runCli(["init", "x", "--no-install"], { cwd: folder });
+  const log = execFileSync("git", ["log", "--format=%s"], { cwd: join(folder, "x"), encoding: "utf8" });
+  expect(log).toBe("Receiver made with signalbox init\n");
+});
+
 test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo broken; exit 1" });

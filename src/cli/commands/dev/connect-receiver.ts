@@ -9,6 +9,9 @@ import { waitUntilActive } from "../register/wait-until-active.js";
 import type { Session } from "./session.js";
 
 const PAUSE_MS = 300;
+/** After so many pauses, most commands have started their receiver. */
+const TRIES_OF_A_START = 20;
+const TIMEOUT_MS = 3000;
 /** The pause after a verification that failed: the user has to change the receiver first. */
 const FIX_PAUSE_MS = 3000;
 
@@ -29,18 +32,22 @@ export async function connectReceiver(session: Session, cli: Pick<Cli, "env" | "
 }
 
 async function waitForReceiver({ options: { url, command }, screen, stop }: Session): Promise<void> {
-  for (let tries = 0; !(await isListening(url, stop.signal)); tries++) {
+  for (let tries = 0; !(await isListening(url)); tries++) {
     const advice = command.length === 0 ? ": start your receiver, for example npm start" : "";
     if (tries === 0) screen.say(`waiting for ${url.href}${advice}`);
+    if (tries === TRIES_OF_A_START && command.length > 0) {
+      screen.say(`nothing listens on ${url.host} yet: if your receiver uses another port, name its address with --url`);
+    }
     await sleep(PAUSE_MS, undefined, { signal: stop.signal });
   }
 }
 
 /** Whether something accepts connections at the address. */
-export async function isListening({ hostname, port, protocol }: URL, signal: AbortSignal): Promise<boolean> {
+export async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {
   const usualPort = protocol === "https:" ? 443 : 80;
   const host = hostname.replaceAll(/[[\]]/g, "");
-  const socket = connect({ host, port: port === "" ? usualPort : Number(port), signal });
+  const socket = connect({ host, port: port === "" ? usualPort : Number(port), timeout: TIMEOUT_MS });
+  socket.once("timeout", () => socket.destroy(new Error("timeout")));
   const isOpen = await once(socket, "connect").then(
     () => true,
     () => false,

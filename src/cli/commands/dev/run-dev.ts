@@ -4,6 +4,7 @@ import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { refuseEndpoint } from "../../../emulator/webhooks/registrations/endpoint-rules.js";
 import { isSignalboxError } from "../../../errors.js";
 import { printable } from "../../console/printable.js";
+import { systemClock } from "../../../time/clock.js";
 import type { Terminal } from "../../console/terminal.js";
 import type { CommandContext } from "../../options/define-command.js";
 import { environmentError, usageError, type ExitCode } from "../../options/exit.js";
@@ -27,7 +28,9 @@ const RETRY_SECONDS = "2,5,10,30,60,300,1800,7200,21600,43200";
 export async function runDev(options: DevOptions, context: CommandContext): Promise<ExitCode> {
   const { terminal, env, stdin, stderr } = context.cli;
   assertAddress(options.url);
-  await assertFree(options, context.cli.signal);
+  await assertFree(options);
+  // Checks that the secrets can be stored, before anything is started.
+  openSecretWriter(options.secretFile).close();
   const isJson = options.json ?? false;
   const hasKeys = !isJson && stdin.isTTY && stderr.isTTY;
   const controlToken = env["SIGNALS_CONTROL_TOKEN"] || undefined;
@@ -66,8 +69,8 @@ function assertAddress(url: URL): void {
 }
 
 /** Another program at the receiver's address would get the deliveries, and the command could not listen there. */
-async function assertFree({ url, command }: DevOptions, signal: AbortSignal): Promise<void> {
-  if (command.length === 0 || !isLoopbackHost(url.hostname) || !(await isListening(url, signal))) return;
+async function assertFree({ url, command }: DevOptions): Promise<void> {
+  if (command.length === 0 || !isLoopbackHost(url.hostname) || !(await isListening(url))) return;
   throw environmentError(
     `a program that runs already listens on ${url.host}: end it, or let your receiver use another port and name that with --url`,
   );
@@ -78,7 +81,13 @@ async function startOnSomePort(
   given: Pick<EmulatorOptions, "accounts" | "controlToken" | "onEvent">,
   { say }: Screen,
 ): Promise<Emulator> {
-  const assumptions = { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: RETRY_SECONDS } as const;
+  const assumptions = {
+    allowLoopbackHttp: true,
+    signatureClock: "machine",
+    retrySeconds: RETRY_SECONDS,
+    // Other ids in each run: a receiver that keeps its inbox would take the same ids for duplicates.
+    firstSignalId: (Math.floor(systemClock.now() / 1000) % 1_000_000) * 1000 + 1,
+  } as const;
   try {
     return await startEmulator({ ...given, seed, assumptions, port: port ?? DEFAULT_PORT });
   } catch (error) {

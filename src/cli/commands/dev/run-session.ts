@@ -68,7 +68,8 @@ function listen(session: Session, cli: CommandContext["cli"], end: (exitCode: Ex
   async function press(key: string): Promise<void> {
     const act = actionOf(key);
     if (key === "q") return end(EXIT.ok);
-    if (key === CTRL_C) return end(EXIT.interrupted);
+    // As from the terminal: the first one ends dev, a second one does not wait for the command.
+    if (key === CTRL_C) return void process.emit("SIGINT", "SIGINT");
     if (act === undefined || isBusy) return;
     isBusy = true;
     try {

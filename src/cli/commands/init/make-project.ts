@@ -135,12 +135,19 @@ function hasWorkspaceAbove(directory: string): boolean {
   }
 }
 
-/** Makes a git repository, unless the folder is inside another repository. */
+/**
+ * Makes a git repository, unless the folder is inside another repository.
+ *
+ * @returns whether the folder is the top of a repository without a commit
+ */
 async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
   const { env, terminal, signal } = cli;
   const how = { cwd: directory, env, signal, isShown: false };
   const outcome = await runTool("git", ["rev-parse", "--is-inside-work-tree"], how);
-  if (outcome === "ok") return false;
+  if (outcome === "ok") {
+    const hasCommit = (await runTool("git", ["rev-parse", "--verify", "--quiet", "HEAD"], how)) === "ok";
+    return !hasCommit && existsSync(join(directory, ".git"));
+  }
   const made = outcome === "missing" ? outcome : await runTool("git", ["init", "--quiet"], how);
   if (made === "missing") terminal.note("no git repository was made: git was not found");
   if (made === "failed" && !signal.aborted) terminal.note("no git repository was made: `git init` failed");
