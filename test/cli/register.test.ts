@@ -331,7 +331,7 @@ test("the secret of an answer that is otherwise not as documented is kept too", 
   });
   const run = await register(ONE, service);
   expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: `${SECRETS[0]}\n` });
-  expect(run.stderr).toContain(`stored in ${run.path}`);
+  expect(run.stderr).toContain(`in ${run.path}`);
 });
 
 test.each(["two\nlines", " \t", "\n"])(

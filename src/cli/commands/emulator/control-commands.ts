@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
+import { isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";
 import { EXIT, usageError } from "../../options/exit.js";
@@ -191,12 +192,18 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
   }
 }
 
+/** @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
 function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): URL {
+  let url: URL;
   try {
-    return httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
+    url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
   } catch {
     throw usageError(`SIGNALS_BASE_URL is not an address like ${DEFAULT_EMULATOR_URL}/v1`);
   }
+  if (isLoopbackHost(url.hostname)) return url;
+  throw usageError(
+    `SIGNALS_BASE_URL is not an address of this machine: give --base-url for an emulator on ${url.host}`,
+  );
 }
 
 async function anyFollowed(control: EmulatorControl, account: number): Promise<string> {

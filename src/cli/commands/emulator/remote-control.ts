@@ -26,7 +26,7 @@ export async function connectControl(
     try {
       const until = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const init = { method, headers, signal: until, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      response = await fetch(`${origin}${path}`, init);
+      response = await fetch(`${origin}${path}`, { ...init, redirect: "error" });
     } catch {
       signal.throwIfAborted();
       throw environmentError(`nothing answers at ${origin}: start the service with \`npx signalbox emulator\``);
@@ -63,9 +63,8 @@ const notAnEmulator = (origin: string): CliError =>
   environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
 
 function explain({ code, message }: { code: string; message: string }): string {
-  if (code === "API_KEY_MISSING" || code === "API_KEY_INVALID") {
-    return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
-  }
+  if (code === "API_KEY_MISSING") return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
+  if (code === "API_KEY_INVALID") return "SIGNALS_CONTROL_TOKEN is not the control token of this emulator";
   if (code === "API_KEY_NOT_ALLOWED") return "this emulator has no control token: unset SIGNALS_CONTROL_TOKEN";
   return message.replace(/\.$/, "");
 }

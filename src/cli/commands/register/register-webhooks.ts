@@ -140,8 +140,9 @@ async function registerOne(
     const made = registeredAnyway(error);
     if (made === null) throw error;
     keep(writer, made.secret, made.id);
-    terminal.note(`the answer contained a secret, which was stored in ${printable(secretFile)}`);
-    throw error;
+    throw environmentError(
+      `${echoed(made.id)} is registered, and its secret is in ${printable(secretFile)}, but the service's answer is not as its document says`,
+    );
   } finally {
     writer.close();
   }
