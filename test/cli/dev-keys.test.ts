@@ -48,6 +48,14 @@ testOnTerminal("each key does what its line says, and q ends it", async () => {
   expect(await end).toBe(0);
 });
 
+testOnTerminal("no day passes before the receiver is registered", async () => {
+  const session = onTerminal(["dev", "--port", "0", "--url", "http://127.0.0.1:1/x"], { size: "cols 200 rows 40" });
+  await session.answer("waiting for", "m");
+  await session.answer("not registered yet", "q");
+  expect(await session.end).toBe(0);
+  expect(session.seen()).not.toContain("advanced");
+});
+
 testOnTerminal("lines wait while a question is on the screen, Escape takes it away, and Ctrl-C is 130", async () => {
   const { answer, end, seen, firstSignal } = await dev();
   await answer("Keys", "p");

@@ -38,7 +38,7 @@ function newEvent({ state = "done", body: content = "{}", ageDays = 0, ...event 
   return {
     endpoint: "default",
     type: "signal.published",
-    received: { at, headers: { "content-type": "application/json" } },
+    received: { at, headers: { "content-type": "application/json", "x-service-signature": "t=1,v1=f00d" } },
     dueAt: state === "dead" ? at + DAY_MS : at,
     bodyHash: createHash("sha256").update(body).digest(),
     reason: null,

@@ -142,7 +142,7 @@ test("in containers the worker gets the variables that it reads, and no signing 
   const passed = [...service.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name);
   expect(new Set(passed)).toEqual(new Set(names));
   expect(service).not.toMatch(/env_file|SECRET|volumes/);
-  expect(serviceIn(read("compose.yaml"), "receiver")).toContain("env_file: .env");
+  expect(serviceIn(read("compose.yaml"), "receiver")).toMatch(/env_file:\n +- path: \.env$/m);
 });
 
 test.each(["npm", "pnpm", "yarn", "bun"])("what the Dockerfile copies is there, with %s", async (packageManager) => {
@@ -488,6 +488,9 @@ test("where an installed signalbox came from is what npm noted", () => {
     return installedFrom(join(folder, "node_modules", "signalbox"))?.replace(folder, "") ?? null;
   };
   expect(cameFrom("file:packed/signalbox-1.0.0.tgz")).toBe("/packed/signalbox-1.0.0.tgz");
+  expect(cameFrom("git+ssh://git@host.example/signalbox.git#1234")).toBe(
+    "git+ssh://git@host.example/signalbox.git#1234",
+  );
   expect(cameFrom("https://registry.example/signalbox-1.0.0.tgz")).toBe(null);
   // npm can be told to leave it out, and other package managers note nothing there.
   expect(cameFrom()).toBe(null);

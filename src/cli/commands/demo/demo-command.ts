@@ -57,7 +57,7 @@ async function demo({ keep, json, verbose }: DemoOptions, { terminal, signal }: 
     terminal.print(
       `\n${ok ? green(`The demo passed in ${seconds} s.`) : red(`The demo FAILED: ${someNames(failed)}`)}`,
     );
-    terminal.note("Next:\n  $ npx signalbox init my-receiver\n  $ npx signalbox dev");
+    terminal.note("Next:\n  $ npx signalbox init ../my-receiver\n  $ cd ../my-receiver\n  $ npm run dev");
   }
   return ok ? EXIT.ok : EXIT.failed;
 }

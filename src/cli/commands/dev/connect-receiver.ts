@@ -36,7 +36,9 @@ async function waitForReceiver({ options: { url, command }, screen, stop }: Sess
     const advice = command.length === 0 ? ": start your receiver, for example npm start" : "";
     if (tries === 0) screen.say(`waiting for ${url.href}${advice}`);
     if (tries === TRIES_OF_A_START && command.length > 0) {
-      screen.say(`nothing listens on ${url.host} yet: if your receiver uses another port, name its address with --url`);
+      screen.say(
+        `nothing listens on ${url.host} yet: if your receiver uses another port, name that with PORT or --url`,
+      );
     }
     await sleep(PAUSE_MS, undefined, { signal: stop.signal });
   }

@@ -72,7 +72,7 @@ function assertAddress(url: URL): void {
 async function assertFree({ url, command }: DevOptions): Promise<void> {
   if (command.length === 0 || !isLoopbackHost(url.hostname) || !(await isListening(url))) return;
   throw environmentError(
-    `a program that runs already listens on ${url.host}: end it, or let your receiver use another port and name that with --url`,
+    `a program that runs already listens on ${url.host}: end it, or let your receiver use another port and name that with PORT or --url`,
   );
 }
 

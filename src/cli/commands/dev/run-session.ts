@@ -71,6 +71,8 @@ function listen(session: Session, cli: CommandContext["cli"], end: (exitCode: Ex
     // As from the terminal: the first one ends dev, a second one does not wait for the command.
     if (key === CTRL_C) return void process.emit("SIGINT", "SIGINT");
     if (act === undefined || isBusy) return;
+    // The signals of the days that pass now would be lost.
+    if (session.secrets.length === 0 && "dm".includes(key)) return screen.say("the receiver is not registered yet");
     isBusy = true;
     try {
       await act({ ...session, pick, print: cli.terminal.print });

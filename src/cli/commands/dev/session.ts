@@ -9,7 +9,7 @@ export interface Session {
   apiKey: string;
   /** The products that the account follows, the one with the most traffic first. */
   slugs: readonly string[];
-  /** The secrets that were added to the secret file. */
+  /** The secrets that were added to the secret file. Empty until the receiver is registered. */
   secrets: string[];
   screen: Screen;
   /** Whether keys are read from a terminal. */

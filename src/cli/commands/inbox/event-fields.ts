@@ -1,3 +1,4 @@
+import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { parseJson } from "../../../events/parse-json.js";
 import type { EventState, InboxEntry, StoredEvent } from "../../../inbox/store.js";
 import { formatAge, formatMoment } from "../../console/age.js";
@@ -47,7 +48,8 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
   ];
   const headers = Object.entries(event.received.headers).map(
-    ([name, value]) => [printable(name), printable(value)] as const,
+    ([name, value]) =>
+      [printable(name), name === SIGNATURE_HEADER.toLowerCase() ? "not shown" : printable(value)] as const,
   );
   const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
     text.split("\n").map((line, index): Cell[] => [

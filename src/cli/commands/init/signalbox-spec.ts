@@ -9,8 +9,8 @@ const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).repla
 
 /**
  * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` the project depends on the
- * version of the running signalbox. If the running signalbox was installed from a tarball or a folder, a registry might not
- * have that version, so the project depends on the same tarball or folder.
+ * version of the running signalbox. If the running signalbox was installed from a tarball, a folder or a git address, a registry
+ * might not have that version, so the project depends on the same source.
  *
  * @param given the value of `--signalbox`: a path or a version
  * @throws CliError when the given tarball or folder does not exist
@@ -18,7 +18,8 @@ const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).repla
 export function signalboxSpec(given: string | undefined, directory: string): string {
   if (given === undefined) {
     const source = installedFrom(OWN_FOLDER);
-    return source === null ? `^${versionOf(OWN_FOLDER)}` : fileSpec(source, directory);
+    if (source === null) return `^${versionOf(OWN_FOLDER)}`;
+    return source.startsWith("git+") ? source : fileSpec(source, directory);
   }
   const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(given)?.[1] ?? (isAbsolute(given) ? given : undefined);
   if (path === undefined) return given;
@@ -39,7 +40,7 @@ function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 }
 
-/** The tarball or folder that npm installed a package from; `null` if it came from a registry, or if npm kept no record of it. */
+/** The tarball, folder or git address that npm installed a package from; `null` for a registry, or if npm kept no record of it. */
 export function installedFrom(folder: string): string | null {
   const modules = dirname(folder);
   // If npm linked the package, `folder` is the real path of its source, which is not inside `node_modules`.
@@ -49,6 +50,7 @@ export function installedFrom(folder: string): string | null {
       packages: Record<string, { resolved?: string } | undefined>;
     };
     const resolved = lock.packages[`node_modules/${basename(folder)}`]?.resolved;
+    if (resolved?.startsWith("git+") === true) return resolved;
     return resolved?.startsWith("file:") === true ? resolve(modules, "..", resolved.slice("file:".length)) : null;
   } catch {
     return null;

@@ -91,7 +91,9 @@ async function reportStatus(
     const check = ["signalbox", "doctor", "--url", options.url, "--secret-file", options.secretFile];
     print(`${paint.red("not active")}: ${failure.found}`);
     print(`  ${failure.fix}`);
-    print("  The registration stays. When the receiver is ready, this says whether it would be verified:");
+    print(
+      "  The registration stays, so do not register again. When the receiver is ready, this says whether it would be verified:",
+    );
     print(`  $ npx ${typed(check)}`);
   } else if (outcome === "active") {
     print(
