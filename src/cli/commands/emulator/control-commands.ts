@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
-import { isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";
 import { EXIT, usageError } from "../../options/exit.js";
@@ -177,7 +176,7 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
     withExamples(command, [example]);
     runs(command, context, async () => {
       const { baseUrl, json, ...options } = command.opts<Omit<Given, "control"> & { baseUrl?: URL; json?: true }>();
-      const { origin } = baseUrl ?? serviceUrl(env);
+      const { origin } = baseUrl ?? (await serviceUrl(env));
       const words = command.processedArgs.flat() as string[];
       const control = await connectControl(origin, { token: env["SIGNALS_CONTROL_TOKEN"] || undefined, signal });
       const { values, rows, body } = await run({ ...options, control, origin, words });
@@ -193,13 +192,15 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
 }
 
 /** @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
-function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): URL {
+async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
   let url: URL;
   try {
     url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
   } catch {
     throw usageError(`SIGNALS_BASE_URL is not an address like ${DEFAULT_EMULATOR_URL}/v1`);
   }
+  // Imported here, so that other commands start faster.
+  const { isLoopbackHost } = await import("../../../addresses/address-kind.js");
   if (isLoopbackHost(url.hostname)) return url;
   throw usageError(
     `SIGNALS_BASE_URL is not an address of this machine: give --base-url for an emulator on ${url.host}`,
