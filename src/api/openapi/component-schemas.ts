@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { errorEnvelopeSchema } from "../error-envelope.js";
 import { investigationTaskSchema, startInvestigationBodySchema } from "../investigation.js";
+import { JSON_SCHEMA_OPTIONS, jsonSchemaOf, type JsonObject } from "../json-schema.js";
 import { productProfileSchema } from "../product-profile.js";
 import { rankingItemSchema, rankingsResponseSchema } from "../rankings.js";
 import { reportSchema } from "../report.js";
@@ -18,9 +19,6 @@ import {
   webhookVerificationSchema,
 } from "../sent-events.js";
 import { newRegistrationSchema, registerWebhookBodySchema } from "../webhook-registration.js";
-
-/** A JSON object of the OpenAPI document. */
-export type JsonObject = { [key: string]: unknown };
 
 /** The named schemas of the OpenAPI document. */
 export const COMPONENTS = {
@@ -70,29 +68,5 @@ export function componentSchemas(): Record<string, JsonObject> {
 
 /** The properties of a parameter object as JSON Schema. */
 export function parameterSchemas(query: z.ZodObject): Record<string, JsonObject> {
-  return z.toJSONSchema(query, JSON_SCHEMA_OPTIONS).properties as Record<string, JsonObject>;
-}
-
-const JSON_SCHEMA_OPTIONS = {
-  target: "draft-2020-12",
-  // Describes what a caller sends, so a field with a default is optional.
-  io: "input",
-  override: ({ jsonSchema }: { jsonSchema: JsonObject }): void => {
-    // Zod adds the limits of JavaScript's integers. They are not limits of the service, so they are removed.
-    if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) {
-      delete jsonSchema["minimum"];
-      delete jsonSchema["maximum"];
-    }
-    // Zod adds a pattern of 300 characters. It is removed, because `format` says the same.
-    if (String(jsonSchema["format"]).startsWith("date")) delete jsonSchema["pattern"];
-    // A schema accepts any property by default, so these empty objects are removed.
-    if (isEmptyObject(jsonSchema["additionalProperties"])) delete jsonSchema["additionalProperties"];
-    if (isEmptyObject(jsonSchema["properties"]) && jsonSchema["additionalProperties"] === undefined) {
-      delete jsonSchema["properties"];
-    }
-  },
-} as const;
-
-function isEmptyObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return jsonSchemaOf(query)["properties"] as Record<string, JsonObject>;
 }

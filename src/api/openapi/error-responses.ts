@@ -1,6 +1,7 @@
 import type { ErrorEnvelope, ServiceErrorCode } from "../error-envelope.js";
+import type { JsonObject } from "../json-schema.js";
 import { LIMITS, rateLimitText } from "../limits.js";
-import { componentRef, type JsonObject } from "./component-schemas.js";
+import { componentRef } from "./component-schemas.js";
 
 const LIMIT = LIMITS.developerCallsPerMonth;
 

@@ -1,6 +1,7 @@
+import type { JsonObject } from "../json-schema.js";
 import { LIMITS, rateLimitText } from "../limits.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
-import { componentOf, componentSchemas, parameterSchemas, type JsonObject } from "./component-schemas.js";
+import { componentOf, componentSchemas, parameterSchemas } from "./component-schemas.js";
 import { errorResponseRef, errorResponses, quotaHeaderRefs, quotaHeaders } from "./error-responses.js";
 import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 

@@ -1,6 +1,7 @@
 import { SIGNATURE_HEADER } from "../../signature/header.js";
+import type { JsonObject } from "../json-schema.js";
 import { LIMITS } from "../limits.js";
-import { componentRef, type ComponentName, type JsonObject } from "./component-schemas.js";
+import { componentRef, type ComponentName } from "./component-schemas.js";
 
 /** Describes the deliveries of the service as OpenAPI path items by event type (service document, Events). */
 export function webhookObjects(): Record<string, { post: JsonObject }> {

@@ -19,6 +19,7 @@ const NO_QUERY = z.strictObject({});
 interface OperationRequest {
   name: OperationName;
   request: IncomingMessage;
+  /** The decoded parameters of the path. */
   path: Record<string, string>;
   requestId: string;
 }
@@ -30,8 +31,8 @@ export async function callOperation(
 ): Promise<Answer> {
   const operation: Operation = OPERATIONS[name];
   const caller = identify(operation, request, services);
-  const read = (): Promise<Record<string, unknown>> => readParameters(operation, request);
-  const outcome = await runOperation({ name, caller, read, path }, services);
+  const read = async () => ({ ...(await readParameters(operation, request)), ...path });
+  const outcome = await runOperation({ name, caller, read }, services);
   if ("body" in outcome) return { status: operation.response.status, headers: outcome.headers, body: outcome.body };
   const answer = errorAnswer(outcome.error, requestId, services.report);
   return { ...answer, headers: { ...answer.headers, ...outcome.headers } };
@@ -47,7 +48,7 @@ function identify(
   return authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession });
 }
 
-/** Reads the parameters of an operation, with all defaults. @throws ServiceError 400 */
+/** Reads the query or the body of an operation, with all defaults. @throws ServiceError 400 */
 async function readParameters(
   { scope, body, query = NO_QUERY }: Operation,
   request: IncomingMessage,

@@ -13,6 +13,7 @@ import { randomUuid, type RandomSource } from "../instance/random-source.js";
 import type { ReportEvent } from "../instance/events.js";
 import type { OperationServices } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
+import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
 import { homePage } from "./home-page.js";
@@ -37,7 +38,7 @@ interface Route {
   respond: Respond;
 }
 
-/** Serves the REST API and the control API. Every answer has a request id, even for unknown paths. */
+/** Serves the REST API, the remote MCP and the control API. Every answer has a request id, even for unknown paths. */
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now } = parts;
   const app = express();
@@ -57,7 +58,7 @@ export function createApp(parts: AppParts): RequestListener {
       sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
     };
 
-  const routes = [home, ...serviceRoutes(parts), openApi, ...controlRoutes(parts)];
+  const routes = [home, ...serviceRoutes(parts), mcp(parts), openApi, ...controlRoutes(parts)];
   for (const path of new Set(routes.map((route) => route.path))) {
     const routesOfPath = routes.filter((route) => route.path === path);
     const refuse = answer(wrongMethod(path, routesOfPath, parts));
@@ -89,6 +90,12 @@ function serviceRoutes({ services }: AppParts): Route[] {
     };
   });
 }
+
+const mcp = ({ services }: AppParts): Route => ({
+  method: "POST",
+  path: MCP_PATH,
+  respond: (request, requestId) => callMcp(request, requestId, services),
+});
 
 const ok = (body: object): Answer => ({ status: 200, headers: {}, body });
 
@@ -134,12 +141,13 @@ const notFound: Respond = () => {
   throw new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or it does not support this method.");
 };
 
-/** Answers 405 in the control API, but 404 in the REST API, because the service's document has no 405. */
+/** Answers 404 in the REST API, because the service's document has no 405. The MCP requires 405. */
 function wrongMethod(path: string, routes: readonly Route[], { controlGuard }: AppParts): Respond {
-  if (!path.startsWith(CONTROL_PREFIX)) return notFound;
+  const isControl = path.startsWith(CONTROL_PREFIX);
+  if (!isControl && path !== MCP_PATH) return notFound;
   const headers = { Allow: routes.map(({ method }) => method).join(", ") };
   return (request) => {
-    controlGuard(request);
+    if (isControl) controlGuard(request);
     throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", { headers });
   };
 }

@@ -1,4 +1,5 @@
 import { API_PREFIX } from "../../api/operations.js";
+import { MCP_PATH } from "../mcp/call-mcp.js";
 import { CONTROL_PREFIX } from "../control/control-operation.js";
 import type { Answer } from "./answer.js";
 
@@ -6,6 +7,7 @@ const ABOUT = "The Product Intelligence service, emulated on this machine by sig
 
 const PARTS = [
   { name: "REST API", path: API_PREFIX, about: "needs an API key; the emulator printed some when it started" },
+  { name: "Remote MCP", path: MCP_PATH, about: "the same research as tools for models; needs an API key" },
   { name: "OpenAPI", path: "/openapi.json", about: "describes the REST API" },
   { name: "Control API", path: CONTROL_PREFIX, about: "makes keys, publishes signals and advances the clock" },
 ] as const;
@@ -17,8 +19,8 @@ export function homePage(accept: string): Answer {
   if (!accept.toLowerCase().includes("text/html"))
     return { status: 200, headers: {}, body: { about: ABOUT, parts: PARTS, docs: DOCS } };
   const items = PARTS.map(({ name, path, about }) => {
-    // Nothing answers at the prefix of the REST API itself, so it is no link.
-    const shown = path === API_PREFIX ? path : `<a href="${path}">${path}</a>`;
+    // Nothing answers a GET at these two, so they are no links.
+    const shown = path === API_PREFIX || path === MCP_PATH ? path : `<a href="${path}">${path}</a>`;
     return `<li>${name}: ${shown} (${about})</li>`;
   });
   const page = `<!doctype html>

@@ -4,6 +4,7 @@ import { runControl } from "../control/call-control.js";
 import type { ControlMethods, ControlTable } from "../control/control-operation.js";
 import type { stateControl } from "../control/state-control.js";
 import { createReport } from "./events.js";
+import { MCP_PATH } from "../mcp/call-mcp.js";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
 import { listen, type Listening } from "../http/listen.js";
 import { createInstanceHolder, notRunning } from "./instance-holder.js";
@@ -25,6 +26,8 @@ export interface Emulator {
   readonly url: string;
   /** The base address of the REST API, such as `http://127.0.0.1:4010/v1`. @throws SignalboxError */
   readonly baseUrl: string;
+  /** The address of the remote MCP, such as `http://127.0.0.1:4010/mcp`. @throws SignalboxError */
+  readonly mcpUrl: string;
   /** @throws SignalboxError `emulator_not_running` */
   readonly control: EmulatorControl;
   /** The same as `close`. */
@@ -32,7 +35,7 @@ export interface Emulator {
 }
 
 /**
- * Creates the service of the document on this machine: its REST API, the sender of its signals, and a control API.
+ * Creates the service of the document on this machine: its REST API, its remote MCP, the sender of its signals, and a control API.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
@@ -85,6 +88,9 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
     get baseUrl() {
       return `${url()}${API_PREFIX}`;
+    },
+    get mcpUrl() {
+      return `${url()}${MCP_PATH}`;
     },
     get control() {
       return methodsOf(() => ({ ...holder.current().control, ...holder.control }));

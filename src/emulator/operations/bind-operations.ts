@@ -14,10 +14,8 @@ import { ServiceError } from "./service-error.js";
 export interface ServiceCall<Parameters = Record<string, unknown>> {
   /** Null for a public operation. */
   account: AccountView | null;
-  /** The query or the body, with all defaults. */
+  /** The parameters of the path, and the query or the body with all defaults. */
   parameters: Parameters;
-  /** The decoded parameters of the path. */
-  path: Readonly<Record<string, string>>;
 }
 
 interface AccountCall<Parameters> extends ServiceCall<Parameters> {
@@ -41,8 +39,10 @@ type ParametersOf<Name extends OperationName> = (typeof OPERATIONS)[Name] extend
     : Record<string, unknown>;
 
 type CallOf<Name extends OperationName> = Name extends "productProfile"
-  ? ServiceCall<{ locale: string }>
-  : AccountCall<ParametersOf<Name>>;
+  ? ServiceCall<{ slug: string; locale: string }>
+  : Name extends "readInvestigation"
+    ? AccountCall<{ task_id: string }>
+    : AccountCall<ParametersOf<Name>>;
 
 export type OperationBindings = { [Name in OperationName]: OperationBinding<CallOf<Name>> };
 
@@ -58,14 +58,14 @@ export function bindOperations(
       isFree: ({ account, parameters }) => investigations.isRepeat(account.accountId, parameters),
     },
     readInvestigation: {
-      handle: ({ account, path }) => investigations.read(account.accountId, path["task_id"] ?? ""),
+      handle: ({ account, parameters }) => investigations.read(account.accountId, parameters.task_id),
     },
     registerWebhook: {
       handle: ({ account, parameters }) => webhooks.register(account.accountId, parameters),
     },
     productProfile: {
-      handle({ path, parameters }) {
-        const profile = readProductProfile(database, path["slug"] ?? "", parameters.locale);
+      handle({ parameters }) {
+        const profile = readProductProfile(database, parameters.slug, parameters.locale);
         if (profile === null) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
         return profile;
       },

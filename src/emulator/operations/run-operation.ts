@@ -1,3 +1,4 @@
+import type { Scope } from "../../api/access.js";
 import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
 import type { AccountView } from "../access/accounts.js";
 import type { Caller } from "../access/authenticate.js";
@@ -21,9 +22,10 @@ export interface OperationCall {
   name: OperationName;
   /** Null for a public operation. */
   caller: Caller | null;
+  /** A scope that the caller needs besides the operation's. */
+  extraScope?: Scope;
   /** Reads and checks the parameters. @throws ServiceError 400 */
-  read: () => Promise<Record<string, unknown>>;
-  path: Readonly<Record<string, string>>;
+  read: () => Record<string, unknown> | Promise<Record<string, unknown>>;
 }
 
 /** The body of the success status or the error. `headers` are the quota headers of either answer, if it has any. */
@@ -34,7 +36,7 @@ export type OperationOutcome = { headers: Record<string, string> } & ({ body: ob
  * parameters (400), the quota of the month (429).
  */
 export async function runOperation(
-  { name, caller, read, path }: OperationCall,
+  { name, caller, extraScope, read }: OperationCall,
   services: OperationServices,
 ): Promise<OperationOutcome> {
   const { access, faults, gate } = services;
@@ -43,11 +45,11 @@ export async function runOperation(
   try {
     if (caller !== null) {
       access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
-      if (operation.scope !== null) authorize(name, operation.scope, caller);
+      for (const scope of [extraScope, operation.scope]) if (scope) authorize(name, scope, caller);
     }
     faults.assertUsable(name);
     const parameters = await read();
-    const body = await gate.run(() => perform(name, { account, parameters, path }, services));
+    const body = await gate.run(() => perform(name, { account, parameters }, services));
     return { body, headers: quotaHeaders(account, null, services) };
   } catch (error) {
     return { error, headers: quotaHeaders(account, error, services) };

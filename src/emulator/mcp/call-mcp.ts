@@ -1,0 +1,86 @@
+import type { IncomingMessage } from "node:http";
+import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
+import { MCP_SCOPE } from "../../api/mcp-tools.js";
+import { OPERATIONS, type Operation } from "../../api/operations.js";
+import { authenticate } from "../access/authenticate.js";
+import { errorAnswer, type Answer } from "../http/answer.js";
+import { readBody } from "../http/read-body.js";
+import type { ReportEvent } from "../instance/events.js";
+import { parseInput } from "../operations/parse-input.js";
+import { runOperation, type OperationServices } from "../operations/run-operation.js";
+import { ServiceError } from "../operations/service-error.js";
+import type { CallTool } from "./serve-message.js";
+
+/** The path of the remote MCP. It is not below the prefix of the REST API. */
+export const MCP_PATH = "/mcp";
+
+/** A larger body is refused. Documented calls are much smaller. */
+const BODY_LIMIT_BYTES = 64 * 1024;
+
+/**
+ * Answers a request to the remote MCP (service document, Remote MCP). A refusal of the HTTP request or the key is an error
+ * envelope, as in the REST API. A refusal of the message is a JSON-RPC error. A refusal of a tool's call is a tool error.
+ *
+ * @throws ServiceError 400, 401, 403, 429
+ */
+export async function callMcp(
+  request: IncomingMessage,
+  requestId: string,
+  services: OperationServices & { report: ReportEvent },
+): Promise<Answer> {
+  assertNotRebound(request);
+  const { access, report } = services;
+  const caller = authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession: false });
+  const body = await readBody(request, BODY_LIMIT_BYTES);
+  // The operation of a tool counts its call for the request rate. All other requests are counted below.
+  let isCounted = false;
+  let headers: Record<string, string> = {};
+
+  const callTool: CallTool = async ({ operation: name, input }, given) => {
+    isCounted = true;
+    const { body: takesBody }: Operation = OPERATIONS[name];
+    const read = () => parseInput(input, given, takesBody === undefined ? "INVALID_PARAMETERS" : "INVALID_BODY");
+    const outcome = await runOperation({ name, caller, extraScope: MCP_SCOPE, read }, services);
+    if ("body" in outcome) {
+      headers = outcome.headers;
+      return { isError: false, payload: outcome.body };
+    }
+    const answer = errorAnswer(outcome.error, requestId, report);
+    headers = { ...answer.headers, ...outcome.headers };
+    return { isError: true, payload: answer.body };
+  };
+
+  // Imported when it is needed, so that the emulator starts faster.
+  const { serveMessage } = await import("./serve-message.js");
+  const response = await serveMessage(body, protocolHeaders(request), callTool);
+  if (!isCounted) access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
+  return {
+    status: response.status,
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+/** Returns the headers that the protocol defines. `Accept` is not one of them: every answer is JSON. */
+function protocolHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const ofProtocol = Object.entries(headers).filter(([name]) => /^(content-type|mcp-.*)$/.test(name));
+  return Object.fromEntries(ofProtocol) as Record<string, string>;
+}
+
+/**
+ * Refuses pages of other sites in a browser, also if a name of their site resolves to this machine (DNS rebinding).
+ *
+ * @throws ServiceError 403
+ */
+function assertNotRebound({ headers: { host = "", origin }, socket }: IncomingMessage): void {
+  const isLocal = addressKind(socket.localAddress ?? "") === "loopback";
+  const isOwnHost = !isLocal || isLoopbackHost(hostnameOf(`http://${host}`));
+  const isOwnPage = origin === undefined || origin === `http://${host}` || isLoopbackHost(hostnameOf(origin));
+  if (isOwnHost && isOwnPage) return;
+  throw new ServiceError(
+    "ACCESS_INSUFFICIENT",
+    "The remote MCP does not answer pages of other sites. Call it at localhost or a loopback address, and not from such a page.",
+  );
+}
+
+const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : "");

@@ -1,0 +1,105 @@
+import {
+  createMcpHandler,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import { jsonSchemaOf } from "../../api/json-schema.js";
+import { MCP_INSTRUCTIONS, MCP_TOOLS, type McpTool } from "../../api/mcp-tools.js";
+import { OPERATIONS } from "../../api/operations.js";
+
+/** Calls a tool with the arguments that the caller gave. The payload of an error is the error envelope. */
+export type CallTool = (tool: McpTool, given: object) => Promise<{ isError: boolean; payload: object }>;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Answers one JSON-RPC message in the version of the protocol in which it was sent: 2024-11-05 to 2025-11-25, or 2026-07-28.
+ * The answer is always JSON. Nothing is kept for a later message.
+ */
+export async function serveMessage(
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+  callTool: CallTool,
+): Promise<Response> {
+  let message: unknown;
+  try {
+    message = JSON.parse(utf8.decode(body));
+  } catch {
+    return refuse(ProtocolErrorCode.ParseError, "The body is not JSON in UTF-8.");
+  }
+  if (Array.isArray(message)) {
+    return refuse(ProtocolErrorCode.InvalidRequest, "The body is a batch. Send each of its messages in a request.");
+  }
+  if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
+    const example = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+    return refuse(ProtocolErrorCode.InvalidRequest, `The body is not a JSON-RPC message, such as ${example}.`);
+  }
+  // The SDK would open a stream for notifications. This server sends none.
+  if (isJSONRPCRequest(message) && message.method === "subscriptions/listen") {
+    return refuse(ProtocolErrorCode.MethodNotFound, "The server sends no notifications.", {
+      status: 404,
+      id: message.id,
+    });
+  }
+  const request = new Request("http://localhost", {
+    method: "POST",
+    // The earlier versions refuse a request that does not also accept a stream.
+    headers: { ...headers, accept: "application/json, text/event-stream" },
+  });
+  if (!(await isLegacyRequest(request, message))) {
+    const handler = createMcpHandler(() => createServer(callTool), { legacy: "reject" });
+    return handler.fetch(request, { parsedBody: message });
+  }
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = createServer(callTool);
+  await server.connect(transport);
+  const response = await transport.handleRequest(request, { parsedBody: message });
+  await server.close();
+  return response;
+}
+
+function refuse(code: number, message: string, { status = 400, id = null as string | number | null } = {}): Response {
+  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status });
+}
+
+function createServer(callTool: CallTool): Server {
+  const server = new Server(
+    { name: "product-intelligence", title: "Product Intelligence (emulated by signalbox)", version: "1" },
+    { capabilities: { tools: {} }, instructions: MCP_INSTRUCTIONS },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: (tools ??= describeTools()) }));
+  server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }) => {
+    const tool = new Map<string, McpTool>(Object.entries(MCP_TOOLS)).get(name);
+    if (tool === undefined) {
+      const names = Object.keys(MCP_TOOLS).join(", ");
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `This tool does not exist. The tools are ${names}.`);
+    }
+    const { isError, payload } = await callTool(tool, given);
+    return {
+      content: [{ type: "text" as const, text: JSON.stringify(payload) }],
+      structuredContent: payload,
+      ...(isError && { isError }),
+    };
+  });
+  return server;
+}
+
+let tools: Tool[] | undefined;
+
+function describeTools(): Tool[] {
+  return Object.entries<McpTool>(MCP_TOOLS).map(([name, { title, description, operation, input, hints }]) => ({
+    name,
+    title,
+    description,
+    inputSchema: jsonSchemaOf(input) as Tool["inputSchema"],
+    outputSchema: jsonSchemaOf(OPERATIONS[operation].response.schema) as Tool["outputSchema"],
+    annotations: hints,
+  }));
+}
