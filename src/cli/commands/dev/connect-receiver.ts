@@ -3,10 +3,27 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewRegistration } from "../../../api/webhook-registration.js";
 import { createClient } from "../../../client/client.js";
-import type { Cli } from "../../console/cli.js";
+import type { Emulator } from "../../../emulator/instance/create-emulator.js";
 import { registerAllTypes } from "../register/register-all-types.js";
 import { waitUntilActive } from "../register/wait-until-active.js";
-import type { Session } from "./session.js";
+import type { DevOptions } from "./dev-command.js";
+import type { Screen } from "./screen.js";
+
+/** What the parts of `signalbox dev` share while it runs. */
+export interface Session {
+  options: DevOptions;
+  emulator: Emulator;
+  apiKey: string;
+  /** The products that the account follows, the one with the most traffic first. */
+  slugs: readonly string[];
+  /** The secrets that were added to the secret file. Empty until the receiver is registered. */
+  secrets: string[];
+  screen: Screen;
+  /** Whether keys are read from a terminal. */
+  hasKeys: boolean;
+  /** Aborts when the command ends. */
+  stop: AbortController;
+}
 
 const PAUSE_MS = 300;
 /** After so many pauses, most commands have started their receiver. */
@@ -20,13 +37,13 @@ const FIX_PAUSE_MS = 3000;
  *
  * @throws CliError when the secret file cannot be written
  */
-export async function connectReceiver(session: Session, cli: Pick<Cli, "env" | "terminal">): Promise<void> {
+export async function connectReceiver(session: Session, env: NodeJS.ProcessEnv): Promise<void> {
   await waitForReceiver(session);
   const { options, emulator, apiKey, secrets } = session;
   const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
   const registrations = await registerAllTypes(client, { url: options.url.href, secretFile: options.secretFile });
   secrets.push(...registrations.map(({ signing_secret }) => signing_secret));
-  await waitUntilVerified(registrations, session, cli);
+  await waitUntilVerified(registrations, session, env);
   const [slug = ""] = session.slugs;
   await emulator.control.publishSignal({ signal_type: "price_increased", slug });
 }
@@ -62,10 +79,10 @@ export async function isListening({ hostname, port, protocol }: URL): Promise<bo
 async function waitUntilVerified(
   registrations: readonly NewRegistration[],
   { emulator: { baseUrl }, options: { url, secretFile }, screen, stop }: Session,
-  { env, terminal }: Pick<Cli, "env" | "terminal">,
+  env: NodeJS.ProcessEnv,
 ): Promise<void> {
   // Its own notes would repeat what is said here.
-  const quiet = { env, signal: stop.signal, terminal: { ...terminal, note: () => undefined } };
+  const quiet = { env, signal: stop.signal, note: () => undefined };
   let told: string | null = null;
   for (;;) {
     const outcome = await waitUntilActive(registrations, { url: url.href, baseUrl, secretFile, timeout: 5 }, quiet);

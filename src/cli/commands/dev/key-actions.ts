@@ -1,14 +1,12 @@
-import type { KnownSignalType } from "../../../events/signal-types.js";
+import { SIGNAL_TYPES, type KnownSignalType } from "../../../events/signal-types.js";
+import type { Cli } from "../../console/cli.js";
 import { formatTable } from "../../console/table.js";
+import { EXIT, type ExitCode } from "../../options/exit.js";
 import { advanceToNextSignals } from "../emulator/advance-to-next-signals.js";
-import type { Session } from "./session.js";
+import type { Session } from "./connect-receiver.js";
+import { CTRL_C, readKeys, type Keys } from "./read-keys.js";
 
-/** What the actions of the keys use. */
-interface Parts extends Session {
-  print: (line: string) => void;
-  /** Asks for a signal; null when the user chose none. */
-  pick: () => Promise<{ signal_type: KnownSignalType; slug: string } | null>;
-}
+type ConsoleParts = Pick<Cli, "stdin" | "stderr" | "terminal">;
 
 interface KeyAction {
   key: string;
@@ -17,19 +15,11 @@ interface KeyAction {
   /** For the line of all keys. */
   word: string;
   about: string;
-  act: (parts: Parts) => Promise<unknown>;
+  act: (session: Session, keys: Keys, cli: ConsoleParts) => Promise<unknown>;
 }
 
 const ACTIONS: readonly KeyAction[] = [
-  {
-    key: "p",
-    word: "publish",
-    about: "publish a signal that you choose",
-    async act({ emulator, pick }) {
-      const chosen = await pick();
-      if (chosen !== null) await emulator.control.publishSignal(chosen);
-    },
-  },
+  { key: "p", word: "publish", about: "publish a signal that you choose", act: publishChosen },
   {
     key: "d",
     word: "day",
@@ -48,9 +38,9 @@ const ACTIONS: readonly KeyAction[] = [
     key: "?",
     word: "help",
     about: "show the keys",
-    async act({ print }) {
+    async act(_session, _keys, { terminal }) {
       const rows = ALL_KEYS.map(({ key, name = key, about }) => [{ text: `  ${name}` }, { text: about }]);
-      for (const line of formatTable(rows)) print(line);
+      for (const line of formatTable(rows)) terminal.print(line);
     },
   },
 ];
@@ -63,16 +53,70 @@ export const ALL_KEYS: readonly Omit<KeyAction, "act">[] = [
 /** All keys in one line. The spaces in it that do not end a pair are protected, so that no line ends there. */
 export const KEY_LINE = ALL_KEYS.map(({ key, name = key, word }) => `${name}\u00a0${word}`).join(", ");
 
-export const actionOf = (key: string): KeyAction["act"] | undefined => ACTIONS.find((each) => each.key === key)?.act;
+/** Runs the action of each key, one after the other: a key that is pressed meanwhile is ignored. */
+export function listenToKeys(session: Session, cli: ConsoleParts, end: (exitCode: ExitCode) => void): Keys {
+  const { screen, secrets, stop } = session;
+  let isBusy = false;
 
-async function redeliverLast({ emulator: { control }, screen }: Parts): Promise<void> {
+  async function press(key: string): Promise<void> {
+    if (key === "q") return end(EXIT.ok);
+    // As from the terminal: the first one ends dev, a second one does not wait for the command.
+    if (key === CTRL_C) return void process.emit("SIGINT", "SIGINT");
+    const action = ACTIONS.find((each) => each.key === key);
+    if (action === undefined || isBusy) return;
+    // The signals of the days that pass now would be lost.
+    if (secrets.length === 0 && "dm".includes(key)) return screen.say("the receiver is not registered yet");
+    isBusy = true;
+    try {
+      await action.act(session, keys, cli);
+    } catch (error) {
+      if (!stop.signal.aborted) screen.say(error instanceof Error ? error.message : String(error));
+    } finally {
+      isBusy = false;
+    }
+  }
+  const keys = readKeys(cli.stdin, (key) => void press(key));
+  return keys;
+}
+
+async function publishChosen({ emulator, screen, slugs, stop }: Session, keys: Keys, cli: ConsoleParts): Promise<void> {
+  const chosen = await screen.during(() => keys.lend(() => pickSignal(slugs, cli, stop.signal)));
+  if (chosen !== null) await emulator.control.publishSignal(chosen);
+}
+
+/**
+ * Asks for a signal type and for one of the products.
+ *
+ * @returns null when the user presses Escape or Ctrl-C
+ */
+async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsoleParts, signal: AbortSignal) {
+  // Imported here, because most runs never ask.
+  const { autocomplete, isCancel } = await import("@clack/prompts");
+  const common = { input: stdin, output: stderr, signal, maxItems: 8 };
+  const type = await autocomplete<string>({
+    ...common,
+    message: "Which signal type? Type a part of its name.",
+    options: SIGNAL_TYPES.map((value) => ({ value, label: value })),
+  });
+  if (isCancel(type)) return null;
+  const slug = await autocomplete<string>({
+    ...common,
+    message: "About which product?",
+    options: [{ value: "", label: "any of them" }, ...slugs.map((value) => ({ value, label: value }))],
+  });
+  if (isCancel(slug)) return null;
+  const any = slugs[Math.floor(Math.random() * slugs.length)] ?? "";
+  return { signal_type: type as KnownSignalType, slug: slug === "" ? any : slug };
+}
+
+async function redeliverLast({ emulator: { control }, screen }: Session): Promise<void> {
   const { items } = await control.listDeliveries({ limit: 50 });
   const last = items.find(({ event_type }) => event_type === "signal.published");
   if (last === undefined) screen.say("no signal was sent yet");
   else await control.redeliver({ delivery_id: last.delivery_id });
 }
 
-async function pauseOrResume({ emulator: { control }, screen }: Parts): Promise<void> {
+async function pauseOrResume({ emulator: { control }, screen }: Session): Promise<void> {
   const { items } = await control.listRegistrations();
   const active = items.filter(({ status }) => status === "active");
   const paused = items.filter(({ status }) => status === "paused");

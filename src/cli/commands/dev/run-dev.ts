@@ -13,12 +13,11 @@ import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { resumeCommand } from "../emulator/report-event.js";
 import { demoAccounts, startFacts } from "../emulator/report-start.js";
 import { openSecretWriter } from "../register/secret-writer.js";
-import { isListening } from "./connect-receiver.js";
+import { isListening, type Session } from "./connect-receiver.js";
 import { DEFAULT_PORT, type DevOptions } from "./dev-command.js";
 import { KEY_LINE } from "./key-actions.js";
 import { runSession } from "./run-session.js";
 import { createScreen, type Screen } from "./screen.js";
-import type { Session } from "./session.js";
 
 const FOLLOWED = 25;
 
@@ -86,7 +85,7 @@ async function startOnSomePort(
     signatureClock: "machine",
     retrySeconds: RETRY_SECONDS,
     // Other ids in each run: a receiver that keeps its inbox would take the same ids for duplicates.
-    firstSignalId: (Math.floor(systemClock.now() / 1000) % 1_000_000) * 1000 + 1,
+    firstSignalId: (systemClock.now() % 1_000_000_000) + 1,
   } as const;
   try {
     return await startEmulator({ ...given, seed, assumptions, port: port ?? DEFAULT_PORT });

@@ -5,6 +5,7 @@ import type { AssumptionOptions } from "../../../emulator/instance/assumption-op
 import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { environmentError, EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
+import type { Cli, Outcome } from "../../console/cli.js";
 import { isTermination } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
@@ -86,7 +87,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
 }
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
-  const { terminal, signal } = cli;
+  const { terminal } = cli;
   // Imported here, because these imports take long and other commands do not need them.
   if (options.openapi) {
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
@@ -116,13 +117,11 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   try {
     ({ url } = emulator);
     await reportStart(emulator, start, terminal);
-    await Promise.race([untilAborted(signal), terminal.closed]);
+    await untilStopped(cli, outcome);
   } finally {
     await emulator.close();
   }
-  // SIGTERM is the normal end of a server, so the exit code is 0. After Ctrl-C it is 130, as in every command.
-  if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
-  return signal.aborted ? EXIT.interrupted : EXIT.ok;
+  return EXIT.ok;
 }
 
 /** @param assigned `name=value`, as the user typed it */
@@ -167,9 +166,13 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+/** Resolves when a server has to end: after a signal, or when nothing reads its output any more. */
+export async function untilStopped({ signal, terminal }: Cli, outcome: Outcome): Promise<void> {
+  const aborted = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+  await Promise.race([aborted, terminal.closed]);
+  // SIGTERM is the normal end of a server, so the exit code is 0. After Ctrl-C it is 130, as in every command.
+  if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
 }

@@ -80,8 +80,8 @@ async function reportStatus(
   options: RegisterOptions & { baseUrl: string },
   cli: Cli,
 ): Promise<ExitCode> {
-  const { print, printJson, paint } = cli.terminal;
-  const outcome = await waitUntilActive(done, options, cli);
+  const { print, printJson, note, paint } = cli.terminal;
+  const outcome = await waitUntilActive(done, options, { ...cli, note });
   const failure = typeof outcome === "object" ? outcome : null;
   if (options.json) {
     const { found = null, fix = null } = failure ?? {};

@@ -39,7 +39,7 @@ const PAUSE_MS = 500;
 export async function waitUntilActive(
   registrations: readonly NewRegistration[],
   options: WaitOptions,
-  { env, signal, terminal }: Pick<Cli, "env" | "signal" | "terminal">,
+  { env, signal, note }: Pick<Cli, "env" | "signal"> & { note: (line: string) => void },
 ): Promise<"active" | "unknown" | Obstacle> {
   const endsAt = performance.now() + options.timeout * 1000;
   const secondsLeft = (): number => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
@@ -51,7 +51,7 @@ export async function waitUntilActive(
     for (const look of looks) {
       for (let obstacle = await look(); obstacle !== null; obstacle = await look()) {
         if (!obstacle.mayPass || performance.now() + PAUSE_MS > endsAt) return obstacle;
-        if (obstacle.found !== noted) terminal.note(`waiting up to ${secondsLeft()} s: ${obstacle.found}`);
+        if (obstacle.found !== noted) note(`waiting up to ${secondsLeft()} s: ${obstacle.found}`);
         noted = obstacle.found;
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => throwIfInterrupted(signal));
       }
