@@ -82,11 +82,9 @@ function createServer(callTool: CallTool): Server {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `This tool does not exist. The tools are ${names}.`);
     }
     const { isError, payload } = await callTool(tool, given);
-    return {
-      content: [{ type: "text" as const, text: JSON.stringify(payload) }],
-      structuredContent: payload,
-      ...(isError && { isError }),
-    };
+    const content = [{ type: "text" as const, text: JSON.stringify(payload) }];
+    // Clients hold structured content against the output schema. They would report the mismatch instead of the error.
+    return isError ? { content, isError } : { content, structuredContent: payload };
   });
   return server;
 }
