@@ -26,12 +26,17 @@ export const startInvestigationBodySchema = z
       .min(1)
       .max(200)
       .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, without a hyphen at the start")
-      .meta({ description: "The canonical slug of a product or a category.", examples: ["aurora-notes"] }),
+      .meta({
+        description: "The canonical slug of a product or a category, such as a `slug` of the rankings.",
+        examples: ["aurora-notes"],
+      }),
     locale: localeSchema.default("en").describe("The language of the report."),
     idempotency_key: z
       .stringFormat("uuid", UUID)
-      .describe("A UUID that the caller generates. Reuse it only to retry with the same product and language."),
-    confirm_usage: z.literal(true).describe("Confirms that the investigation uses research allowance."),
+      .describe(
+        "A UUID that the caller generates, a new one for each investigation. Reuse it only to retry with the same product and language.",
+      ),
+    confirm_usage: z.literal(true).describe("Must be true. Confirms that the investigation uses research allowance."),
   })
   .describe("The investigation to start. Unknown keys are refused.");
 

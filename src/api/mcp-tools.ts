@@ -19,7 +19,9 @@ const READS = { readOnlyHint: true, idempotentHint: true, destructiveHint: false
 
 const POLL = `${LIMITS.pollAfterSeconds} seconds`;
 
-const DEVELOPER_ROWS = `An account with Developer Access gets page 1 and at most ${LIMITS.developerRows} rows.`;
+const COUNTED = `With Developer Access each call uses one of the ${LIMITS.developerCallsPerMonth} calls a month`;
+
+const DEVELOPER = `${COUNTED}, and gets page 1 with at most ${LIMITS.developerRows} rows.`;
 
 /** The four tools by name. */
 export const MCP_TOOLS = {
@@ -31,7 +33,7 @@ export const MCP_TOOLS = {
       "research allowance: ask the user first, then set confirm_usage to true. The answer has no report. Call " +
       `get_promotion_investigation with the task_id after ${POLL}. If the answer was lost, call again with the same ` +
       "idempotency_key, slug and locale: this returns the same task. An account can have " +
-      `${LIMITS.activeInvestigations} active investigations.`,
+      `${LIMITS.activeInvestigations} active investigations. ${COUNTED}.`,
     input: startInvestigationBodySchema,
     hints: { readOnlyHint: false, idempotentHint: true, destructiveHint: false, openWorldHint: true },
   },
@@ -54,7 +56,7 @@ export const MCP_TOOLS = {
       "Lists search keywords and the tracked AI products that receive their traffic, with traffic shares and the share of " +
       "the three largest products (CR3). With keyword_id it adds the detail of one keyword: history, sectors, products and " +
       "related keywords. Shares are of the traffic of tracked products, not of all searches or the whole market. A change " +
-      `is usable only if comparison_status is comparable; null means unavailable, not zero. ${DEVELOPER_ROWS}`,
+      `is usable only if comparison_status is comparable; null means unavailable, not zero. ${DEVELOPER}`,
     input: searchDemandQuerySchema,
     hints: READS,
   },
@@ -64,7 +66,7 @@ export const MCP_TOOLS = {
     description:
       "Ranks AI products by traffic growth, traffic change, traffic, domain rating, or organic, AI-referral or paid visits, " +
       "with filters. growth_rate is a ratio: 0.314 means 31.4 percent. null means unavailable. Some sort orders need " +
-      `additional account features. ${DEVELOPER_ROWS}`,
+      `additional account features. ${DEVELOPER}`,
     input: rankingsQuerySchema,
     hints: READS,
   },

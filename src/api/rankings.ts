@@ -12,15 +12,25 @@ export const LAST_RANKINGS_PAGE = 200;
 /** The query parameters of rankings. Unknown parameters are refused. */
 export const rankingsQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
-  category: z.string().max(120).optional().describe("A category slug."),
+  category: z
+    .string()
+    .max(120)
+    .optional()
+    .describe("The slug of a category, such as a `primary_category_slug` of an answer."),
   country: z
     .string()
     .regex(/^[A-Za-z]{2}$/, "must be two letters, such as DE")
     .optional()
     .describe("A country code of two letters, in either case."),
   q: z.string().max(80).optional().describe("Text to search for in the products."),
-  sort: z.enum(RANKING_SORTS).default("growth").describe("The number that the products are ranked by."),
-  order: z.enum(["asc", "desc"]).default("desc").describe("Whether the lowest or the highest number comes first."),
+  sort: z
+    .enum(RANKING_SORTS)
+    .default("growth")
+    .describe(
+      "The number to rank by: growth (the change of visits as a ratio), gain (the change of visits), traffic (visits), " +
+        "dr_growth (the increase of the domain rating), or visits of one kind: organic, ai (AI referrals), paid.",
+    ),
+  order: z.enum(["asc", "desc"]).default("desc").describe("asc: the lowest number first; desc: the highest."),
   min_traffic: z
     .int()
     .min(0)

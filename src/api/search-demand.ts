@@ -24,18 +24,25 @@ export const LAST_DEMAND_PAGE = 1000;
 export const searchDemandQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
   q: z.string().max(120).optional().describe("Text to search for in the keywords."),
-  market: z.string().max(120).optional().describe("The slug of the product sector; not a country code."),
+  market: z
+    .string()
+    .max(120)
+    .optional()
+    .describe("The slug of a product sector, such as one in `markets` of an answer; not a country code."),
   type: z
     .enum(DEMAND_TYPES)
     .default("non_brand")
-    .describe("Keywords without a brand name, with a brand name, or all keywords."),
+    .describe("non_brand: keywords without a brand name; brand: keywords with one; all: both."),
   min_products: z
     .literal([1, 2, 3, 5])
     .default(1)
     .describe("The lowest number of products that receive traffic from a keyword."),
   min_traffic: threshold.describe("The lowest observed traffic."),
   min_volume: threshold.describe("The lowest search volume."),
-  sort: z.enum(DEMAND_SORTS).default("traffic").describe("The number that the rows are sorted by, from the highest."),
+  sort: z
+    .enum(DEMAND_SORTS)
+    .default("traffic")
+    .describe("The number to sort by, from the highest: observed traffic, search volume, or the number of products."),
   page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1).describe("The page number, from 1."),
   limit: z.int().min(1).max(50).default(25).describe("Rows on a page."),
   keyword_id: z
@@ -43,7 +50,7 @@ export const searchDemandQuerySchema = z.strictObject({
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe("Adds the detail of this keyword as `keyword`; 0 adds none."),
+    .describe("The `keyword_id` of a row. Adds the detail of this keyword as `keyword`; 0 adds none."),
 });
 
 /** The parameters that a caller passes. */

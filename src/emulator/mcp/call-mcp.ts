@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
 import { MCP_SCOPE } from "../../api/mcp-tools.js";
 import { OPERATIONS, type Operation } from "../../api/operations.js";
-import { authenticate } from "../access/authenticate.js";
+import { authenticate, type Caller } from "../access/authenticate.js";
 import { errorAnswer, type Answer } from "../http/answer.js";
 import { readBody } from "../http/read-body.js";
 import type { ReportEvent } from "../instance/events.js";
 import { parseInput } from "../operations/parse-input.js";
-import { runOperation, type OperationServices } from "../operations/run-operation.js";
+import { quotaHeaders, runOperation, type OperationServices } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { CallTool } from "./serve-message.js";
 
@@ -17,20 +17,31 @@ export const MCP_PATH = "/mcp";
 /** A larger body is refused. Documented calls are much smaller. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 
+type McpServices = OperationServices & { report: ReportEvent };
+
 /**
  * Answers a request to the remote MCP (service document, Remote MCP). A refusal of the HTTP request or the key is an error
  * envelope, as in the REST API. A refusal of the message is a JSON-RPC error. A refusal of a tool's call is a tool error.
  *
  * @throws ServiceError 400, 401, 403, 429
  */
-export async function callMcp(
-  request: IncomingMessage,
-  requestId: string,
-  services: OperationServices & { report: ReportEvent },
-): Promise<Answer> {
+export async function callMcp(request: IncomingMessage, requestId: string, services: McpServices): Promise<Answer> {
   assertNotRebound(request);
   const { access, report } = services;
   const caller = authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession: false });
+  const answer = await answerMessage(request, requestId, caller, services).catch((error: unknown) =>
+    errorAnswer(error, requestId, report),
+  );
+  return { ...answer, headers: { ...quotaHeaders(caller.account, null, services), ...answer.headers } };
+}
+
+async function answerMessage(
+  request: IncomingMessage,
+  requestId: string,
+  caller: Caller,
+  services: McpServices,
+): Promise<Answer> {
+  const { access, report } = services;
   const body = await readBody(request, BODY_LIMIT_BYTES);
   // The operation of a tool counts its call for the request rate. All other requests are counted below.
   let isCounted = false;

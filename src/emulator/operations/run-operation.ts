@@ -71,7 +71,8 @@ function perform(name: OperationName, call: ServiceCall, { access, bindings }: O
   }
 }
 
-function quotaHeaders(
+/** Returns the quota headers of an answer to an account: of an error, or of everything else if the error is null. */
+export function quotaHeaders(
   account: AccountView | null,
   error: unknown,
   { access, assumptions, gate }: OperationServices,
