@@ -82,6 +82,7 @@ test.each<[who: string, connect: Connect]>([
 
     const refused = await client.callTool({ name: "rank_ai_products", arguments: { limit: 51 } });
     const text = expect.stringContaining('"code":"INVALID_PARAMETERS"');
-    expect(refused).toMatchObject({ isError: true, content: [{ type: "text", text }] });
+    const structuredContent = { error: { code: "INVALID_PARAMETERS" } };
+    expect(refused).toMatchObject({ isError: true, content: [{ type: "text", text }], structuredContent });
   },
 );

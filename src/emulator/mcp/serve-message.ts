@@ -10,6 +10,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type Tool,
 } from "@modelcontextprotocol/server";
+import { errorEnvelopeSchema } from "../../api/error-envelope.js";
 import { jsonSchemaOf } from "../../api/json-schema.js";
 import { MCP_INSTRUCTIONS, MCP_TOOLS, type McpTool } from "../../api/mcp-tools.js";
 import { OPERATIONS } from "../../api/operations.js";
@@ -82,9 +83,11 @@ function createServer(callTool: CallTool): Server {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `This tool does not exist. The tools are ${names}.`);
     }
     const { isError, payload } = await callTool(tool, given);
-    const content = [{ type: "text" as const, text: JSON.stringify(payload) }];
-    // Clients hold structured content against the output schema. They would report the mismatch instead of the error.
-    return isError ? { content, isError } : { content, structuredContent: payload };
+    return {
+      content: [{ type: "text" as const, text: JSON.stringify(payload) }],
+      structuredContent: payload,
+      ...(isError && { isError }),
+    };
   });
   return server;
 }
@@ -97,7 +100,12 @@ function describeTools(): Tool[] {
     title,
     description,
     inputSchema: jsonSchemaOf(input) as Tool["inputSchema"],
-    outputSchema: jsonSchemaOf(OPERATIONS[operation].response.schema) as Tool["outputSchema"],
+    // With the error envelope, because clients of the SDK's version 1 check the payload of an error too, and would report a
+    // mismatch in place of the error.
+    outputSchema: {
+      type: "object" as const,
+      anyOf: [jsonSchemaOf(OPERATIONS[operation].response.schema), jsonSchemaOf(errorEnvelopeSchema)],
+    },
     annotations: hints,
   }));
 }
