@@ -106,33 +106,6 @@ export const DOCUMENT_ROWS: Readonly<Record<string, readonly string[]>> = {
   versioning: names`prefix event-version report-version view-is-retired`,
 };
 
-const MCP = "the remote MCP is built later";
-
-/** Rows of parts that are still to be built, with the reason. */
-export const LATER: Readonly<Record<string, string>> = {
-  "services/remote-mcp": MCP,
-  "operations/remote-mcp": MCP,
-  "mcp-tools/start_promotion_investigation": MCP,
-  "mcp-tools/get_promotion_investigation": MCP,
-  "mcp-tools/search_ai_demand": MCP,
-  "mcp-tools/rank_ai_products": MCP,
-  "mcp-notes/results": MCP,
-  "mcp-notes/errors": MCP,
-  "mcp-notes/free-calls": MCP,
-  "authentication/no-oauth": MCP,
-  "limits/mcp-cap": MCP,
-};
-
-/** Rows that no test names yet. This list only ever gets shorter. */
-export const OPEN: readonly string[] = names`
-  tiers/pro-and-enterprise start-investigation-notes/not-activated read-investigation-notes/free-when-exhausted
-  read-investigation-notes/rate-limits-apply authentication/bearer-keys authentication/session-tokens
-  authentication/scopes authentication/entitlements authentication/usage-is-shared authentication/401-and-403
-  error-statuses/401 error-statuses/403 error-statuses/404 error-statuses/429 error-statuses/503
-  errors/quota-headers-for-limited-only limits/request-rate limits/monthly-calls limits/not-counted
-  limits-notes/free-operations-are-limited
-`;
-
 /** All ids of {@link DOCUMENT_ROWS}. */
 export const ROW_IDS: readonly string[] = Object.entries(DOCUMENT_ROWS).flatMap(([table, rows]) =>
   rows.map((row) => `${table}/${row}`),
@@ -143,9 +116,4 @@ export function rowsNamedIn(source: string): string[] {
   const code = source.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, "");
   const ends = code.match(/(?:\[[a-z-]+\/[\w.-]+\]\s*)+(?=["'`])/g) ?? [];
   return ends.flatMap((end) => [...end.matchAll(/\[([^\]]+)\]/g)].map(([, id = ""]) => id));
-}
-
-/** The rows that are not built later and that none of these names. */
-export function rowsWithoutTest(named: ReadonlySet<string>): string[] {
-  return ROW_IDS.filter((id) => !named.has(id) && !(id in LATER));
 }
