@@ -117,22 +117,23 @@ test("only a start changes anything, and its retry changes nothing more", () => 
   }
 });
 
-test("the output schemas accept every payload: each sort, a detail, a task in each state, a report in both languages", async () => {
+test("the output schemas accept every payload: each sort, a detail, a task in each state, a report in both languages, an error", async () => {
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
   addFormats.default(ajv);
   const validators = new Map<string, ValidateFunction>();
   for (const { name, outputSchema } of tools.values()) validators.set(name, ajv.compile(outputSchema));
   const call = async (name: string, given: object): Promise<Json> => {
-    const { result, error } = await callTool(running.emulator, key, name, given);
+    const { structuredContent } = (await callTool(running.emulator, key, name, given)).result;
     const validate = validators.get(name) as ValidateFunction;
-    expect([error, validate(result.structuredContent), validate.errors], JSON.stringify(given)).toEqual([null, true, null]);
+    expect([validate(structuredContent), validate.errors], JSON.stringify(given)).toEqual([true, null]);
     // A field less is refused.
-    for (const field of Object.keys(result.structuredContent ?? {})) {
-      if (field !== "category") expect(validate({ ...result.structuredContent, [field]: undefined })).toBe(false);
+    for (const field of Object.keys(structuredContent ?? {})) {
+      if (field !== "category") expect(validate({ ...structuredContent, [field]: undefined }), field).toBe(false);
     }
-    return result.structuredContent as Json;
-  }; // prettier-ignore
+    return structuredContent as Json;
+  };
 
+  for (const name of tools.keys()) expect(await call(name, { view: 1 })).toHaveProperty("error.code");
   let ranked: Json = {};
   for (const sort of RANKING_SORTS) ranked = await call("rank_ai_products", { sort, limit: 50, min_traffic: 0 });
   const [{ slug, primary_category_slug: category }] = ranked["items"] as [Json];
