@@ -84,7 +84,7 @@ test("the page of the remote MCP lists its tools, with their operations, scopes 
 });
 
 test("the page's configuration for clients of the remote MCP is what the emulator prints", () => {
-  const { code } = MCP.block('"mcpServers"');
+  const { code } = MCP.block('"type": "http"');
   let printed: unknown;
   const paint = { bold: String, dim: String };
   const terminal = { paint, print: () => undefined, printJson: (value: unknown) => void (printed = value) };
