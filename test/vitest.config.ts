@@ -20,6 +20,8 @@ export default defineConfig({
     root: new URL("..", import.meta.url).pathname,
     // Tests open SQLite files and child processes: a fork keeps a crash away from the other tests.
     pool: "forks",
+    // One module graph a worker: to import it anew for each file takes longer than most files' tests.
+    isolate: false,
     // Much of the time is spent waiting for child processes, so no core is left out.
     maxWorkers: "100%",
     globalSetup: "test/temp-folder.ts",
@@ -32,8 +34,6 @@ export default defineConfig({
         test: {
           name: "fast",
           include: testsOf("unit", "contract", "types", "http", "emulator", "cli"),
-          // One module graph a worker: to import it anew for each file takes longer than most files' tests.
-          isolate: false,
         },
       },
       { extends: true, test: { name: "slow", include: testsOf("faults", "properties", "process", "repo") } },

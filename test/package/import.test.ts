@@ -129,3 +129,11 @@ test("everything but the emulator imports where neither better-sqlite3 nor expre
   const code = `for (const entry of ${entries}) await import(entry); console.log("[]")`;
   expect(await run(folder, "module", code)).toEqual([]);
 });
+
+test("without Express the demo says what to install", async () => {
+  const demo = promisify(execFile)(process.execPath, ["node_modules/signalbox/dist/cli/main.js", "demo"], {
+    cwd: install(),
+  });
+  const stderr = "signalbox demo: the demo needs Express: run `npm install express`\n";
+  await expect(demo).rejects.toMatchObject({ code: 3, stderr });
+});

@@ -12,20 +12,34 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/**
- * A folder with the packed package alone, and in it a receiver that `npx signalbox init` made. The command needs no SQLite,
- * so nothing is compiled for it. All of it is gone when the test file is over.
- */
-export async function scaffold(template: string): Promise<string> {
+/** A folder with the packed package alone, which is gone when the test file is over. */
+function folderWithTarball(): { folder: string; name: string } {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-template-"));
   folders.push(folder);
   const { tarball } = pack();
   const name = basename(tarball);
   cpSync(tarball, join(folder, name));
+  return { folder, name };
+}
+
+/**
+ * A receiver that `npx signalbox init` made, beside the packed package. The command needs no SQLite, so nothing is compiled
+ * for it.
+ */
+export async function scaffoldByNpx(template: string): Promise<string> {
+  const { folder, name } = folderWithTarball();
   // npx keeps what it installs in npm's cache, which no test cleans.
   const env = { npm_config_cache: join(folder, "npm-cache"), npm_config_ignore_scripts: "true" };
   const line = ["--yes", "--package", `./${name}`, "signalbox", "init", "my-receiver"];
   await run(folder, "npx", [...line, "--template", template, "--no-install"], env);
+  return join(folder, "my-receiver");
+}
+
+/** A receiver that the built command made, which depends on the packed package beside it. */
+export async function scaffold(template: string): Promise<string> {
+  const { folder, name } = folderWithTarball();
+  const made = ["my-receiver", "--template", template, "--no-install", "--signalbox", `./${name}`];
+  await run(folder, process.execPath, [join(REPOSITORY, "dist/cli/main.js"), "init", ...made]);
   return join(folder, "my-receiver");
 }
 

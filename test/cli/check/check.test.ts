@@ -115,7 +115,7 @@ test("times of acknowledgements are told, and judged against --ack-limit", async
 });
 
 test("an answer that never comes is a failure, not a wait without end", async () => {
-  const url = await listen(() => undefined);
+  const { url } = await serveRecorder(takingTheFirst(() => undefined));
   const { failed, rows } = await runCheck(url, "--only", "events.test", "--timeout", "1");
   expect(failed).toEqual(["events.test"]);
   expect(rows[0]?.probes[0]).toMatchObject({ actual: "no answer (timeout)", ok: false });

@@ -1,10 +1,8 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { spawnSync } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WriteStream } from "node:tty";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startDemoReceiver } from "../../../src/cli/commands/demo/demo-receiver.js";
 import { replayFixtures } from "../../../src/cli/commands/demo/replay-fixtures.js";
@@ -12,11 +10,9 @@ import { runScenario } from "../../../src/cli/commands/demo/run-scenario.js";
 import { createTerminal } from "../../../src/cli/console/terminal.js";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
-import { MAIN, ndjson, outcomeOf, rowsOf, runCli, startCli } from "../run-cli.js";
+import { ndjson, outcomeOf, rowsOf, runCli, startCli } from "../run-cli.js";
 import { serveRecorder } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 const STORY = ["service", "follow", "register", "handshake", "month", "callback", "again", "tampered"];
 const KINDS = ["accepted", "duplicate", "challenge", "unusable", "forged", "refused", "callback"];
@@ -77,20 +73,6 @@ test("Ctrl-C ends the demo with 130 and still cleans up", async () => {
   expect(exitCode).toBe(130);
   expect(stderr).not.toContain("    at ");
   expect(readdirSync(folder)).toEqual([]);
-});
-
-test("without Express the demo says what to install", () => {
-  const folder = tempFiles({ "node_modules/.keep": "" });
-  cpSync(dirname(dirname(MAIN)), join(folder, "dist"), { recursive: true });
-  for (const name of ["package.json", "fixtures"]) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { dependencies: object };
-  for (const name of Object.keys(dependencies)) {
-    mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
-  }
-  const run = spawnSync(process.execPath, [join(folder, "dist/cli/main.js"), "demo"], { encoding: "utf8" });
-  expect(run.status).toBe(3);
-  expect(run.stderr).toBe("signalbox demo: the demo needs Express: run `npm install express`\n");
 });
 
 test("a step fails that had nothing to show, and the statuses are those of the answers", async () => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
+  renameSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -166,7 +167,7 @@ test("a file without a log, one too large to be checked, and one that is held", 
   expect(examined.find("inbox_not_checked")?.found).toContain("257 MiB");
   // What is to be typed can be, whatever the path is.
   const odd = join(tempFiles(), "it's here; rm x.db");
-  copyFileSync(large, odd);
+  renameSync(large, odd);
   const fix = (await examineHere(odd, sound)).find("inbox_not_checked")?.fix ?? "";
   const [, typed = ""] = /run: sqlite3 (.*) "PRAGMA/.exec(fix) ?? [];
   expect(execFileSync("sh", ["-c", `printf %s ${typed}`], { encoding: "utf8" })).toBe(odd);
