@@ -82,7 +82,7 @@ test("both handshakes, a first signal that is handled, and at the end a file wit
   const { exitCode, lines, stderr } = await stop();
   expect([exitCode, stderr]).toEqual([0, ""]);
   const [first, ...events] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(Object.keys(first ?? {})).toEqual(["url", "baseUrl", "controlUrl", "now", "pid", "accounts"]);
+  expect(Object.keys(first ?? {})).toEqual(["url", "baseUrl", "mcpUrl", "controlUrl", "now", "pid", "accounts"]);
   const names = events.map(({ event }) => String(event));
   expect(names.slice(0, 4).sort((a, b) => a.localeCompare(b))).toEqual([
     "registered",
@@ -128,6 +128,7 @@ test("it waits for a receiver, says why one is not verified, and goes on when th
   await vi.waitUntil(() => signals.length === 1);
   const { stdout } = await stop();
   expect(stdout).toMatch(/^ +\$ export SIGNALS_BASE_URL=\S+ SIGNALS_API_KEY=sbk_\S+$/m);
+  expect(stdout).toMatch(/^\{"mcpServers":.*"url":"http:\S+\/mcp".*"Bearer sbk_\S+"\}\}\}\}$/m);
   expect(stdout).toContain('secretFile("');
   expect(stdout).not.toContain("whsec_");
 });

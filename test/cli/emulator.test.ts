@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { readAssumptions } from "../../src/cli/commands/emulator/emulator-command.js";
 import { callCli } from "./call-cli.js";
@@ -16,13 +17,22 @@ interface Started {
   pid: number;
   url: string;
   baseUrl: string;
+  mcpUrl: string;
   controlUrl: string;
   now: string;
   accounts: { name: string; tier: string; key: string }[];
 }
 
 /** Starts it in this process and waits until its start is printed. It ends with the test. */
-async function show(...args: string[]): Promise<{ printed: () => string; stop(): Promise<CliRun> }> {
+const show = (...args: string[]): Promise<Shown> => showOn(undefined, ...args);
+
+interface Shown {
+  printed: () => string;
+  stop(): Promise<CliRun>;
+}
+
+/** The same on a terminal of this width. */
+async function showOn(columns: number | undefined, ...args: string[]): Promise<Shown> {
   const controller = new AbortController();
   let printed = "";
   let outcome: Promise<CliRun> | null = null;
@@ -36,7 +46,11 @@ async function show(...args: string[]): Promise<{ printed: () => string; stop():
       printed += text;
       if (/"pid".*\n|advance --months.*\n/.test(printed)) resolve();
     };
-    outcome = callCli(["emulator", "--port", "0", ...args], { signal: controller.signal, onOutput });
+    outcome = callCli(["emulator", "--port", "0", ...args], {
+      signal: controller.signal,
+      onOutput,
+      ...(columns && { columns }),
+    });
     void outcome.then(({ stderr }) => reject(new Error(stderr)));
   });
   return { printed: () => printed, stop };
@@ -108,6 +122,25 @@ test("what it says on start can be typed as it stands", async () => {
     ...Array<string>(25).fill("tool_id"),
     "now",
   ]);
+});
+
+test("the MCP configuration that it prints is whole on a narrow terminal, and connects a client", async () => {
+  const db = join(tempFiles(), "emulator.db");
+  const { printed, stop } = await showOn(60, "--db", db);
+  const [line = ""] = /^\{"mcpServers".*$/m.exec(printed()) ?? [];
+  const { mcpServers } = JSON.parse(line) as {
+    mcpServers: Record<string, { url: string; headers: Record<string, string> }>;
+  };
+  const { url = "", headers = {} } = mcpServers["product-intelligence"] ?? {};
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  onTestFinished(() => client.close());
+  expect((await client.listTools()).tools).toHaveLength(4);
+  await stop();
+  // No key is known then.
+  const next = await show("--db", db);
+  expect(next.printed()).toMatch(/^ +Remote MCP +http:\S+\/mcp$/m);
+  expect(next.printed()).not.toContain("mcpServers");
 });
 
 test("with a file everything is there the next time, and the keys are not shown again", async () => {
@@ -234,8 +267,9 @@ const TOKEN = "token_of_this_test";
 
 test("on all addresses, what it prints leads to this machine by a name of loopback", async () => {
   const { started } = await start("--host", "0.0.0.0");
-  expect([started.url, started.baseUrl, started.controlUrl].map((url) => new URL(url).hostname)).toEqual(
-    Array.from({ length: 3 }, () => "127.0.0.1"),
+  const { url, baseUrl, mcpUrl, controlUrl } = started;
+  expect([url, baseUrl, mcpUrl, controlUrl].map((address) => new URL(address).hostname)).toEqual(
+    Array.from({ length: 4 }, () => "127.0.0.1"),
   );
   expect((await fetch(started.controlUrl)).status).toBe(200);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { sendMessage } from "./call-tool.js";
 import { openEmulator, type RunningEmulator } from "./start-emulator.js";
 
 const RANKINGS = "/research/rankings";
@@ -46,4 +47,24 @@ test("the source of the data, the locale of a profile and the User-Agent of deli
   await expect(sendTest()).rejects.toMatchObject({ code: "STATE_CONFLICT" });
   await running.emulator.control.settle();
   expect(requests.map(({ headers }) => headers["user-agent"])).toEqual(["signalbox-emulator"]);
+});
+
+test("the remote MCP speaks the versions of the protocol that are told", async () => {
+  const told = FIXED_ASSUMPTIONS.mcpProtocol.is.match(/\d{4}-\d\d-\d\d/g) ?? [];
+  const last = told.at(-1) ?? "";
+  const clientInfo = { name: "test", version: "1" };
+  const send = async (method: string, params: Json, headers: Record<string, string> = {}): Promise<Json> =>
+    (await sendMessage(running.emulator, { id: 1, method, params }, { key, headers })).body["result"] as Json;
+  const spoken: unknown[] = [];
+  for (const protocolVersion of told.slice(0, -1)) {
+    spoken.push((await send("initialize", { protocolVersion, capabilities: {}, clientInfo }))["protocolVersion"]);
+  }
+  const own = "io.modelcontextprotocol/";
+  const envelope = { [`${own}protocolVersion`]: last, [`${own}clientCapabilities`]: {} };
+  const { supportedVersions } = await send(
+    "server/discover",
+    { _meta: envelope },
+    { "MCP-Protocol-Version": last, "Mcp-Method": "server/discover" },
+  );
+  expect([...spoken, ...(supportedVersions as string[])]).toEqual(told);
 });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
+import { MCP_TOOLS } from "../../src/api/mcp-tools.js";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
 
@@ -10,9 +11,10 @@ import { install } from "./installed.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 /** What the example with this in it prints, from the packed package. */
-async function printed(holding: string): Promise<string[]> {
-  const { code } = readDocument("docs/testing.md").block(holding);
-  const folder = install({ express: "express" });
+async function printed(holding: string, page = "testing"): Promise<string[]> {
+  const { code } = readDocument(`docs/${page}.md`).block(holding);
+  const client = "@modelcontextprotocol/client";
+  const folder = install({ express: "express", [client]: client });
   writeFileSync(join(folder, "example.mjs"), code);
   const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], { cwd: folder, timeout: 30_000 });
   return stdout.split("\n");
@@ -27,4 +29,10 @@ test("the page's example of the emulator prints what it should", async () => {
 test("the page's investigation in a test comes to its report", async () => {
   const [first] = await printed("startInvestigation");
   expect(first).toMatch(/^succeeded [1-9]/);
+});
+
+test("the page's agent finds the tools and comes to the report of an investigation", async () => {
+  const [tools, outcome] = await printed("StreamableHTTPClientTransport", "mcp");
+  expect(tools?.split(" ")).toEqual(Object.keys(MCP_TOOLS));
+  expect(outcome).toMatch(/^succeeded [1-9]/);
 });

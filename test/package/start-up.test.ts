@@ -32,13 +32,12 @@ test.each([
   expect(await packagesOf(install({ express: "express" }, []), args)).toEqual(["commander", "signalbox"]);
 });
 
+const running = (code: string): string[] => ["--input-type=module", "-e", code];
+const importing = (...entries: string[]): string[] =>
+  running(entries.map((entry) => `await import("${entry}");`).join(""));
+
 test("an import loads neither a driver nor a framework nor anything of the command line", async () => {
   const folder = install({ express: "express" });
-  const importing = (...entries: string[]) => [
-    "--input-type=module",
-    "-e",
-    entries.map((entry) => `await import("${entry}");`).join(""),
-  ];
   const all = await packagesOf(
     folder,
     importing("signalbox", "signalbox/express", "signalbox/node", "signalbox/stores/sqlite"),
@@ -50,4 +49,25 @@ test("an import loads neither a driver nor a framework nor anything of the comma
   expect(await packagesOf(folder, importing("express", "commander"))).toEqual(
     expect.arrayContaining(["commander", "express"]),
   );
+});
+
+test("the emulator loads the SDK of the MCP when the first message comes, not when it starts", async () => {
+  const folder = install({ express: "express" });
+  const KEY = "the-key-of-a-test";
+  const starting = (then: string) =>
+    running(`const { createEmulator } = await import("signalbox/emulator");
+      const emulator = createEmulator({ port: 0, accounts: [{ name: "x", tier: "pro", key: "${KEY}" }] });
+      await emulator.start();
+      ${then}
+      await emulator.close();`);
+  const sdk = (names: readonly string[]) => names.filter((name) => name.startsWith("@modelcontextprotocol/"));
+  const started = await packagesOf(folder, starting(""));
+  expect(started).toEqual(expect.arrayContaining(["better-sqlite3", "express", "signalbox"]));
+  expect(sdk(started)).toEqual([]);
+  const message = `await fetch(emulator.mcpUrl, {
+    method: "POST",
+    headers: { authorization: "Bearer ${KEY}", "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+  });`;
+  expect(sdk(await packagesOf(folder, starting(message)))).toContain("@modelcontextprotocol/server");
 });

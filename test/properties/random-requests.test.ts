@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import { OPERATIONS } from "../../src/api/operations.js";
 import { SIGNAL_TYPES } from "../../src/index.js";
+import { callTool } from "../emulator/call-tool.js";
+import { askAt } from "../emulator/start-emulator.js";
 import { operationsOf } from "../unit/api/document-validator.js";
 import { randomQuery, type DescribedParameter } from "./random-query.js";
 import { serveEmulator, type CheckedEmulator } from "./serve-emulator.js";
@@ -72,6 +74,55 @@ test.each(["searchDemand", "rankings"] as const)(
     // Most of what is good finds something, so that rows are held against the document too.
     expect(counts.found).toBeGreaterThan(20);
     expect(counts.rows).toBeGreaterThan(20);
+  },
+);
+
+/** The arguments of a tool that say the same as a query. A text that is no number of JSON stays a text. */
+function argumentsOf(parameters: readonly DescribedParameter[], pairs: readonly [string, string][]): object {
+  const types = new Map(parameters.map(({ name, schema }) => [name, schema.type]));
+  const isNumber = (name: string, text: string): boolean =>
+    (types.get(name) === "integer" && /^(0|-?[1-9]\d*)$/.test(text)) ||
+    (types.get(name) === "number" && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text));
+  return Object.fromEntries(pairs.map(([name, text]) => [name, isNumber(name, text) ? Number(text) : text]));
+}
+
+test.each([
+  ["searchDemand", "search_ai_demand"],
+  ["rankings", "rank_ai_products"],
+] as const)(
+  "%s and the tool %s give the same for any parameters, good or bad [mcp-notes/results]",
+  async (name, tool) => {
+    const served = await serveEmulator();
+    const { emulator, newKey } = served;
+    const ask = askAt(() => emulator.baseUrl);
+    const nextKey = fullKeys(() => newKey("enterprise"));
+    const parameters = await knowingParameters(served, name);
+    // An argument has one value, and the SDK drops an argument that is named __proto__.
+    const queries = randomQuery(parameters).filter(({ pairs }) => {
+      const names = new Set(pairs.map(([each]) => each));
+      return names.size === pairs.length && !names.has("__proto__");
+    });
+    const compared = { found: 0, missing: 0, refused: 0, rows: 0 };
+    await fc.assert(
+      fc.asyncProperty(queries, async ({ isGood, pairs }) => {
+        const query = new URLSearchParams(pairs).toString();
+        const rest = await ask(`${OPERATIONS[name].path}?${query}`, { key: await nextKey() });
+        const { result, error } = await callTool(emulator, await nextKey(), tool, argumentsOf(parameters, pairs));
+        if (rest.status === 200) {
+          expect(result, query).toEqual({ content: [{ type: "text", text: rest.text }], structuredContent: rest.body });
+          compared.rows += (rest.body["items"] as unknown[]).length;
+        } else {
+          expect([result.isError, error], query).toEqual([true, rest.body["error"]]);
+          expect(error?.code).toBe(isGood ? "RESOURCE_NOT_FOUND" : "INVALID_PARAMETERS");
+        }
+        compared[rest.status === 200 ? "found" : isGood ? "missing" : "refused"] += 1;
+      }),
+      { numRuns: 300 },
+    );
+    // About half of the queries are good, and most of these find something.
+    expect(compared.refused).toBeGreaterThan(90);
+    expect(compared.found).toBeGreaterThan(90);
+    expect(compared.rows).toBeGreaterThan(300);
   },
 );
 

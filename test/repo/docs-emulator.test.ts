@@ -1,5 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { MCP_TOOLS, type McpTool } from "../../src/api/mcp-tools.js";
+import { OPERATIONS, type Operation } from "../../src/api/operations.js";
+import type { Terminal } from "../../src/cli/console/terminal.js";
+import { DEFAULT_EMULATOR_URL } from "../../src/cli/commands/emulator/control-commands.js";
+import { printMcpClient } from "../../src/cli/commands/emulator/report-start.js";
 import { ALL_KEYS } from "../../src/cli/commands/dev/key-actions.js";
 import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
 import { FIXED_ASSUMPTIONS } from "../../src/emulator/instance/fixed-assumptions.js";
@@ -8,6 +13,7 @@ import { codeIn, readDocument } from "./markdown.js";
 import { knownOptions } from "./options.js";
 
 const PAGE = readDocument("docs/emulator.md");
+const MCP = readDocument("docs/mcp.md");
 
 const rowsUnder = (heading: string): string[][] => PAGE.tablesUnder(heading)[0] ?? [];
 
@@ -66,4 +72,22 @@ test("the page lists the keys of dev", () => {
   expect(rowsUnder("In one terminal: `dev`").map(([key]) => codeIn(key))).toEqual(
     ALL_KEYS.map(({ key, name = key }) => name),
   );
+});
+
+test("the page of the remote MCP lists its tools, with their operations, scopes and quota", () => {
+  const tools = Object.entries<McpTool>(MCP_TOOLS).map(([name, { operation }]) => {
+    const { method, path, scope, quotaUnits }: Operation = OPERATIONS[operation];
+    const takes = path.includes("{") ? "`task_id`" : `\`${method} ${path}\``;
+    return [`\`${name}\``, expect.stringContaining(takes), `\`${scope}\``, quotaUnits === 1 ? "1 call" : "none"];
+  });
+  expect(MCP.tablesUnder("The tools")[0]).toEqual(tools);
+});
+
+test("the page's configuration for clients of the remote MCP is what the emulator prints", () => {
+  const { code } = MCP.block('"type": "http"');
+  let printed: unknown;
+  const paint = { bold: String, dim: String };
+  const terminal = { paint, print: () => undefined, printJson: (value: unknown) => void (printed = value) };
+  printMcpClient(`${DEFAULT_EMULATOR_URL}/mcp`, "sbk_…", terminal as unknown as Terminal);
+  expect(JSON.parse(code)).toEqual(printed);
 });

@@ -142,7 +142,7 @@ export const FIXED_ASSUMPTIONS = {
     reason: "The month of the quota is a UTC month, too.",
   },
   wrongMethods: {
-    is: "A method that a path does not support gets 404.",
+    is: "A method that a path of the REST API does not support gets 404.",
     reason: "The document has no other error for what does not exist.",
   },
   changeDirections: {
@@ -160,6 +160,23 @@ export const FIXED_ASSUMPTIONS = {
   localeResolution: {
     is: "The locales zh, zh-… and zh_…, in upper or lower case, are zh-CN. All other texts are en.",
     reason: "There are two locales, and en is the default.",
+  },
+  mcpProtocol: {
+    is: "The remote MCP has the handshake, tool discovery, ping and notifications of the protocol's versions 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28. It answers each request with JSON, and has no batches, streams and sessions.",
+    reason: "The document says JSON-RPC 2.0 and stateless. These are the versions that clients speak.",
+  },
+  mcpRequests: {
+    is: "Handshake, tool discovery, ping and notifications need a valid key, but no scope. Every request counts for the request rate. GET and DELETE get 405.",
+    reason:
+      "The document has scopes for tools only, and its rate limits apply to free operations. The protocol requires 405.",
+  },
+  mcpErrors: {
+    is: "A refused key, and the rate of a request that calls no tool, get the status and error envelope of the REST API. A refused message gets a JSON-RPC error. A refused call of a tool gets a tool error whose payload is the error envelope, with HTTP status 200. Headers for quota and rate are those of the REST API.",
+    reason: "Each refusal is where a client of the protocol looks for it.",
+  },
+  mcpOrigins: {
+    is: "On the emulator's own machine, the remote MCP answers only requests to localhost or a loopback address, and none of pages of other sites.",
+    reason: "The protocol requires this of servers on a user's machine. The service itself is at a public address.",
   },
   compatibility: {
     is: "There is no deprecation policy: no operation, field or version is ever retired, and nothing announces such a change.",

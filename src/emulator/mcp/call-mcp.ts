@@ -23,7 +23,7 @@ type McpServices = OperationServices & { report: ReportEvent };
  * Answers a request to the remote MCP (service document, Remote MCP). A refusal of the HTTP request or the key is an error
  * envelope, as in the REST API. A refusal of the message is a JSON-RPC error. A refusal of a tool's call is a tool error.
  *
- * @throws ServiceError 400, 401, 403, 429
+ * @throws ServiceError 401, 403
  */
 export async function callMcp(request: IncomingMessage, requestId: string, services: McpServices): Promise<Answer> {
   assertNotRebound(request);
@@ -52,10 +52,7 @@ async function answerMessage(
     const { body: takesBody }: Operation = OPERATIONS[name];
     const read = () => parseInput(input, given, takesBody === undefined ? "INVALID_PARAMETERS" : "INVALID_BODY");
     const outcome = await runOperation({ name, caller, extraScope: MCP_SCOPE, read }, services);
-    if ("body" in outcome) {
-      headers = outcome.headers;
-      return { isError: false, payload: outcome.body };
-    }
+    if ("body" in outcome) return { isError: false, payload: outcome.body };
     const answer = errorAnswer(outcome.error, requestId, report);
     headers = { ...answer.headers, ...outcome.headers };
     return { isError: true, payload: answer.body };

@@ -11,7 +11,7 @@ import { environmentError, usageError, type ExitCode } from "../../options/exit.
 import { startEmulator } from "../emulator/emulator-command.js";
 import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { resumeCommand } from "../emulator/report-event.js";
-import { demoAccounts, startFacts } from "../emulator/report-start.js";
+import { demoAccounts, printMcpClient, startFacts } from "../emulator/report-start.js";
 import { openSecretWriter } from "../register/secret-writer.js";
 import { isListening, type Session } from "./connect-receiver.js";
 import { DEFAULT_PORT, type DevOptions } from "./dev-command.js";
@@ -96,7 +96,8 @@ async function startOnSomePort(
   }
 }
 
-function printStart({ emulator, apiKey, options, hasKeys }: Session, { paint, print }: Terminal): void {
+function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: Terminal): void {
+  const { print, paint } = terminal;
   const { bold, dim, green } = paint;
   print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
   print("");
@@ -104,6 +105,8 @@ function printStart({ emulator, apiKey, options, hasKeys }: Session, { paint, pr
   print(`  ${dim("Secrets")}   ${printable(options.secretFile)}`);
   print("");
   print(`  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`);
+  print("");
+  printMcpClient(emulator.mcpUrl, apiKey, terminal);
   print("");
   if (!hasKeys) return;
   print(`${bold("Keys")}  ${KEY_LINE}`);

@@ -30,7 +30,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
   const command = program
     .command("emulator")
     .description(
-      "Run the service on this machine: its REST API, its signals, and a control API that advances its clock.",
+      "Run the service on this machine: its REST API, its remote MCP, its signals, and a control API that advances its clock.",
     )
     .option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4010)
     .option("--host <address>", "the address to listen on", notEmpty, "127.0.0.1")

@@ -54,24 +54,25 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
 }
 
 /** The first line of NDJSON. */
-export async function startFacts({ url, baseUrl, control }: Emulator, demo: readonly DemoAccount[]) {
+export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, demo: readonly DemoAccount[]) {
   const { now } = await control.now();
   const made = (await control.listAccounts()).items;
   const accounts = demo.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
   // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
   // forward SIGTERM.
-  return { url, baseUrl, controlUrl: `${url}/_emulator`, now, pid: process.pid, accounts };
+  return { url, baseUrl, mcpUrl, controlUrl: `${url}/_emulator`, now, pid: process.pid, accounts };
 }
 
 function printStart(
   emulator: Emulator,
-  { url, baseUrl, controlUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
+  { url, baseUrl, mcpUrl, controlUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
   start: Start,
   terminal: Terminal,
 ): void {
   const { bold, dim, green } = terminal.paint;
   const rows = [
     ["REST API", baseUrl],
+    ["Remote MCP", mcpUrl],
     ["Control", controlUrl],
     ...(start.controlToken === undefined ? [["", OPEN_CONTROL]] : []),
     ["OpenAPI", `${url}/openapi.json`],
@@ -85,13 +86,26 @@ function printStart(
   terminal.print("");
   for (const line of keyLines(accounts, url, terminal)) terminal.print(line);
   terminal.print("");
+  const key = accounts[0]?.key;
+  if (key !== undefined) {
+    printMcpClient(mcpUrl, key, terminal);
+    terminal.print("");
+  }
   terminal.print(bold("Try"));
-  for (const line of commands(emulator, accounts[0]?.key)) terminal.print(`  $ ${line}`);
+  for (const line of commands(emulator, key)) terminal.print(`  $ ${line}`);
 }
 
 const WIDTH = 18;
 const OPEN_CONTROL =
   "every user of this machine can call the control API and read all signing secrets; --control-token prevents that";
+
+/** Prints what several clients of the remote MCP take as their configuration. It stays one line, so that it can be copied. */
+export function printMcpClient(mcpUrl: string, key: string, { paint, print, printJson }: Terminal): void {
+  const files = ".mcp.json (Claude Code), .cursor/mcp.json, .gemini/settings.json";
+  print(`${paint.bold("MCP client")}  ${paint.dim(`${files}; others: docs/mcp.md`)}`);
+  const headers = { Authorization: `Bearer ${key}` };
+  printJson({ mcpServers: { "product-intelligence": { type: "http", url: mcpUrl, headers } } });
+}
 
 function textOfData({ db, isNew }: Start): string {
   if (db === undefined) return "in memory; lost when the service stops (--db FILE keeps it)";
@@ -135,7 +149,7 @@ function timeNote(now: string, { assumptions }: Start): string | null {
 function networkNote({ host, controlToken }: Start): string | null {
   if (isLoopbackHost(host)) return null;
   return (
-    `note: other machines can connect to ${host}. The REST API needs a key, except for the product profile. The control API ` +
+    `note: other machines can connect to ${host}. The REST API and the remote MCP need a key, except for the product profile. The control API ` +
     (controlToken === undefined
       ? "answers only connections from this machine. A proxy or tunnel on this machine counts as this machine, so its users can call the control API too"
       : "needs the control token")
