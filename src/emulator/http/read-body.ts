@@ -5,7 +5,8 @@ import { ServiceError } from "../operations/service-error.js";
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Refuses bytes that are not UTF-8. Keeps a BOM, which JSON does not allow. */
+export const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Parses the JSON object in a body. @throws ServiceError INVALID_BODY */
 export function jsonObject(bytes: Buffer, { headers }: IncomingMessage): object {

@@ -42,8 +42,7 @@ async function answerMessage(
   services: McpServices,
 ): Promise<Answer> {
   const { access, report } = services;
-  const body = await readBody(request, BODY_LIMIT_BYTES);
-  // The operation of a tool counts its call for the request rate. All other requests are counted below.
+  // The operation of a tool counts its call for the request rate. All other requests are counted at the end.
   let isCounted = false;
   let headers: Record<string, string> = {};
 
@@ -58,15 +57,19 @@ async function answerMessage(
     return { isError: true, payload: answer.body };
   };
 
-  // Imported when it is needed, so that the emulator starts faster.
-  const { serveMessage } = await import("./serve-message.js");
-  const response = await serveMessage(body, protocolHeaders(request), callTool);
-  if (!isCounted) access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
-  return {
-    status: response.status,
-    headers: { ...headers, "Content-Type": "application/json" },
-    body: Buffer.from(await response.arrayBuffer()),
-  };
+  try {
+    const body = await readBody(request, BODY_LIMIT_BYTES);
+    // Imported when it is needed, so that the emulator starts faster.
+    const { serveMessage } = await import("./serve-message.js");
+    const response = await serveMessage(body, protocolHeaders(request), callTool);
+    return {
+      status: response.status,
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: Buffer.from(await response.arrayBuffer()),
+    };
+  } finally {
+    if (!isCounted) access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
+  }
 }
 
 /** Returns the headers that the protocol defines. `Accept` is not one of them: every answer is JSON. */

@@ -47,7 +47,7 @@ export async function runOperation(
       access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
       for (const scope of [extraScope, operation.scope]) if (scope) authorize(name, scope, caller);
     }
-    faults.assertUsable(name);
+    await gate.run(() => faults.assertUsable(name));
     const parameters = await read();
     const body = await gate.run(() => perform(name, { account, parameters }, services));
     return { body, headers: quotaHeaders(account, null, services) };
