@@ -141,7 +141,7 @@ test("the address itself tells what runs here: a page to a browser, JSON to all 
   const [type, text = ""] = await asked("*/*");
   expect(type).toBe("application/json; charset=utf-8");
   expect(JSON.parse(text)).toMatchObject({
-    parts: [{ path: "/v1" }, { path: "/openapi.json" }, { path: "/_emulator" }],
+    parts: [{ path: "/v1" }, { path: "/mcp" }, { path: "/openapi.json" }, { path: "/_emulator" }],
   });
 });
 
