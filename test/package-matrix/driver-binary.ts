@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { REPOSITORY } from "../package/installed.js";
 import { run } from "../templates/commands.js";
-import { envOf, type Tool } from "./toolchain.js";
-import { makeProject, WORKSHOP } from "./workshop.js";
+import { envOf, type Tool } from "../toolchain/fetch-tools.js";
+import { makeProject, WORKSHOP } from "../toolchain/workshop.js";
 
 const PREBUILDS = join(WORKSHOP, "prebuilds");
 const COMPILED = "build/Release/better_sqlite3.node";

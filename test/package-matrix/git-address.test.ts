@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { manifestOf, REPOSITORY } from "../package/installed.js";
 import { run } from "../templates/commands.js";
 import { driverBinary } from "./driver-binary.js";
-import { envOf, fetchNodes } from "./toolchain.js";
-import { makeProject } from "./workshop.js";
+import { envOf, fetchNodes } from "../toolchain/fetch-tools.js";
+import { makeProject } from "../toolchain/workshop.js";
 
 const MINUTES = 60_000;
 

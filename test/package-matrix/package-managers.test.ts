@@ -6,8 +6,8 @@ import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { driverBinary } from "./driver-binary.js";
 import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
-import { envOf, fetchNodes, fetchTools, majorOf, type Tool } from "./toolchain.js";
-import { CACHES, makeProject, WORKSHOP } from "./workshop.js";
+import { envOf, fetchNodes, fetchTools, majorOf, type Tool } from "../toolchain/fetch-tools.js";
+import { CACHES, makeProject, WORKSHOP } from "../toolchain/workshop.js";
 
 const MINUTES = 60_000;
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { manifestOf, pack, REPOSITORY } from "../package/installed.js";
 import { run } from "../templates/commands.js";
-import { fetchTools, type Tool } from "./toolchain.js";
-import { makeProject } from "./workshop.js";
+import { fetchTools, type Tool } from "../toolchain/fetch-tools.js";
+import { makeProject } from "../toolchain/workshop.js";
 
 const MINUTES = 60_000;
 

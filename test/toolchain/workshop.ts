@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
 
-/** Everything that a test file of this suite fetches, compiles and installs; gone when the file is over. */
-export const WORKSHOP = mkdtempSync(join(tmpdir(), "signalbox-matrix-"));
+/** Everything that a test file fetches, compiles and installs; gone when the file is over. */
+export const WORKSHOP = mkdtempSync(join(tmpdir(), "signalbox-workshop-"));
 // For the test file that imports this. Some hundred thousand files: Node's own way takes minutes.
 afterAll(() => {
   execFileSync("rm", ["-rf", WORKSHOP]);

@@ -14,6 +14,10 @@ export interface Tool {
 /** A tool, or why this machine has none. */
 export type Fetched = ({ ok: true } & Tool) | { ok: false; name: string; reason: string };
 
+/** npm waits for minutes before it says that the registry does not answer. In CI it may. */
+const IMPATIENT =
+  process.env["CI"] === undefined ? ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000"] : [];
+
 /**
  * Fetches packages from the registry without running any script of theirs.
  *
@@ -25,7 +29,8 @@ export async function fetchTools(specs: Readonly<Record<string, string>>): Promi
   const folder = makeProject(`tools-of-${names[0] ?? "nobody"}`);
   try {
     const wanted = names.map((name) => `${name}@${specs[name] ?? ""}`);
-    await run(folder, "npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--force", ...wanted]);
+    const options = ["--ignore-scripts", "--no-audit", "--no-fund", "--force", ...IMPATIENT];
+    await run(folder, "npm", ["install", ...options, ...wanted]);
   } catch (error) {
     if (process.env["CI"] !== undefined) throw error;
     const [reason = ""] = /npm error .*/.exec((error as Error).message) ?? ["npm install failed"];
@@ -39,10 +44,13 @@ export async function fetchTools(specs: Readonly<Record<string, string>>): Promi
   });
 }
 
-/** The releases of Node that are in the registry: programs and headers, one package for each platform. */
+/** Where npm finds a release of Node: programs and headers, one package for each platform. */
+export const nodeSource = (version: string | number): string =>
+  `npm:node-${process.platform}-${process.arch}@${version}`;
+
+/** The releases of Node that are in the registry. */
 export function fetchNodes(majors: readonly number[]): Promise<Fetched[]> {
-  const source = `npm:node-${process.platform}-${process.arch}`;
-  return fetchTools(Object.fromEntries(majors.map((major) => [`node-${major}`, `${source}@${major}`])));
+  return fetchTools(Object.fromEntries(majors.map((major) => [`node-${major}`, nodeSource(major)])));
 }
 
 /** What makes `node`, and everything that is started by that name, the given one; its headers too. */
