@@ -24,7 +24,7 @@ const LISTED = EXCEPTIONS.flatMap(({ of, revision }) =>
 );
 
 const [node, conformance, inspector] = await fetchTools({
-  // Neither of the others runs on Node 20.
+  // The other two do not support Node 20.
   "node-22": nodeSource("22.23.3"),
   conformance: "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
   inspector: "npm:@modelcontextprotocol/inspector@2.12.0",
