@@ -166,12 +166,12 @@ export const FIXED_ASSUMPTIONS = {
     reason: "The document says JSON-RPC 2.0 and stateless. These are the versions that clients speak.",
   },
   mcpRequests: {
-    is: "Handshake, tool discovery, ping and notifications need a valid key, but no scope. Every request counts for the request rate. GET and DELETE get 405.",
+    is: "Handshake, tool discovery, ping and notifications need a valid key, but no scope. Every request counts for the request rate. A method other than POST gets 405, even without a key.",
     reason:
       "The document has scopes for tools only, and its rate limits apply to free operations. The protocol requires 405.",
   },
   mcpErrors: {
-    is: "A refused key, and the rate of a request that calls no tool, get the status and error envelope of the REST API. A refused message gets a JSON-RPC error. A refused call of a tool gets a tool error whose payload is the error envelope, with HTTP status 200. Headers for quota and rate are those of the REST API.",
+    is: "A refused key, a body that is too large, and the rate of a request that calls no tool, get the status and error envelope of the REST API. A refused message gets a JSON-RPC error. A refused call of a tool gets a tool error whose payload is the error envelope, with HTTP status 200. Headers for quota and rate are those of the REST API.",
     reason: "Each refusal is where a client of the protocol looks for it.",
   },
   mcpOrigins: {
