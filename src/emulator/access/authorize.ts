@@ -12,12 +12,13 @@ const RESEARCH_ENTITLEMENTS = new Map<OperationName, readonly Entitlement[]>([
 ]);
 
 /**
- * @param scope the scope that the operation requires
+ * @param required the scopes that the call needs
  * @throws ServiceError 403
  */
-export function authorize(operation: OperationName, scope: Scope, { account, scopes }: Caller): void {
-  if (!scopes.has(scope)) {
-    throw new ServiceError("SCOPE_INSUFFICIENT", `The key does not have the scope ${scope}.`);
+export function authorize(operation: OperationName, required: readonly Scope[], { account, scopes }: Caller): void {
+  const missing = required.find((scope) => !scopes.has(scope));
+  if (missing !== undefined) {
+    throw new ServiceError("SCOPE_INSUFFICIENT", `The key does not have the scope ${missing}.`);
   }
   requireFeature(account, "api.access");
   if (account.tier === "developer") return;

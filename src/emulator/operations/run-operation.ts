@@ -45,7 +45,8 @@ export async function runOperation(
   try {
     if (caller !== null) {
       access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
-      for (const scope of [extraScope, operation.scope]) if (scope) authorize(name, scope, caller);
+      const required = [extraScope, operation.scope].filter((scope) => scope !== undefined && scope !== null);
+      authorize(name, required, caller);
     }
     await gate.run(() => faults.assertUsable(name));
     const parameters = await read();
