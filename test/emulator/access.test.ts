@@ -150,43 +150,6 @@ test("search demand and rankings take a session token, others do not [authentica
 
 const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
 
-test("fifty counted calls a UTC month, shared by the keys of an account, and what is free stays free [limits/monthly-calls] [authentication/usage-is-shared] [errors/quota-code] [errors/quota-details] [errors/quota-headers] [read-investigation-notes/free-when-exhausted] [limits/not-counted] [error-statuses/429]", async () => {
-  const own = await startEmulator();
-  const { key, accountId } = await own.account("developer");
-  const { key: second } = await own.emulator.control.createKey({ account_id: accountId });
-  const call = (given: string) => own.ask("/research/rankings?limit=1", { key: given });
-  for (let calls = 1; calls <= 50; calls++) {
-    const { status, headers } = await call(calls % 2 === 0 ? key : second);
-    expect([status, headers.get("x-quota-remaining")]).toEqual([200, String(50 - calls)]);
-  }
-  for (const given of [key, second]) {
-    const told = await call(given);
-    // The names and forms of the document.
-    expect(refusal(told)).toEqual({ status: 429, code: "PRO_API_QUOTA_EXHAUSTED" });
-    expect(told.body["error"]).toMatchObject({ details: { limit: 50, remaining: 0 } });
-    expect(QUOTA_HEADERS.map((name) => told.headers.get(name))).toEqual([
-      "50",
-      "0",
-      "50;month",
-      "2026-11-01T00:00:00.000Z",
-    ]);
-    expect(told.headers.get("retry-after")).toBeNull();
-  }
-  expect((await own.ask(NO_TASK, { key })).status).toBe(404);
-  expect((await own.ask("/tools/no-such-product")).status).not.toBe(429);
-
-  // The month turns at midnight UTC, not a moment before.
-  await own.emulator.control.advance({ to: "2026-10-31T23:59:59.999Z" });
-  expect((await call(key)).status).toBe(429);
-  await own.emulator.control.advance({ ms: 1 });
-  const first = await call(key);
-  expect([first.status, first.headers.get("x-quota-remaining"), first.headers.get("x-quota-reset")]).toEqual([
-    200,
-    "49",
-    "2026-12-01T00:00:00.000Z",
-  ]);
-});
-
 test("each counted operation takes one unit, what is refused takes none [limits/quota-units]", async () => {
   const { key } = await running.account("developer");
   const left = async (path: string, how: Asked = {}) =>

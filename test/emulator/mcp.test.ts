@@ -17,7 +17,6 @@ afterAll(() => running.emulator.close());
 const RANKINGS = "/research/rankings";
 const DEMAND = "/research/search-demand";
 const TASKS = "/research/promotion-investigations";
-const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
 const NO_TASK = "task_00000000-0000-4000-8000-000000000000";
 
 /** The tools, each with the scope that it needs besides `mcp:tools`. */
@@ -32,60 +31,50 @@ type ToolName = (typeof TOOLS)[number][0];
 /** A new start of an investigation. */
 const wish = (more: object = {}) => ({ slug, idempotency_key: randomUUID(), confirm_usage: true, ...more });
 
-/** Arguments that a tool takes; the task is one of the account. */
-async function goodArguments(name: ToolName, accountId: number): Promise<object> {
-  if (name === "start_promotion_investigation") return wish();
-  if (name !== "get_promotion_investigation") return { limit: 1 };
-  const { key } = await running.emulator.control.createKey({ account_id: accountId });
-  const { body } = await running.ask(TASKS, { key, body: wish() });
-  return { task_id: body["task_id"] };
-}
+test.each(["pro", "developer"] as const)(
+  "%s: a tool's result is REST's answer to the same call, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation] [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]",
+  async (tier) => {
+    const { key } = await running.account(tier);
+    const start = wish({ locale: "zh-CN" });
+    const { task_id } = (await running.ask(TASKS, { key, body: start })).body;
+    const calls: [name: ToolName, given: object | undefined, path: string, how?: Asked][] = [
+      ["start_promotion_investigation", start, TASKS, { body: start }],
+      ["get_promotion_investigation", { task_id }, `${TASKS}/${String(task_id)}`],
+      ["search_ai_demand", undefined, DEMAND],
+      // Developer Access gets less of both.
+      ["search_ai_demand", { page: 2, limit: 50, keyword_id: 1 }, `${DEMAND}?page=2&limit=50&keyword_id=1`],
+      ["rank_ai_products", { page: 2, limit: 50, sort: "gain" }, `${RANKINGS}?page=2&limit=50&sort=gain`],
+    ];
+    for (const [name, given, path, how] of calls) {
+      const rest = await running.ask(path, { ...how, key });
+      expect(rest.status, name).toBeLessThan(300);
+      const { status, result } = await callTool(running.emulator, key, name, given);
+      const whole = { content: [{ type: "text", text: rest.text }], structuredContent: rest.body };
+      expect([status, result], name).toEqual([200, whole]);
+    }
+  },
+);
 
-test("a tool's result is REST's answer to the same call, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation] [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]", async () => {
+test("a refused call is a tool error with REST's code, message and details, in text and object [mcp-notes/errors]", async () => {
   const { key } = await running.account("pro");
-  const start = wish({ locale: "zh-CN" });
-  const { task_id } = (await running.ask(TASKS, { key, body: start })).body;
-  const calls: [name: ToolName, given: object | undefined, path: string, how?: Asked][] = [
-    ["start_promotion_investigation", start, TASKS, { body: start }],
-    ["get_promotion_investigation", { task_id }, `${TASKS}/${String(task_id)}`],
-    ["search_ai_demand", undefined, DEMAND],
-    ["search_ai_demand", { type: "all", keyword_id: 1, min_products: 2 }, `${DEMAND}?type=all&keyword_id=1&min_products=2`],
-    ["rank_ai_products", {}, RANKINGS],
-    ["rank_ai_products", { sort: "gain", limit: 3, min_growth: 0.1 }, `${RANKINGS}?sort=gain&limit=3&min_growth=0.1`],
-  ]; // prettier-ignore
-  for (const [name, given, path, how] of calls) {
-    const rest = await running.ask(path, { ...how, key });
-    expect(rest.status, name).toBeLessThan(300);
-    const { status, result } = await callTool(running.emulator, key, name, given);
-    expect([status, result], name).toEqual([
-      200,
-      { content: [{ type: "text", text: rest.text }], structuredContent: rest.body },
-    ]);
-  }
-});
-
-test("a refused call is a tool error with REST's code, message and details [mcp-notes/errors] [versioning/view-is-retired] [start-investigation-notes/key-conflict] [read-investigation-notes/foreign-id] [task-states-notes/three-active]", async () => {
-  const { key } = await running.account("pro");
-  const first = wish();
-  for (const body of [first, wish(), wish()]) await running.ask(TASKS, { key, body });
+  const starts = [wish(), wish(), wish()];
+  for (const body of starts) await running.ask(TASKS, { key, body });
   const other = await running.account("pro");
   const foreign = (await running.ask(TASKS, { key: other.key, body: wish() })).body["task_id"] as string;
+  await running.emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });
   const starting = (given: object, code: string) =>
     ["start_promotion_investigation", given, code, TASKS, { body: given }] as const;
   const reading = (task_id: string) =>
     ["get_promotion_investigation", { task_id }, "TASK_NOT_FOUND", `${TASKS}/${task_id}`, {}] as const;
   const calls: (readonly [name: ToolName, given: object, code: string, path: string, how: Asked])[] = [
-    starting(wish({ confirm_usage: false }), "INVALID_BODY"),
-    starting({ slug, idempotency_key: UUID }, "INVALID_BODY"),
-    starting(wish({ product: slug }), "INVALID_BODY"),
+    starting(wish({ confirm_usage: false, product: slug }), "INVALID_BODY"),
     starting(wish({ slug: "no-such-product" }), "PRODUCT_NOT_FOUND"),
-    starting({ ...first, locale: "zh-CN" }, "IDEMPOTENCY_KEY_CONFLICT"),
+    starting({ ...starts[0], locale: "zh-CN" }, "IDEMPOTENCY_KEY_CONFLICT"),
     starting(wish(), "ACTIVE_INVESTIGATIONS_EXCEEDED"),
     reading(NO_TASK),
     reading(foreign),
     ["search_ai_demand", { view: "map" }, "INVALID_PARAMETERS", `${DEMAND}?view=map`, {}],
-    ["search_ai_demand", { market: "no-such" }, "RESOURCE_NOT_FOUND", `${DEMAND}?market=no-such`, {}],
-    ["rank_ai_products", { page: 201, sort: "x" }, "INVALID_PARAMETERS", `${RANKINGS}?page=201&sort=x`, {}],
+    ["rank_ai_products", {}, "DATA_UNAVAILABLE", RANKINGS, {}],
   ];
   for (const [name, given, code, path, how] of calls) {
     const rest = await running.ask(path, { ...how, key });
@@ -143,36 +132,25 @@ test("the MCP takes keys alone: no OAuth, no session, 401 before anything else [
   }
 });
 
-test.each(TOOLS)("%s wants mcp:tools and %s, and no other scope [authentication/scopes]", async (name, scope) => {
-  const all = ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const;
-  const call = async (scopes: readonly (typeof all)[number][]) => {
-    const { key, accountId } = await running.account("pro", { scopes });
-    return (await callTool(running.emulator, key, name, await goodArguments(name, accountId))).error;
-  };
-  const refused = (missing: string) => ({ code: "SCOPE_INSUFFICIENT", message: expect.stringContaining(missing) });
-  expect(await call(all.filter((each) => each !== "mcp:tools"))).toMatchObject(refused("mcp:tools"));
-  expect(await call(all.filter((each) => each !== scope))).toMatchObject(refused(scope));
-  expect(await call(["mcp:tools", scope])).toBeNull();
-});
-
-test.each([
-  ["start_promotion_investigation", "api.access"],
-  ["get_promotion_investigation", "api.access"],
-  ["search_ai_demand", "search_demand.full_database"],
-  ["rank_ai_products", "market.rankings"],
-  ["rank_ai_products", "market.advanced_filters"],
-] as const)("%s wants the entitlement %s [authentication/entitlements]", async (name, missing) => {
-  const all = ["api.access", "search_demand.full_database", "market.rankings", "market.advanced_filters"] as const;
-  const { key, accountId } = await running.account("pro");
-  const given = await goodArguments(name, accountId);
-  const call = async () => (await callTool(running.emulator, key, name, given)).error;
-  const entitle = (entitlements: (typeof all)[number][]) =>
-    running.emulator.control.updateAccount({ account_id: accountId, entitlements });
-  await entitle(all.filter((each) => each !== missing));
-  expect(await call()).toMatchObject({ code: "ACCESS_INSUFFICIENT", message: expect.stringContaining(missing) });
-  await entitle([...all]);
-  expect(await call()).toBeNull();
-});
+test.each(TOOLS)(
+  "%s wants mcp:tools, %s and api.access, and no other scope [authentication/scopes]",
+  async (name, scope) => {
+    const all = ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const;
+    const given = { start_promotion_investigation: wish(), get_promotion_investigation: { task_id: NO_TASK } };
+    const call = async (scopes: readonly (typeof all)[number][], more: { entitlements?: readonly [] } = {}) => {
+      const { key } = await running.account("pro", { scopes, ...more });
+      const { error } = await callTool(running.emulator, key, name, Reflect.get(given, name));
+      return error === null || error.code === "TASK_NOT_FOUND" ? "passed" : `${error.code} ${error.message}`;
+    };
+    const without = (left: string) => all.filter((each) => each !== left);
+    // As in REST, the scopes are checked before the entitlements.
+    const entitlements = [] as const;
+    expect(await call(without("mcp:tools"), { entitlements })).toMatch(/^SCOPE_INSUFFICIENT .* mcp:tools/);
+    expect(await call(without(scope), { entitlements })).toMatch(new RegExp(`^SCOPE_INSUFFICIENT .* ${scope}`));
+    expect(await call(all, { entitlements })).toMatch(/^ACCESS_INSUFFICIENT .* api\.access/);
+    expect(await call(["mcp:tools", scope])).toBe("passed");
+  },
+);
 
 /** Sends each of the free messages once. */
 const sendFree = (emulator: Emulator, key: string): Promise<Told[]> =>
@@ -190,12 +168,11 @@ test("a key has 120 requests in 60 seconds, over REST and MCP together, and free
   const { key: second } = await emulator.control.createKey({ account_id: accountId });
   const askRest = () => own.ask(`${TASKS}/${NO_TASK}`, { key });
   const call = (given: string) => callTool(emulator, given, "get_promotion_investigation", { task_id: NO_TASK });
-  const read = async (given = key) => (await call(given)).error?.code;
 
   expect((await askRest()).status).toBe(404);
   for (let sent = 1; sent < 120; sent += FREE.length + 2) {
     expect((await sendFree(emulator, key)).map(({ status }) => status)).toEqual([200, 202, 200, 200, 200]);
-    expect([(await askRest()).status, await read()]).toEqual([404, "TASK_NOT_FOUND"]);
+    expect([(await askRest()).status, (await call(key)).error?.code]).toEqual([404, "TASK_NOT_FOUND"]);
   }
   for (const told of [await askRest(), ...(await sendFree(emulator, key))]) {
     expect(refusal(told)).toEqual({ status: 429, code: "RATE_LIMITED" });
@@ -204,23 +181,23 @@ test("a key has 120 requests in 60 seconds, over REST and MCP together, and free
   const limited = await call(key);
   expect([limited.status, limited.error?.code]).toEqual([200, "RATE_LIMITED"]);
   expect([limited.headers.get("retry-after"), ...quotaOf(limited)]).toEqual(["60", ...quota(50)]);
-  expect(await read(second)).toBe("TASK_NOT_FOUND");
-  await emulator.control.advance({ ms: 59_999 });
-  expect(await read()).toBe("RATE_LIMITED");
-  await emulator.control.advance({ ms: 1 });
-  expect(await read()).toBe("TASK_NOT_FOUND");
+  expect((await call(second)).error?.code).toBe("TASK_NOT_FOUND");
 });
 
-test("fifty counted calls a month, over REST and MCP and all keys together, and what is free stays free [limits/monthly-calls] [authentication/usage-is-shared] [errors/quota-code] [errors/quota-details] [errors/quota-headers] [mcp-notes/free-calls] [limits/not-counted] [read-investigation-notes/free-when-exhausted] [error-statuses/429]", async () => {
+test("fifty counted calls a UTC month, over REST and MCP and all keys together, and what is free stays free [limits/monthly-calls] [limits/quota-units] [authentication/usage-is-shared] [errors/quota-code] [errors/quota-details] [errors/quota-headers] [mcp-notes/free-calls] [limits/not-counted] [read-investigation-notes/free-when-exhausted] [error-statuses/429] [task-states/same-key-same-inputs]", async () => {
   const own = await startEmulator();
   const { emulator } = own;
-  const { key, accountId } = await own.account("pro");
+  const { key, accountId } = await own.account("developer");
   const { key: second } = await emulator.control.createKey({ account_id: accountId });
-  const { task_id } = (await own.ask(TASKS, { key, body: wish() })).body;
-  await emulator.control.updateAccount({ account_id: accountId, tier: "developer" });
+  const start = wish();
+  const started = await callTool(emulator, key, "start_promotion_investigation", start);
+  const again = await callTool(emulator, second, "start_promotion_investigation", start);
+  expect([quotaOf(started), quotaOf(again)]).toEqual([quota(49), quota(49)]);
+  expect(again.result).toEqual(started.result);
+  const { task_id } = started.result.structuredContent as { task_id: string };
   for (let left = 48; left >= 0; left -= 2) {
-    expect(quotaOf(await own.ask(RANKINGS, { key }))).toEqual(quota(left + 1));
-    expect(quotaOf(await callTool(emulator, second, "search_ai_demand"))).toEqual(quota(left));
+    expect(quotaOf(await own.ask(RANKINGS, { key }))).toEqual(quota(left));
+    if (left > 0) expect(quotaOf(await callTool(emulator, second, "search_ai_demand"))).toEqual(quota(left - 1));
   }
   const counted = { rank_ai_products: {}, search_ai_demand: {}, start_promotion_investigation: wish() };
   for (const each of [key, second]) {
@@ -229,42 +206,26 @@ test("fifty counted calls a month, over REST and MCP and all keys together, and 
       expect([told.status, ...quotaOf(told), told.headers.get("retry-after")]).toEqual([200, ...quota(0), null]);
       expect(told.error).toMatchObject({ code: "PRO_API_QUOTA_EXHAUSTED", details: { limit: 50, remaining: 0 } });
     }
-    expect(refusal(await own.ask(RANKINGS, { key: each }))).toEqual({ status: 429, code: "PRO_API_QUOTA_EXHAUSTED" });
+    const rest = await own.ask(RANKINGS, { key: each });
+    expect([refusal(rest), ...quotaOf(rest), rest.headers.get("retry-after")]).toEqual([
+      { status: 429, code: "PRO_API_QUOTA_EXHAUSTED" },
+      ...quota(0),
+      null,
+    ]);
+    expect(rest.body["error"]).toMatchObject({ details: { limit: 50, remaining: 0 } });
     const reading = await callTool(emulator, each, "get_promotion_investigation", { task_id });
     expect([reading.error, quotaOf(reading)]).toEqual([null, quota(0)]);
+    expect((await own.ask(`${TASKS}/${task_id}`, { key: each })).status).toBe(200);
     for (const told of await sendFree(emulator, each)) {
       expect([told.status < 300, quotaOf(told)]).toEqual([true, quota(0)]);
     }
   }
-  await emulator.control.advance({ to: "2026-11-01T00:00:00Z" });
-  const { headers, error } = await callTool(emulator, key, "rank_ai_products");
-  expect([error, headers.get("x-quota-remaining")]).toEqual([null, "49"]);
-});
-
-test("a start takes one unit; its retry, what is refused and what is free take none [limits/quota-units] [limits/not-counted] [task-states/same-key-same-inputs]", async () => {
-  const { emulator, ask } = running;
-  const { key } = await running.account("developer");
-  const look = async (name: ToolName, given: object) => {
-    const { headers, result, error } = await callTool(emulator, key, name, given);
-    return [
-      headers.get("x-quota-remaining"),
-      error?.code ?? (result.structuredContent as { task_id?: string }).task_id,
-    ];
-  };
-  const starting = (given: object) => look("start_promotion_investigation", given);
-  await sendFree(emulator, key);
-  await sendMessage(emulator, { id: 1, method: "tools/call", params: { name: "no_such_tool" } }, { key });
-  const start = wish();
-  const [left, taskId] = await starting(start);
-  expect([left, taskId]).toEqual(["49", expect.stringMatching(/^task_/)]);
-  expect(await starting(start)).toEqual(["49", taskId]);
-  expect((await ask(TASKS, { key, body: start })).body["task_id"]).toBe(taskId);
-  expect(await starting({ ...start, locale: "zh-CN" })).toEqual(["49", "IDEMPOTENCY_KEY_CONFLICT"]);
-  expect(await starting(wish({ confirm_usage: false }))).toEqual(["49", "INVALID_BODY"]);
-  expect(await look("get_promotion_investigation", { task_id: taskId })).toEqual(["49", taskId]);
-  expect(await look("rank_ai_products", { limit: 0 })).toEqual(["49", "INVALID_PARAMETERS"]);
-  expect(await look("rank_ai_products", { category: "no-such" })).toEqual(["49", "RESOURCE_NOT_FOUND"]);
-  expect(await look("search_ai_demand", {})).toEqual(["48", undefined]);
+  // The month turns at midnight UTC, not a moment before.
+  await emulator.control.advance({ to: "2026-10-31T23:59:59.999Z" });
+  expect((await own.ask(RANKINGS, { key })).status).toBe(429);
+  await emulator.control.advance({ ms: 1 });
+  const { error, ...told } = await callTool(emulator, key, "rank_ai_products");
+  expect([error, quotaOf(told)]).toEqual([null, ["50", "49", "50;month", "2026-12-01T00:00:00.000Z"]]);
 });
 
 test("Pro and Enterprise have no cap on MCP calls, and no quota headers [limits/mcp-cap] [tiers/pro-and-enterprise] [errors/quota-headers-for-limited-only]", async () => {
@@ -276,38 +237,4 @@ test("Pro and Enterprise have no cap on MCP calls, and no quota headers [limits/
     }
     for (const told of await sendFree(running.emulator, key)) expect(quotaOf(told)).toEqual(NO_QUOTA);
   }
-});
-
-test("Developer Access gets page 1, ten rows, five sectors and one month [limits/developer-results] [tiers/developer] [search-demand-notes/developer-view] [rankings-notes/developer-view]", async () => {
-  const look = async (tier: "developer" | "pro") => {
-    const { key } = await running.account(tier);
-    const call = async (name: ToolName, given: object) =>
-      (await callTool(running.emulator, key, name, given)).result.structuredContent as Record<string, unknown>;
-    const ranked = await call("rank_ai_products", { page: 2, limit: 50 });
-    const demand = await call("search_ai_demand", { page: 2, limit: 50, keyword_id: 1 });
-    const { history } = demand["keyword"] as { history: unknown[] };
-    return {
-      pages: [ranked, demand].map(({ pagination }) => (pagination as { page: number }).page),
-      rows: [ranked, demand].map(({ items }) => (items as unknown[]).length),
-      sectors: (demand["markets"] as unknown[]).length,
-      months: history.length,
-    };
-  };
-  expect(await look("developer")).toEqual({ pages: [1, 1], rows: [10, 10], sectors: 5, months: 1 });
-  expect(await look("pro")).toEqual({ pages: [2, 2], rows: [50, 50], sectors: 18, months: 12 });
-});
-
-test("a fault of an operation is an error of its tool, and takes no unit [error-statuses/503] [start-investigation-notes/not-activated]", async () => {
-  const { key } = await running.account("developer");
-  const { control } = running.emulator;
-  await control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 1 });
-  await control.setOperationFault({ operation: "startInvestigation", code: "FEATURE_NOT_ACTIVATED", calls: 1 });
-  const look = async (name: ToolName, given: object) => {
-    const { status, headers, error } = await callTool(running.emulator, key, name, given);
-    return [status, error?.code, headers.get("x-quota-remaining")];
-  };
-  expect(await look("rank_ai_products", {})).toEqual([200, "DATA_UNAVAILABLE", "50"]);
-  expect(await look("start_promotion_investigation", wish())).toEqual([200, "FEATURE_NOT_ACTIVATED", "50"]);
-  expect(await look("rank_ai_products", {})).toEqual([200, undefined, "49"]);
-  expect(await look("start_promotion_investigation", wish())).toEqual([200, undefined, "48"]);
 });
