@@ -31,29 +31,38 @@ type ToolName = (typeof TOOLS)[number][0];
 /** A new start of an investigation. */
 const wish = (more: object = {}) => ({ slug, idempotency_key: randomUUID(), confirm_usage: true, ...more });
 
-test.each(["pro", "developer"] as const)(
-  "%s: a tool's result is REST's answer to the same call, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation] [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]",
-  async (tier) => {
-    const { key } = await running.account(tier);
-    const start = wish({ locale: "zh-CN" });
-    const { task_id } = (await running.ask(TASKS, { key, body: start })).body;
-    const calls: [name: ToolName, given: object | undefined, path: string, how?: Asked][] = [
-      ["start_promotion_investigation", start, TASKS, { body: start }],
-      ["get_promotion_investigation", { task_id }, `${TASKS}/${String(task_id)}`],
-      ["search_ai_demand", undefined, DEMAND],
-      // Developer Access gets less of both.
-      ["search_ai_demand", { page: 2, limit: 50, keyword_id: 1 }, `${DEMAND}?page=2&limit=50&keyword_id=1`],
-      ["rank_ai_products", { page: 2, limit: 50, sort: "gain" }, `${RANKINGS}?page=2&limit=50&sort=gain`],
-    ];
-    for (const [name, given, path, how] of calls) {
-      const rest = await running.ask(path, { ...how, key });
-      expect(rest.status, name).toBeLessThan(300);
-      const { status, result } = await callTool(running.emulator, key, name, given);
-      const whole = { content: [{ type: "text", text: rest.text }], structuredContent: rest.body };
-      expect([status, result], name).toEqual([200, whole]);
-    }
-  },
-);
+test("a tool's result is REST's answer to the same call, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation] [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]", async () => {
+  const { key } = await running.account("pro");
+  const start = wish({ locale: "zh-CN" });
+  const { task_id } = (await running.ask(TASKS, { key, body: start })).body;
+  const calls: [name: ToolName, given: object | undefined, path: string, how?: Asked][] = [
+    ["start_promotion_investigation", start, TASKS, { body: start }],
+    ["get_promotion_investigation", { task_id }, `${TASKS}/${String(task_id)}`],
+    ["search_ai_demand", undefined, DEMAND],
+    ["rank_ai_products", { sort: "gain", limit: 3 }, `${RANKINGS}?sort=gain&limit=3`],
+  ];
+  for (const [name, given, path, how] of calls) {
+    const rest = await running.ask(path, { ...how, key });
+    expect(rest.status, name).toBeLessThan(300);
+    const { status, result } = await callTool(running.emulator, key, name, given);
+    const whole = { content: [{ type: "text", text: rest.text }], structuredContent: rest.body };
+    expect([status, result], name).toEqual([200, whole]);
+  }
+});
+
+test("Developer Access gets page 1, ten rows, one month and five sectors [limits/developer-results] [tiers/developer]", async () => {
+  const { key } = await running.account("developer");
+  const call = async (name: ToolName, given: object) =>
+    (await callTool(running.emulator, key, name, given)).result.structuredContent;
+  const ranked = await call("rank_ai_products", { page: 2, limit: 50 });
+  const demand = await call("search_ai_demand", { page: 2, limit: 50, keyword_id: 1 });
+  for (const given of [ranked, demand]) {
+    expect(given).toHaveProperty("pagination.page", 1);
+    expect(given).toHaveProperty("items.length", 10);
+  }
+  expect(demand).toHaveProperty("markets.length", 5);
+  expect(demand).toHaveProperty("keyword.history.length", 1);
+});
 
 test("a refused call is a tool error with REST's code, message and details, in text and object [mcp-notes/errors]", async () => {
   const { key } = await running.account("pro");
