@@ -56,7 +56,7 @@ export const MCP_TOOLS = {
       "Lists search keywords and the tracked AI products that receive their traffic, with traffic shares and the share of " +
       "the three largest products (CR3). With keyword_id it adds the detail of one keyword: history, sectors, products and " +
       "related keywords. Shares are of the traffic of tracked products, not of all searches or the whole market. A change " +
-      `is usable only if comparison_status is comparable; null means unavailable, not zero. ${DEVELOPER}`,
+      `is usable only if comparison_status is comparable; null means unavailable, not zero. 25 rows are about 35 KB, so ask for a small limit. ${DEVELOPER}`,
     input: searchDemandQuerySchema,
     hints: READS,
   },

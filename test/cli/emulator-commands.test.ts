@@ -50,7 +50,7 @@ test("from following to a delivery: each command does what its control operation
     { signal_type: "new_model", registrations: 1 },
   ]);
   expect((await ask("publish", "api_added")).stdout).toMatch(/api_added \S+: no follower has an active registration/);
-  expect(await values("advance", "--hours", "1")).toMatchObject([{ deliveries: { waiting: 0 } }]);
+  expect(await values("advance", "--minutes", "60")).toMatchObject([{ deliveries: { waiting: 0 } }]);
 
   const [last, , verification] = await values("deliveries");
   expect(last).toMatchObject({ event_id: published[1]?.["event_id"], state: "delivered" });

@@ -15,6 +15,7 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
      ON CONFLICT (account_id, month) DO UPDATE SET calls = calls + excluded.calls`,
   );
   const used = (accountId: number): number => select.get(accountId, monthOf(clock.now())) ?? 0;
+  const nextMonth = (): string => new Date(monthStart(monthOf(clock.now()) + 1)).toISOString();
   const remaining = (accountId: number): number => Math.max(0, limit - used(accountId));
 
   return {
@@ -25,9 +26,8 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
       if (!hasQuota) return null;
       const month = monthOf(clock.now());
       if (remaining(accountId) === 0) {
-        throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's calls of this month are used up.", {
-          details: { limit, remaining: 0 },
-        });
+        const message = `The account's ${limit} calls of this month are used up. The next month begins at ${nextMonth()}.`;
+        throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", message, { details: { limit, remaining: 0 } });
       }
       add.run(accountId, month, 1);
       // The unit returns to the month in which it was used, even if that month is over.
@@ -40,7 +40,7 @@ export function createQuota({ database, clock }: Pick<EmulatorCore, "database" |
         "X-Quota-Limit": String(limit),
         "X-Quota-Remaining": String(remaining(accountId)),
         "X-Quota-Policy": `${limit};month`,
-        "X-Quota-Reset": new Date(monthStart(monthOf(clock.now()) + 1)).toISOString(),
+        "X-Quota-Reset": nextMonth(),
       };
     },
   };

@@ -29,7 +29,7 @@ export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "cl
         const waitSeconds = Math.max(1, Math.ceil(((times[0] ?? now) + WINDOW_MS - now) / 1000));
         throw new ServiceError(
           "RATE_LIMITED",
-          `The limit of ${most} requests in ${LIMITS.requestWindowSeconds} seconds for each key is reached.`,
+          `The limit of ${most} requests in ${LIMITS.requestWindowSeconds} seconds for each key is reached. Wait ${waitSeconds} s.`,
           assumptions.rateLimitRetryAfter ? { headers: { "Retry-After": String(waitSeconds) } } : {},
         );
       }

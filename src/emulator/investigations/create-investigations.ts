@@ -62,7 +62,10 @@ export function createInvestigations(core: EmulatorCore) {
     const earlier = byKey.get(accountId, key);
     if (earlier !== undefined) return existingTask(earlier, input);
     if (findSubject(database, input.slug) === null) {
-      throw new ServiceError("PRODUCT_NOT_FOUND", "The slug does not name a known product or category.");
+      throw new ServiceError(
+        "PRODUCT_NOT_FOUND",
+        "This is not the slug of a product or category. The rankings have the slugs.",
+      );
     }
     assertAllowance(accountId);
     if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {

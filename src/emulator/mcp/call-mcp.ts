@@ -90,7 +90,7 @@ function assertNotRebound({ headers: { host = "", origin }, socket }: IncomingMe
   if (isOwnHost && isOwnPage) return;
   throw new ServiceError(
     "ACCESS_INSUFFICIENT",
-    "The remote MCP does not answer pages of other sites. Call it at localhost or a loopback address, and not from such a page.",
+    "Call the remote MCP at localhost or a loopback address, not at another name of this machine, and not from a page of another site.",
   );
 }
 

@@ -35,7 +35,8 @@ export function findSector(
     .get(slug);
   if (sector !== undefined) return sector;
   if (assumptions.unknownNames === "not_found") {
-    throw new ServiceError("RESOURCE_NOT_FOUND", `The parameter ${parameter} does not name a known product sector.`);
+    const message = `The parameter ${parameter} is not the slug of a product sector. Search demand lists them in markets.`;
+    throw new ServiceError("RESOURCE_NOT_FOUND", message);
   }
   return { id: NO_SECTOR, name: "", slug };
 }

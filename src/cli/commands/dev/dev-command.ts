@@ -25,7 +25,7 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     .command("dev")
     .description(
       "Run the service on this machine for the receiver that you develop: register the receiver for all signal types, follow " +
-        "products, publish signals, and print a line for everything that either side does.",
+        "products, publish signals, and print a line for each signal and delivery.",
     )
     .argument("[command...]", "a command that starts the receiver; it is stopped at the end")
     .option(

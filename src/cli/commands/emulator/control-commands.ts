@@ -26,6 +26,7 @@ interface Given {
   months?: number;
   days?: number;
   hours?: number;
+  minutes?: number;
   new?: true;
 }
 
@@ -103,10 +104,12 @@ const COMMANDS: readonly ControlCommand[] = [
       command
         .option("--months <n>", "calendar months", wholeNumber(1))
         .option("--days <n>", "days", wholeNumber(1))
-        .option("--hours <n>", "hours", wholeNumber(1)),
-    async run({ control, months, days, hours }) {
-      if ((months ?? days ?? hours) === undefined) throw usageError("how far? Give --months 1, --days 1 or --hours 1");
-      const move = await control.advance({ months, days, hours });
+        .option("--hours <n>", "hours", wholeNumber(1))
+        .option("--minutes <n>", "minutes", wholeNumber(1)),
+    async run({ control, months, days, hours, minutes }) {
+      if ((months ?? days ?? hours ?? minutes) === undefined)
+        throw usageError("how far? Give --months 1, --days 1, --hours 1 or --minutes 1");
+      const move = await control.advance({ months, days, hours, minutes });
       return { values: [move], rows: [[textOfMove(move)]] };
     },
   },
