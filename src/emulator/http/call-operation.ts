@@ -7,11 +7,8 @@ import type { ReportEvent } from "../instance/events.js";
 import { parseInput } from "../operations/parse-input.js";
 import { runOperation, type OperationServices } from "../operations/run-operation.js";
 import { errorAnswer, type Answer } from "./answer.js";
-import { jsonObject, readBody } from "./read-body.js";
+import { BODY_LIMIT_BYTES, jsonObject, readBody } from "./read-body.js";
 import { queryOf, readQuery } from "./read-query.js";
-
-/** A larger body is refused. Documented bodies are much smaller. */
-const BODY_LIMIT_BYTES = 64 * 1024;
 
 /** The query of operations with a body or without parameters: any query parameter is an error. */
 const NO_QUERY = z.strictObject({});

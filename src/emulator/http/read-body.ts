@@ -3,6 +3,9 @@ import getRawBody from "raw-body";
 import { parameterError } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
 
+/** A call of the service with a larger body is refused. Documented bodies are much smaller. */
+export const BODY_LIMIT_BYTES = 64 * 1024;
+
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /** Refuses bytes that are not UTF-8. Keeps a BOM, which JSON does not allow. */

@@ -162,7 +162,7 @@ export const FIXED_ASSUMPTIONS = {
     reason: "There are two locales, and en is the default.",
   },
   mcpProtocol: {
-    is: "The remote MCP has the handshake, tool discovery, ping and notifications of the protocol's versions 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28. It answers each request with JSON, and has no batches, streams and sessions.",
+    is: "The remote MCP has the handshake, tool discovery, ping and notifications of the protocol's versions 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28. It answers each request with JSON, and has no batches, streams or sessions.",
     reason: "The document says JSON-RPC 2.0 and stateless. These are the versions that clients speak.",
   },
   mcpRequests: {
@@ -171,11 +171,11 @@ export const FIXED_ASSUMPTIONS = {
       "The document has scopes for tools only, and its rate limits apply to free operations. The protocol requires 405.",
   },
   mcpErrors: {
-    is: "A refused key, a body that is too large, and the rate of a request that calls no tool, get the status and error envelope of the REST API. A refused message gets a JSON-RPC error. A refused call of a tool gets a tool error whose payload is the error envelope, with HTTP status 200. Headers for quota and rate are those of the REST API.",
+    is: "A refused key, a body that is too large and, if it calls no tool, a request above the rate get the status and error envelope of the REST API. A refused message gets a JSON-RPC error. A refused call of a tool gets a tool error whose payload is the error envelope, with HTTP status 200. Headers for quota and rate are those of the REST API.",
     reason: "Each refusal is where a client of the protocol looks for it.",
   },
   mcpOrigins: {
-    is: "On the emulator's own machine, the remote MCP answers only requests to localhost or a loopback address, and none of pages of other sites.",
+    is: "On the emulator's own machine, the remote MCP answers only requests to localhost or a loopback address, and no requests of pages of other sites.",
     reason: "The protocol requires this of servers on a user's machine. The service itself is at a public address.",
   },
   compatibility: {

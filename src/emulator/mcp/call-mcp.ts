@@ -4,7 +4,7 @@ import { MCP_SCOPE } from "../../api/mcp-tools.js";
 import { OPERATIONS, type Operation } from "../../api/operations.js";
 import { authenticate, type Caller } from "../access/authenticate.js";
 import { errorAnswer, type Answer } from "../http/answer.js";
-import { readBody } from "../http/read-body.js";
+import { BODY_LIMIT_BYTES, readBody } from "../http/read-body.js";
 import type { ReportEvent } from "../instance/events.js";
 import { parseInput } from "../operations/parse-input.js";
 import { quotaHeaders, runOperation, type OperationServices } from "../operations/run-operation.js";
@@ -13,9 +13,6 @@ import type { CallTool } from "./serve-message.js";
 
 /** The path of the remote MCP. It is not below the prefix of the REST API. */
 export const MCP_PATH = "/mcp";
-
-/** A larger body is refused. Documented calls are much smaller. */
-const BODY_LIMIT_BYTES = 64 * 1024;
 
 type McpServices = OperationServices & { report: ReportEvent };
 

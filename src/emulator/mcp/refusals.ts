@@ -56,7 +56,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
   [UNSUPPORTED_VERSION, "Unsupported protocol version."],
   [
     ProtocolErrorCode.InvalidParams,
-    `In this version params._meta must have ${PROTOCOL_VERSION_META_KEY} and ${CLIENT_CAPABILITIES_META_KEY}, and can have ${CLIENT_INFO_META_KEY}.`,
+    `With this header MCP-Protocol-Version, params._meta must have ${PROTOCOL_VERSION_META_KEY} and ${CLIENT_CAPABILITIES_META_KEY}, and can have ${CLIENT_INFO_META_KEY}.`,
   ],
 ]);
 
