@@ -172,17 +172,6 @@ async function anySlug(): Promise<string> {
   return (body["items"] as { slug: string }[])[0]?.slug ?? "";
 }
 
-test("quota headers are for Developer Access alone [errors/quota-headers-for-limited-only]", async () => {
-  for (const tier of ["pro", "enterprise"] as const) {
-    const { key } = await running.account(tier);
-    const { status, headers } = await running.ask("/research/rankings?limit=1", { key });
-    expect([status, ...QUOTA_HEADERS.map((name) => headers.get(name))]).toEqual([200, null, null, null, null]);
-  }
-  const { key } = await running.account("developer");
-  const profile = await running.ask("/tools/no-such-product", { key });
-  expect(QUOTA_HEADERS.filter((name) => profile.headers.has(name))).toEqual([]);
-});
-
 test("the quota headers are on every answer to a caller of Developer Access who is known, also 403, the rate's 429 and 503", async () => {
   const own = await startEmulator();
   const { key } = await own.account("developer", { scopes: ["research:read"] });

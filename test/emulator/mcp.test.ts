@@ -233,13 +233,16 @@ test("fifty counted calls a UTC month, over REST and MCP and all keys together, 
   expect([error, quotaOf(told)]).toEqual([null, ["50", "49", "50;month", "2026-12-01T00:00:00.000Z"]]);
 });
 
-test("Pro and Enterprise have no cap on MCP calls, and no quota headers [limits/mcp-cap] [tiers/pro-and-enterprise] [errors/quota-headers-for-limited-only]", async () => {
+test("Pro and Enterprise have no cap on MCP calls, and no quota headers; public calls have none either [limits/mcp-cap] [tiers/pro-and-enterprise] [errors/quota-headers-for-limited-only]", async () => {
   for (const tier of ["pro", "enterprise"] as const) {
     const { key } = await running.account(tier);
     for (let calls = 1; calls <= 60; calls++) {
       const told = await callTool(running.emulator, key, "rank_ai_products", { limit: 1 });
       expect([told.error, quotaOf(told)]).toEqual([null, NO_QUOTA]);
     }
-    for (const told of await sendFree(running.emulator, key)) expect(quotaOf(told)).toEqual(NO_QUOTA);
+    const others = [await running.ask(RANKINGS, { key }), ...(await sendFree(running.emulator, key))];
+    for (const told of others) expect(quotaOf(told)).toEqual(NO_QUOTA);
   }
+  const { key } = await running.account("developer");
+  expect(quotaOf(await running.ask("/tools/no-such-product", { key }))).toEqual(NO_QUOTA);
 });
