@@ -133,12 +133,8 @@ test("unknown methods, tools and arguments and wrong params are refused in both 
 
 test("20,000 levels get -32600 wherever they are, in both eras", async () => {
   const deep = "[".repeat(20_000) + "]".repeat(20_000);
-  const capabilities = { experimental: { x: { x: "DEEP" } } };
   const rows = [
     ...both(MARK, { x: "DEEP" }, 400, -32_600),
-    ...both("initialize", { protocolVersion: "2025-11-25", capabilities }, 400, -32_600),
-    ...both("tools/list", { _meta: { ...META, "io.modelcontextprotocol/clientCapabilities": capabilities } }, 400, -32_600),
-    ...both("tools/call", call("DEEP"), 400, -32_600),
     ...both("tools/call", call({ limit: "DEEP" }), 400, -32_600),
     ...[{ id: "DEEP", method: "ping" }, { id: 1, result: { x: "DEEP" } }].map(
       (each): Row => [{ body: JSON.stringify({ jsonrpc: "2.0", ...each }) }, 400, -32_600],
@@ -191,16 +187,10 @@ test("pages and names of other sites get 403, and this machine's names are serve
 
 test("one key in one Authorization header; other methods than POST get 405 before that", async () => {
   const key = await newKey();
-  const given = (Authorization: string | string[] | undefined, code: string): Row => [
-    { body: PING, headers: { Authorization } },
-    401,
-    code,
-  ];
+  const refused = [[`Bearer ${key}`, `Bearer ${key}`], `Basic ${btoa(`x:${key}`)}`, `Bearer ${MARK}`];
   await expectAnswers([
-    given(undefined, "API_KEY_MISSING"),
-    given([`Bearer ${key}`, `Bearer ${key}`], "API_KEY_INVALID"),
-    given(`Basic ${btoa(`x:${key}`)}`, "API_KEY_INVALID"),
-    given(`Bearer ${MARK}`, "API_KEY_INVALID"),
+    [{ body: PING, headers: { Authorization: undefined } }, 401, "API_KEY_MISSING"],
+    ...refused.map((Authorization): Row => [{ body: PING, headers: { Authorization } }, 401, "API_KEY_INVALID"]),
     [{ body: PING, headers: { Authorization: undefined, authorization: `bearer ${key}` } }, 200, null],
   ]);
   for (const method of ["GET", "DELETE", "PUT", "PATCH", "OPTIONS", "TRACE", "HEAD"]) {
