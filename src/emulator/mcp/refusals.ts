@@ -14,9 +14,9 @@ import {
 export function refuse(
   code: number,
   message: string,
-  { status = 400, id = null as string | number | null } = {},
+  { status = 400, id = null, data }: { status?: number; id?: string | number | null; data?: unknown } = {},
 ): Response {
-  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status });
+  return Response.json({ jsonrpc: "2.0", id, error: { code, message, data } }, { status });
 }
 
 const SCHEMAS = new Map<string, StandardSchemaV1Sync>([
@@ -63,8 +63,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
 /** Takes values of the request out of a refusal by the SDK, except those that the specification requires. */
 export async function withoutValues(refusal: Response): Promise<Response> {
   const { id = null, error } = (await refusal.json()) as JSONRPCErrorResponse;
-  const { code, data } = error;
-  const message = TEXTS.get(code) ?? error.message;
-  const kept = code === UNSUPPORTED_VERSION ? { code, message, data } : { code, message };
-  return Response.json({ jsonrpc: "2.0", id, error: kept }, { status: refusal.status });
+  const { code, message, data } = error;
+  const kept = code === UNSUPPORTED_VERSION ? { data } : {};
+  return refuse(code, TEXTS.get(code) ?? message, { status: refusal.status, id, ...kept });
 }
