@@ -22,13 +22,16 @@ export interface BatcherLimits {
 
 export interface BatcherConfig {
   store: InboxStore;
+  endpoint: string;
   clock: Clock;
   maxQueued: BatcherLimits;
   /** Called with the error of each failed commit, and with null when commits work again. Must not throw. */
   onHealth: (failure: unknown) => void;
   /**
    * Frees events that are `leased` in the store but that no dispatcher has, because a failed commit may have been applied.
-   * Runs before each commit while the store fails, when no other commit is in flight.
+   * Runs before each commit while the store fails, and once more afterwards: a failed commit may have settled an event and
+   * claimed it again, and the dispatcher holds that event under its old lease until the settlement is repeated. No other commit
+   * is in flight, and the dispatcher holds everything that earlier commits leased.
    */
   recover: () => Promise<void>;
 }
@@ -92,18 +95,18 @@ export interface Batcher {
   close(): Promise<void>;
 }
 
-export function createBatcher({ store, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
+export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
-  /** Settlements that a failed commit may have applied. If their later result is `false`, they count as applied. */
-  const maybeApplied = new WeakSet<WaitingSettlement>();
   const durations = createDurations();
   let queuedEvents = 0;
   let queuedBytes = 0;
   let retry: ClockTimer | null = null;
   let inFlight: Promise<void> | null = null;
   let failing = false;
+  /** True from the end of a failure until the next batch. */
+  let hasFailed = false;
   /** True while the store rejects claims with `store_row_refused`. Events are accepted, but stored events are not handed off. */
   let refusesClaims = false;
   /** When new events were last refused. */
@@ -140,19 +143,21 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
     const batch = { accepts: takeAccepts(), settlements, claim };
     settlements = [];
     claim = null;
-    inFlight = commit(batch).then(() => {
+    const mustRecover = failing || hasFailed;
+    hasFailed = false;
+    inFlight = commit(batch, mustRecover).then(() => {
       inFlight = null;
       if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
     });
     return inFlight;
   }
 
-  async function commit(waiting: WaitingBatch): Promise<void> {
+  async function commit(waiting: WaitingBatch, mustRecover = failing): Promise<void> {
     let result: BatchResult;
     try {
-      if (failing) await recover();
+      if (mustRecover) await recover();
       const beganAt = clock.elapsed();
-      result = await store.commit(unwrap(waiting));
+      result = await store.commit(unwrap(endpoint, waiting));
       if (waiting.accepts.length + waiting.settlements.length > 0) durations.add(clock.elapsed() - beganAt);
     } catch (error) {
       const halves = isRowError(error) ? halve(waiting) : null;
@@ -165,14 +170,14 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       return;
     }
     const wasRed = failing || refusesClaims;
-    if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) failing = false;
+    if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
+      failing = false;
+      hasFailed = true;
+    }
     if (waiting.claim !== null) refusesClaims = false;
     if (wasRed && !failing && !refusesClaims) onHealth(null);
     release(waiting.accepts);
-    waiting.settlements.forEach((entry, index) => {
-      // After a failed commit, `false` can also mean that this settlement was already applied by that commit.
-      entry.settled(result.settlements[index] === true || maybeApplied.has(entry));
-    });
+    waiting.settlements.forEach(({ settled }, index) => settled(result.settlements[index] === true));
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
   }
@@ -196,8 +201,8 @@ export function createBatcher({ store, clock, maxQueued, onHealth, recover }: Ba
       for (const { settled } of waiting.settlements) settled(null);
       return;
     }
-    // Nobody sends a settlement again, so it is kept and written when the store works.
-    for (const entry of waiting.settlements) maybeApplied.add(entry);
+    // Nobody sends a settlement again, so it is kept and written when the store works. If the failed commit did apply it, the
+    // store knows (G5).
     if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
       // A full disk accepts settlements, which only overwrite. So they are tried again without the new events.
       await commit({ accepts: [], settlements: waiting.settlements, claim: null });
@@ -257,8 +262,9 @@ interface WaitingBatch {
   claim: Waiting<ClaimRequest, ClaimResult> | null;
 }
 
-function unwrap({ accepts, settlements, claim }: WaitingBatch): Batch {
+function unwrap(endpoint: string, { accepts, settlements, claim }: WaitingBatch): Batch {
   return {
+    endpoint,
     accepts: accepts.map(({ item }) => item),
     settlements: settlements.map(({ item }) => item),
     claim: claim?.item ?? null,

@@ -9,7 +9,6 @@ import { createSlots } from "./slots.js";
 import { CRASH_LOOP, SUSPECT_CRASHES, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
 
 export interface DispatcherConfig {
-  endpoint: string;
   batcher: Batcher;
   clock: Clock;
   concurrency: number;
@@ -48,7 +47,8 @@ export interface HandoffFailure {
 /** An event that this process has leased. */
 export interface QueuedEvent {
   event: ClaimedEvent;
-  leaseUntil: number;
+  /** When the lease was asked for, by `clock.elapsed()`. The store's lease began later, so it is never over before ours. */
+  leasedAt: number;
   /** The event as parsed at its delivery; `undefined` when it was claimed from the store and must be parsed again. */
   parsed: unknown;
 }
@@ -82,10 +82,10 @@ export interface Dispatcher {
   /** To be called when events may have become due in the store. */
   nudge(): void;
   start(): void;
-  /** When a lease that begins now expires. */
-  leaseUntil(): number;
-  /** The tokens of the held events, by seq. */
-  held(): ReadonlyMap<number, number>;
+  /** How long a lease lasts. */
+  readonly leaseMs: number;
+  /** The `seq` of each held event, as a copy. */
+  held(): number[];
   breakerState(): "closed" | "open" | "probing";
   running(): number;
   /**
@@ -108,8 +108,8 @@ const TURN_MS = 10;
 const POLL_MS = 1000;
 /** A lease is longer than the callback's timeout by this, because the event waits for a slot and its settlement for a commit. */
 const LEASE_MARGIN_MS = 30_000;
-/** The part of this margin that must be left for the settlement when the callback starts. */
-const SETTLE_MARGIN_MS = 10_000;
+/** A waiting event is given back after this time, so that the rest of the margin is left for its settlement. */
+const MOST_WAIT_MS = 20_000;
 
 interface Running {
   event: ClaimedEvent;
@@ -119,7 +119,8 @@ interface Running {
 }
 
 export function createDispatcher(config: DispatcherConfig): Dispatcher {
-  const { batcher, clock, endpoint, concurrency, observe } = config;
+  const { batcher, clock, concurrency, observe } = config;
+  const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
   /** Attempts, not events: an event that another process took over can return while its old callback still runs. */
@@ -149,16 +150,17 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     },
   });
 
-  /** Polls at the earliest of the given times. Each poll sets the time of the next one. */
-  function pollAt(at: number): void {
-    if (wakeUp !== null && wakeUp.at <= at) return;
+  /** Polls after the shortest of the given delays. Each poll sets the time of the next one. */
+  function pollIn(delayMs: number): void {
+    const at = clock.elapsed() + delayMs;
+    if (state !== "started" || (wakeUp !== null && wakeUp.at <= at)) return;
     wakeUp?.timer.cancel();
-    wakeUp = { at, timer: clock.setTimeout(poll, Math.max(0, at - clock.now())) };
+    wakeUp = { at, timer: clock.setTimeout(poll, delayMs) };
   }
 
   function poll(): void {
     wakeUp = null;
-    pollAt(clock.now() + POLL_MS);
+    pollIn(POLL_MS);
     nudge();
   }
 
@@ -180,10 +182,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   // --- leasing
-
-  function leaseUntil(): number {
-    return clock.now() + config.timeoutMs + LEASE_MARGIN_MS;
-  }
 
   function mayStart(): boolean {
     return state === "started" && breaker.state() === "closed";
@@ -216,19 +214,19 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   async function carryOut(limit: number): Promise<void> {
     const isProbe = breaker.state() === "probing";
     const suspects = isSuspectsTurn;
-    const lease = leaseUntil();
+    const leasedAt = clock.elapsed();
     try {
-      const request = { endpoint, now: clock.now(), leaseUntil: lease, limit, held: slots.held(), suspects };
-      const { events, dead, nextDueAt, isSuspectDue } = await batcher.claim(request);
+      const request = { leaseMs, limit, held: slots.held(), suspects };
+      const { events, dead, nextDueInMs, isSuspectDue } = await batcher.claim(request);
       reportCrashed(dead);
-      if (nextDueAt !== null) pollAt(nextDueAt);
+      if (nextDueInMs !== null) pollIn(nextDueInMs);
       if (events.length === limit) mayBeDue = true;
       if (suspects) isSuspectsTurn = events.length > 0;
       else if (isSuspectDue) beginSuspectsTurnWhenDue();
       if (isProbe && events.length === 0 && !isSuspectsTurn) breaker.probeUnused();
       for (const event of events) {
         slots.hold(event);
-        waiting.push({ event, leaseUntil: lease, parsed: undefined });
+        waiting.push({ event, leasedAt, parsed: undefined });
       }
     } catch {
       // The batcher has reported the failure, and the next poll tries again.
@@ -238,7 +236,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function beginSuspectsTurnWhenDue(): void {
     const waitMs = othersTurnEndsAt - clock.elapsed();
-    if (waitMs > 0) return pollAt(clock.now() + waitMs);
+    if (waitMs > 0) return pollIn(waitMs);
     isSuspectsTurn = true;
     mayBeDue = true;
     suspectsTurnBeganAt = clock.elapsed();
@@ -258,7 +256,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function giveBack(event: ClaimedEvent, possiblyRepeated: boolean): void {
     mayBeDue = true;
-    settle(event, asIfNeverClaimed(event, possiblyRepeated, clock.now()));
+    settle(event, asIfNeverClaimed(event, possiblyRepeated));
   }
 
   function giveBackWaiting(): void {
@@ -271,8 +269,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
    */
   function giveBackOld(): void {
     if (!config.leasesExpire) return;
-    const leastLeaseUntil = clock.now() + config.timeoutMs + SETTLE_MARGIN_MS;
-    while (waiting[0] !== undefined && waiting[0].leaseUntil < leastLeaseUntil) {
+    const oldest = clock.elapsed() - MOST_WAIT_MS;
+    while (waiting[0] !== undefined && waiting[0].leasedAt < oldest) {
       giveBack((waiting.shift() as QueuedEvent).event, false);
     }
   }
@@ -308,7 +306,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (!end(entry)) return;
     const { event, attempt } = entry;
     breaker.succeeded();
-    settle(event, doneAfter(event, attempt, clock.now()), () => observe.handedOff(event, attempt));
+    settle(event, doneAfter(event, attempt), () => observe.handedOff(event, attempt));
   }
 
   function timeOut(entry: Running): void {
@@ -321,15 +319,17 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (!end(entry)) return;
     const { event, attempt } = entry;
     const { maxAttempts, backoff } = config;
-    const now = clock.now();
     const onBackoffError = observe.backoffFailed;
-    const judgement = judgeFailure({ event, attempt, error, timedOut, now, maxAttempts, backoff, onBackoffError });
+    const judgement = judgeFailure({ event, attempt, error, timedOut, maxAttempts, backoff, onBackoffError });
     const { kind, settlement, deadReason } = judgement;
-    const nextAttemptAt = deadReason === null ? settlement.dueAt : null;
+    const nextAttemptAt = deadReason === null ? clock.now() + settlement.delayMs : null;
     if (kind === "rejected" || kind === "timeout") breaker.failed();
     observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
-    settle(event, settlement, deadReason === null ? undefined : () => observe.dead(event, attempt, deadReason));
-    if (nextAttemptAt !== null && state === "started") pollAt(nextAttemptAt);
+    settle(event, settlement, () => {
+      // The delay has begun with the commit.
+      if (deadReason === null) pollIn(settlement.delayMs);
+      else observe.dead(event, attempt, deadReason);
+    });
   }
 
   function settle(event: ClaimedEvent, settlement: Settlement, whenDurable?: () => void): void {
@@ -358,7 +358,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       waiting.push(queued);
       schedulePump();
     },
-    leaseUntil,
+    leaseMs,
     nudge,
     reportCrashed,
     start() {
@@ -366,7 +366,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       state = "started";
       poll();
     },
-    held: () => slots.held(),
+    held: slots.held,
     breakerState: () => breaker.state(),
     running: () => running.size,
     async close(graceMs) {

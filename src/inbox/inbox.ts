@@ -38,6 +38,7 @@ export interface InboxVitals {
 
 /** {@link InboxVitals}, with the number of events in each state. */
 export interface InboxStats extends StoreStats, InboxVitals {
+  /** For how many milliseconds the oldest `ready` event has been due; 0 when there is none. */
   oldestReadyAgeMs: number;
 }
 
@@ -81,6 +82,7 @@ export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBod
 
 export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire"> {
   store: InboxStore;
+  endpoint: string;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
   /** Called with the error of a failed commit, and with null when commits work again. Like `onRetentionError`, it must not throw. */
@@ -103,11 +105,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
   const { store, endpoint, clock } = config;
   const batcher = createBatcher({
     store,
+    endpoint,
     clock,
     maxQueued: config.maxQueued,
     onHealth: config.onHealth,
     recover: async () => {
-      const { freed } = await store.takeOver({ endpoint, now: clock.now(), held: dispatcher.held(), crashed: false });
+      const { freed } = await store.takeOver({ endpoint, held: dispatcher.held(), crashed: false });
       // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition the
       // commits would never end.
       if (freed > 0) dispatcher.nudge();
@@ -119,18 +122,16 @@ export function createInbox(config: InboxConfig): RunningInbox {
 
   function accept({ eventId, type, fate, received, body }: AcceptedInput): Promise<Acceptance> {
     const bodyHash = sha256(body);
-    const now = clock.now();
-    const leaseUntil = dispatcher.leaseUntil();
+    const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
     const leased = fate.kind === "handOff" && dispatcher.reserve();
     const accepted = batcher.accept({
-      endpoint,
       eventId,
       type,
       received,
       body,
       state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
-      dueAt: leased ? leaseUntil : now,
+      leaseMs: leased ? dispatcher.leaseMs : null,
       bodyHash,
       reason: fate.kind === "quarantine" ? fate.reason : null,
     });
@@ -145,7 +146,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
             seq: result.seq,
             eventId,
             type,
-            token: 1,
+            token: result.token,
             attempts: 0,
             crashes: 0,
             receivedAt: received.at,
@@ -153,7 +154,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
             replayed: false,
             body,
           };
-          dispatcher.take({ event, leaseUntil, parsed: fate.parsed });
+          dispatcher.take({ event, leasedAt, parsed: fate.parsed });
         } else if (fate.kind === "handOff") dispatcher.nudge();
         return result;
       },
@@ -185,9 +186,9 @@ export function createInbox(config: InboxConfig): RunningInbox {
   }
 
   function vitals(): InboxVitals {
-    const oldestReadyAt = orUndefined(() => store.oldestReadyAt?.(endpoint));
+    const oldestReadyAgeMs = orUndefined(() => store.oldestReadyAgeMs?.(endpoint));
     return {
-      oldestReadyAgeMs: oldestReadyAt === undefined ? null : ageOf(oldestReadyAt),
+      oldestReadyAgeMs: oldestReadyAgeMs === undefined ? null : (oldestReadyAgeMs ?? 0),
       queued: batcher.queued(),
       running: dispatcher.running(),
       breaker: dispatcher.breakerState(),
@@ -196,17 +197,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
     };
   }
 
-  function ageOf(dueAt: number | null): number {
-    return dueAt === null ? 0 : Math.max(0, clock.now() - dueAt);
-  }
-
   return {
     async open() {
-      const now = clock.now();
-      await store.open({ endpoint });
+      await store.open({ endpoint, clock });
       isOpen = true;
       try {
-        const { freed, dead } = await store.takeOver({ endpoint, now, held: new Set(), crashed: true });
+        const { freed, dead } = await store.takeOver({ endpoint, held: [], crashed: true });
         dispatcher.reportCrashed(dead);
         dispatcher.start();
         const { retention, onRetentionError } = config;
@@ -233,17 +229,14 @@ export function createInbox(config: InboxConfig): RunningInbox {
     list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
     get: (eventId) => store.get(endpoint, eventId),
     replay: ((ids: string | readonly string[]) =>
-      move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds, clock.now()))) as Inbox["replay"],
+      move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds))) as Inbox["replay"],
     discard: ((ids: string | readonly string[]) =>
       move("discard", ids, (eventIds) =>
-        store.discard(
-          eventIds.map((eventId) => ({ endpoint, eventId })),
-          clock.now(),
-        ),
+        store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
       )) as Inbox["discard"],
     async stats() {
       const stats = await store.stats(endpoint);
-      return { ...stats, ...vitals(), oldestReadyAgeMs: ageOf(stats.oldestReadyAt) };
+      return { ...stats, ...vitals(), oldestReadyAgeMs: stats.oldestReadyAgeMs ?? 0 };
     },
   };
 }

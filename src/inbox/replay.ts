@@ -9,10 +9,9 @@ export function replayEvents(
   store: InboxStore,
   endpoint: string,
   eventIds: readonly string[],
-  now: number,
 ): Promise<ReplayOutcome[]> {
   const events = eventIds.map((eventId) => ({ endpoint, eventId }));
-  return store.replay(events, now, readAgain);
+  return store.replay(events, readAgain);
 }
 
 const readAgain: ReadAgain = (body) => {

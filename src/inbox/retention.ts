@@ -53,10 +53,9 @@ export function startRetention(config: {
     } else {
       postponed = 0;
       try {
-        const now = clock.now();
-        const payloadsBefore = now - retention.payloadDays * DAY_MS;
-        const keysBefore = now - retention.keyDays * DAY_MS;
-        const pruned = await store.prune({ endpoint, payloadsBefore, keysBefore, limit: ROWS_AT_ONCE });
+        const payloadsOlderThanMs = retention.payloadDays * DAY_MS;
+        const keysOlderThanMs = retention.keyDays * DAY_MS;
+        const pruned = await store.prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit: ROWS_AT_ONCE });
         if (pruned.payloads === ROWS_AT_ONCE || pruned.keys === ROWS_AT_ONCE) delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);

@@ -7,15 +7,15 @@ import type { ClaimedEvent, Settlement } from "./store.js";
 // separate hidden class, which makes its properties slow to read.
 
 /** The callback resolved. */
-export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number, now: number): Settlement {
-  return { seq, token, state: "done", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
+export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number): Settlement {
+  return { seq, token, state: "done", delayMs: 0, attempts, possiblyRepeated, lastError: null };
 }
 
 /** The event becomes `ready` again without using up an attempt. */
-export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean, now: number): Settlement {
+export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean): Settlement {
   const { seq, token, attempts } = event;
   const possiblyRepeated = event.possiblyRepeated || mayHaveBegun;
-  return { seq, token, state: "ready", dueAt: now, settledAt: now, attempts, possiblyRepeated, lastError: null };
+  return { seq, token, state: "ready", delayMs: 0, attempts, possiblyRepeated, lastError: null };
 }
 
 /** The consequences of a failed hand-off. */
@@ -32,12 +32,11 @@ export function judgeFailure(input: {
   attempt: number;
   error: unknown;
   timedOut: boolean;
-  now: number;
   maxAttempts: number;
   backoff: Backoff;
   onBackoffError: (error: unknown) => void;
 }): Judgement {
-  const { event, attempt, error, timedOut, now, maxAttempts, backoff, onBackoffError } = input;
+  const { event, attempt, error, timedOut, maxAttempts, backoff, onBackoffError } = input;
   const kind = timedOut ? "timeout" : kindOf(error);
   const isLater = kind === "later";
   const isLast = !isLater && attempt >= maxAttempts;
@@ -50,8 +49,7 @@ export function judgeFailure(input: {
     seq: event.seq,
     token: event.token,
     state: deadReason === null ? "ready" : "dead",
-    dueAt: deadReason === null ? now + wholeDelay(delayMs()) : now,
-    settledAt: now,
+    delayMs: deadReason === null ? wholeDelay(delayMs()) : 0,
     attempts: isLater ? event.attempts : attempt,
     // A callback that timed out may still succeed, so the next hand-off may repeat its work.
     possiblyRepeated: event.possiblyRepeated || timedOut,

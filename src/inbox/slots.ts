@@ -32,8 +32,8 @@ export function createSlots(capacity: number) {
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();
     },
-    /** Tokens by seq of the events that wait, run, or have a settlement that is not durable yet. */
-    held: (): ReadonlyMap<number, number> => held,
+    /** The `seq` of each event that waits, runs, or has a settlement that is not durable yet. */
+    held: (): number[] => [...held.keys()],
     free,
     /** True when no event is held and no slot is reserved. */
     isEmpty: () => held.size + reserved === 0,

@@ -1,4 +1,5 @@
 import { SignalboxError } from "../errors.js";
+import type { Clock } from "../time/clock.js";
 import type { StoreDiagnostics } from "./store-diagnostics.js";
 
 /**
@@ -24,16 +25,18 @@ export interface ReceivedDelivery {
 
 /** An event that is to be stored. */
 export interface NewEvent {
-  endpoint: string;
   /** The envelope's id; for bytes without a usable id, `sha256:<hex of the body>`. */
   eventId: string;
   /** The envelope's type; empty for bytes without a type. */
   type: string;
-  /** `leased`: this process's dispatcher holds it from the start, with token 1. */
+  /** It is in this state from now on. `ready`: due now. `leased`: this process's dispatcher holds it from the start. */
   state: "ready" | "leased" | "done" | "quarantined";
-  /** In milliseconds. Its meaning depends on the state: see {@link InboxEntry.dueAt}. */
-  dueAt: number;
-  /** A store can keep it as JSON. After the payload is deleted, the store must still return `at`. */
+  /** How long the lease of a `leased` event lasts, in milliseconds; null for an event in another state. */
+  leaseMs: number | null;
+  /**
+   * A store can keep it as JSON. After the payload is deleted, the store must still return `at`. That time is by the clock of
+   * the process, so nothing may depend on it.
+   */
   received: ReceivedDelivery;
   /** SHA-256 of the body. */
   bodyHash: Uint8Array;
@@ -44,7 +47,12 @@ export interface NewEvent {
 
 /** The result for one new event of a batch. */
 export type AcceptResult =
-  | { status: "accepted"; seq: number }
+  | {
+      status: "accepted";
+      seq: number;
+      /** The token of its lease; 0 for an event that is not `leased`. */
+      token: number;
+    }
   | {
       status: "duplicate";
       seq: number;
@@ -52,15 +60,14 @@ export type AcceptResult =
       sameBody: boolean;
     };
 
-/** Ends one lease. The store writes these values into the event as they are, and computes nothing. */
+/** Ends one lease. The store writes these values into the event, and computes nothing but the time. */
 export interface Settlement {
   seq: number;
-  /** The token of the lease. If it is not current, nothing is changed. */
+  /** The token of the lease; see G5. */
   token: number;
   state: "ready" | "done" | "dead";
-  dueAt: number;
-  /** The current time, by the clock that `dueAt` was computed with. G7 needs it to find that the clock was set back. */
-  settledAt: number;
+  /** After how many milliseconds a `ready` event is due; 0 for an event in another state. */
+  delayMs: number;
   attempts: number;
   possiblyRepeated: boolean;
   /** Several lines of at most 4,000 UTF-16 units, well-formed and without NUL. Null keeps the previous error. */
@@ -69,13 +76,11 @@ export interface Settlement {
 
 /** Asks for events that are due. */
 export interface ClaimRequest {
-  endpoint: string;
-  now: number;
-  /** When the lease expires. Only a store with `shared: true` takes over expired leases. */
-  leaseUntil: number;
+  /** How long the leases last, in milliseconds. Only a store with `shared: true` takes over expired leases. */
+  leaseMs: number;
   limit: number;
   /** The `seq` of each event that the claimer holds. With `shared: true` these are not taken over, even if their lease expired. */
-  held: Pick<ReadonlySet<number>, "has" | "size">;
+  held: readonly number[];
   /** True: claims only suspects, which are events with 2 crashes or more. False: claims only other events. */
   suspects: boolean;
 }
@@ -89,7 +94,7 @@ export interface ClaimedEvent {
   /** Attempts that were used up before this lease. */
   attempts: number;
   crashes: number;
-  /** When the last byte of its body was received, in milliseconds since 1970. */
+  /** When the last byte of its body was received, in milliseconds since 1970, by the clock of the process that received it. */
   receivedAt: number;
   possiblyRepeated: boolean;
   replayed: boolean;
@@ -107,8 +112,9 @@ export interface CrashedEvent {
 /** Asks to free all leases of an endpoint except the held ones. */
 export interface TakeOverRequest {
   endpoint: string;
-  now: number;
-  held: Pick<ReadonlySet<number>, "has">;
+  /** The `seq` of each event that the caller holds. */
+  held: readonly number[];
+  /** Whether to count a crash for each. */
   crashed: boolean;
 }
 
@@ -124,14 +130,15 @@ export interface ClaimResult {
   events: ClaimedEvent[];
   /** Events that became dead, because their lease expired for the fifth time. */
   dead: CrashedEvent[];
-  /** When the next `ready` event becomes due; null when there is none. */
-  nextDueAt: number | null;
+  /** In how many milliseconds the next `ready` event that is not due yet becomes due; null when there is none. */
+  nextDueInMs: number | null;
   /** Whether the event that is due first after this claim is a suspect. */
   isSuspectDue: boolean;
 }
 
-/** The content of one commit. The settlements are applied first, then the accepts, then the claim. */
+/** The content of one commit, all of one endpoint. The settlements are applied first, then the accepts, then the claim. */
 export interface Batch {
+  endpoint: string;
   settlements: readonly Settlement[];
   accepts: readonly NewEvent[];
   claim: ClaimRequest | null;
@@ -139,7 +146,7 @@ export interface Batch {
 
 /** The results of a {@link Batch}, in its order. */
 export interface BatchResult {
-  /** For each settlement, whether its token was current. */
+  /** For each settlement, whether it was applied, now or before; see G5. */
   settlements: boolean[];
   accepts: AcceptResult[];
   claim: ClaimResult | null;
@@ -152,7 +159,10 @@ export interface InboxEntry {
   eventId: string;
   type: string;
   state: EventState;
-  /** `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this state. */
+  /**
+   * `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this state. By the store's clock;
+   * for people.
+   */
   dueAt: number;
   attempts: number;
   crashes: number;
@@ -195,17 +205,17 @@ export type StateCounts = Record<EventState, number>;
 /** The number of events of one endpoint. */
 export interface StoreStats extends StateCounts {
   total: number;
-  /** The earliest `dueAt` of its `ready` events; null when there is none. */
-  oldestReadyAt: number | null;
+  /** For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is no `ready` event. */
+  oldestReadyAgeMs: number | null;
 }
 
 /** Asks to delete old done events. */
 export interface PruneRequest {
   endpoint: string;
-  /** Events that became done before this time lose their payload. Milliseconds since 1970. */
-  payloadsBefore: number;
-  /** Events without payload that became done before this time are deleted. Milliseconds since 1970. */
-  keysBefore: number;
+  /** Events that have been done for more than this number of milliseconds lose their payload. */
+  payloadsOlderThanMs: number;
+  /** Events without payload that have been done for more than this number of milliseconds are deleted. */
+  keysOlderThanMs: number;
   /** At most this many payloads and this many events. */
   limit: number;
 }
@@ -229,8 +239,8 @@ export const SUSPECT_CRASHES = 2;
 export const MAX_CRASHES = 5;
 
 /**
- * If the time at which an event became ready is more than this in the future, the clock was set back (see G7). A smaller
- * difference between the clocks of two processes is normal.
+ * If the time at which an event became ready is more than this in the future, the store's clock was set back (see G7). Less is a
+ * normal correction of the clock.
  */
 export const CLOCK_SLACK_MS = 5000;
 
@@ -251,6 +261,13 @@ export function closedStoreError(): SignalboxError {
   );
 }
 
+/** @returns the present by the clock that `open` was given for the endpoint. @throws SignalboxError when it is not open */
+export function nowAt(clocks: ReadonlyMap<string, Clock>, endpoint: string): number {
+  const clock = clocks.get(endpoint);
+  if (clock === undefined) throw closedStoreError();
+  return clock.now();
+}
+
 /** @returns the error of `open` when the store object has already opened the endpoint. @param inbox its name, for the message */
 export function endpointInUseError(endpoint: string, inbox: string): SignalboxError {
   const message = `This process has already opened endpoint "${endpoint}" of ${inbox}.`;
@@ -268,11 +285,13 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   `shared: true`, any number of processes. All others are `duplicate`.
  * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
  * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
- * - **G5** A settlement whose token is not current changes nothing, and its result is `false`.
+ * - **G5** A settlement is applied if its event is `leased` under its token. Its result is `true` then, and also if a
+ *   settlement under this token, which is still the event's last, was applied before; then nothing is changed. Otherwise (the
+ *   event was taken over or claimed again, or is gone) nothing is changed, and the result is `false`.
  * - **G6** Bodies are returned byte for byte, whatever the bytes.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
- *   first. It leases either suspects or other events. If an event became `ready` more than 5 seconds after the claim's `now`,
- *   the clock was set back: then the event keeps its delay, counted from `now`.
+ *   first. It leases either suspects or other events. All times are those of the store's clock. If an event became `ready` more
+ *   than 5 seconds after the present, that clock was set back: then the event keeps its delay, counted from now.
  * - **G8** `takeOver` makes the leased events of a dead process `ready`, counts a crash for each and marks it possibly
  *   repeated; after the fifth crash the event is `dead` with the reason `crash_loop`. With `shared: true`, `claim` does this
  *   to expired leases that the claimer does not hold, and `takeOver` does nothing.
@@ -282,9 +301,14 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   `dead` or `quarantined` event but keeps its id.
  * - **G11** A closed store rejects every call. When it is opened again, it has all its events.
  *
+ * The store's clock decides about due times, leases and ages; calls and results carry durations. A store on this machine
+ * measures with the clock that `open` was given for the endpoint. A store with a clock of its own, such as a database, ignores
+ * it, so that processes whose clocks differ can share the store.
+ *
  * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
  *
- * One batcher for each endpoint calls `commit`, one call at a time. An error with the code `store_row_refused` means that
+ * One batcher for each endpoint calls `commit`, one call at a time. After a failed commit it repeats the settlements, whose
+ * results G5 makes true. An error with the code `store_row_refused` means that
  * something in the batch cannot be stored, and the batcher then halves the batch to find it. Any other error means that the
  * medium failed.
  */
@@ -297,11 +321,12 @@ export interface InboxStore {
   readonly shared: boolean;
 
   /**
-   * Opens it for one endpoint. Other endpoints of this process can share the store object.
+   * Opens it for one endpoint. Other endpoints of this process can share the store object, each with its own clock.
    *
+   * @param context `clock`: the clock of the receiver, or of the tool
    * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`
    */
-  open(context: { endpoint: string }): Promise<void>;
+  open(context: { endpoint: string; clock: Clock }): Promise<void>;
   /** Closes it for one endpoint. Idempotent. */
   close(endpoint: string): Promise<void>;
 
@@ -320,17 +345,14 @@ export interface InboxStore {
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
-  /**
-   * Returns the earliest `dueAt` of the `ready` events, for `health()`; null when there is none. Omit it, or throw, if that
-   * takes a long query.
-   */
-  oldestReadyAt?(endpoint: string): number | null;
+  /** As `stats` returns it, for `health()`. Omit it, or throw, if that takes a long query. */
+  oldestReadyAgeMs?(endpoint: string): number | null;
   /** Numbers for `health()` and `stats()`; null while it is not open. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /** Makes events `ready`; see G10. @returns one outcome for each, in order */
-  replay(events: readonly EventKey[], now: number, readAgain: ReadAgain): Promise<ReplayOutcome[]>;
+  replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;
   /** Makes events `done` without handing them off; see G10. @returns one outcome for each, in order */
-  discard(events: readonly EventKey[], now: number): Promise<MoveOutcome[]>;
+  discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
   /** Deletes old done events; see G9. @returns how many payloads and how many events (keys) it deleted */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../time/clock.js";
 import {
   CLOCK_SLACK_MS,
   CRASH_LOOP,
@@ -5,6 +6,7 @@ import {
   SUSPECT_CRASHES,
   closedStoreError,
   endpointInUseError,
+  nowAt,
   withoutPayload,
   type AcceptResult,
   type ClaimRequest,
@@ -36,29 +38,31 @@ interface Row extends InboxEntry {
 export function memoryStore(): InboxStore {
   const rows = new Map<number, Row>();
   const byKey = new Map<string, Row>();
-  const openEndpoints = new Set<string>();
+  /** The clocks of the open endpoints. */
+  const clocks = new Map<string, Clock>();
   let lastSeq = 0;
 
   function assertOpen(): void {
-    if (openEndpoints.size === 0) throw closedStoreError();
+    if (clocks.size === 0) throw closedStoreError();
   }
 
-  function settle(settlement: Settlement): boolean {
-    const row = rows.get(settlement.seq);
-    if (row === undefined || row.state !== "leased" || row.token !== settlement.token) return false;
-    const { state, dueAt, settledAt: readySince, attempts, possiblyRepeated, lastError } = settlement;
-    Object.assign(row, { state, dueAt, readySince, attempts, possiblyRepeated, lastError: lastError ?? row.lastError });
+  function settle({ seq, token, delayMs, ...values }: Settlement, now: number): boolean {
+    const row = rows.get(seq);
+    if (row === undefined || row.token !== token) return false;
+    const lastError = values.lastError ?? row.lastError;
+    // Otherwise a settlement under this token has ended the lease before.
+    if (row.state === "leased") Object.assign(row, { ...values, lastError, dueAt: now + delayMs, readySince: now });
     return true;
   }
 
-  function accept(event: NewEvent): AcceptResult {
-    const key = keyOf(event.endpoint, event.eventId);
+  function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
+    const key = keyOf(endpoint, event.eventId);
     const original = byKey.get(key);
     if (original !== undefined) {
       const sameBody = Buffer.compare(original.bodyHash, event.bodyHash) === 0;
       return { status: "duplicate", seq: original.seq, sameBody };
     }
-    const { endpoint, eventId, type, state, dueAt, received, reason } = event;
+    const { eventId, type, state, leaseMs, received, reason } = event;
     lastSeq += 1;
     const row: Row = {
       seq: lastSeq,
@@ -66,8 +70,8 @@ export function memoryStore(): InboxStore {
       eventId,
       type,
       state,
-      dueAt,
-      readySince: received.at,
+      dueAt: now + (leaseMs ?? 0),
+      readySince: now,
       receivedAt: received.at,
       received,
       lastError: reason,
@@ -82,12 +86,12 @@ export function memoryStore(): InboxStore {
     };
     rows.set(row.seq, row);
     byKey.set(key, row);
-    return { status: "accepted", seq: row.seq };
+    return { status: "accepted", seq: row.seq, token: row.token };
   }
 
-  function claim({ endpoint, now, leaseUntil, limit, suspects }: ClaimRequest): ClaimResult {
+  function claim({ leaseMs, limit, suspects }: ClaimRequest, endpoint: string, now: number): ClaimResult {
     const due: Row[] = [];
-    let nextDueAt: number | null = null;
+    let nextDueInMs: number | null = null;
     // One pass over the rows, because a large backlog is claimed in many small portions.
     for (const row of rows.values()) {
       if (row.state !== "ready" || row.endpoint !== endpoint) continue;
@@ -95,22 +99,23 @@ export function memoryStore(): InboxStore {
         row.dueAt -= row.readySince - now;
         row.readySince = now;
       }
-      if (row.dueAt > now) nextDueAt = Math.min(nextDueAt ?? Infinity, row.dueAt);
+      if (row.dueAt > now) nextDueInMs = Math.min(nextDueInMs ?? Infinity, row.dueAt - now);
       else due.push(row);
     }
     due.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
     const taken = due.filter((row) => isSuspect(row) === suspects).slice(0, limit);
-    for (const row of taken) Object.assign(row, { state: "leased", dueAt: leaseUntil, token: row.token + 1 });
+    for (const row of taken) Object.assign(row, { state: "leased", dueAt: now + leaseMs, token: row.token + 1 });
     const next = due.find(({ state }) => state === "ready");
     return {
       dead: [],
       events: taken.map((row) => ({ ...row, body: Uint8Array.from(row.body ?? []) })),
-      nextDueAt,
+      nextDueInMs,
       isSuspectDue: next !== undefined && isSuspect(next),
     };
   }
 
-  function move({ endpoint, eventId }: EventKey, now: number, readAgain: ReadAgain): ReplayOutcome {
+  function move({ endpoint, eventId }: EventKey, readAgain: ReadAgain): ReplayOutcome {
+    const now = nowAt(clocks, endpoint);
     const row = byKey.get(keyOf(endpoint, eventId));
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
@@ -141,7 +146,8 @@ export function memoryStore(): InboxStore {
     return "moved";
   }
 
-  function discard(endpoint: string, eventId: string, now: number): MoveOutcome {
+  function discard({ endpoint, eventId }: EventKey): MoveOutcome {
+    const now = nowAt(clocks, endpoint);
     const row = byKey.get(keyOf(endpoint, eventId));
     if (row === undefined) return "not_found";
     if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
@@ -150,37 +156,38 @@ export function memoryStore(): InboxStore {
     return "moved";
   }
 
-  function oldestReadyAt(endpoint: string): number | null {
-    let oldest: number | null = null;
+  function oldestReadyAgeMs(endpoint: string): number | null {
+    const now = nowAt(clocks, endpoint);
+    let ageMs: number | null = null;
     for (const row of rows.values()) {
-      if (row.state === "ready" && row.endpoint === endpoint) oldest = Math.min(oldest ?? Infinity, row.dueAt);
+      if (row.state === "ready" && row.endpoint === endpoint) ageMs = Math.max(ageMs ?? 0, now - row.dueAt);
     }
-    return oldest;
+    return ageMs;
   }
 
   return {
     name: "memory",
     durable: false,
     shared: false,
-    async open({ endpoint }) {
-      if (openEndpoints.has(endpoint)) throw endpointInUseError(endpoint, "this memory store");
-      openEndpoints.add(endpoint);
+    async open({ endpoint, clock }) {
+      if (clocks.has(endpoint)) throw endpointInUseError(endpoint, "this memory store");
+      clocks.set(endpoint, clock);
     },
     async close(endpoint) {
-      openEndpoints.delete(endpoint);
+      clocks.delete(endpoint);
     },
-    async commit(batch) {
-      assertOpen();
+    async commit({ endpoint, settlements, accepts, claim: request }) {
+      const now = nowAt(clocks, endpoint);
       return {
-        settlements: batch.settlements.map(settle),
-        accepts: batch.accepts.map(accept),
-        claim: batch.claim === null ? null : claim(batch.claim),
+        settlements: settlements.map((settlement) => settle(settlement, now)),
+        accepts: accepts.map((event) => accept(event, endpoint, now)),
+        claim: request === null ? null : claim(request, endpoint, now),
       };
     },
-    async takeOver({ endpoint, now, held, crashed }) {
-      assertOpen();
+    async takeOver({ endpoint, held, crashed }) {
+      const now = nowAt(clocks, endpoint);
       const orphans = [...rows.values()].filter(
-        (row) => row.endpoint === endpoint && row.state === "leased" && !held.has(row.seq),
+        (row) => row.endpoint === endpoint && row.state === "leased" && !held.includes(row.seq),
       );
       for (const row of orphans) {
         const crashes = row.crashes + (crashed ? 1 : 0);
@@ -217,30 +224,24 @@ export function memoryStore(): InboxStore {
       return { ...entryOf(row), received: row.received, bodyHash: row.bodyHash, rawBody };
     },
     async stats(endpoint) {
-      assertOpen();
       const counts: StateCounts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0 };
       const mine = [...rows.values()].filter((row) => row.endpoint === endpoint);
       for (const { state } of mine) counts[state] += 1;
-      return { ...counts, total: mine.length, oldestReadyAt: oldestReadyAt(endpoint) };
+      return { ...counts, total: mine.length, oldestReadyAgeMs: oldestReadyAgeMs(endpoint) };
     },
-    oldestReadyAt(endpoint) {
-      assertOpen();
-      return oldestReadyAt(endpoint);
+    oldestReadyAgeMs,
+    async replay(events, readAgain) {
+      return events.map((event) => move(event, readAgain));
     },
-    async replay(events, now, readAgain) {
-      assertOpen();
-      return events.map((event) => move(event, now, readAgain));
+    async discard(events) {
+      return events.map(discard);
     },
-    async discard(events, now) {
-      assertOpen();
-      return events.map(({ endpoint, eventId }) => discard(endpoint, eventId, now));
-    },
-    async prune({ endpoint, payloadsBefore, keysBefore, limit }) {
-      assertOpen();
+    async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
+      const now = nowAt(clocks, endpoint);
       const done = [...rows.values()].filter((row) => row.state === "done" && row.endpoint === endpoint);
-      const payloads = done.filter((row) => row.body !== null && row.dueAt < payloadsBefore).slice(0, limit);
+      const payloads = done.filter((row) => row.body !== null && now - row.dueAt > payloadsOlderThanMs).slice(0, limit);
       payloads.forEach(dropPayload);
-      const keys = done.filter((row) => row.body === null && row.dueAt < keysBefore).slice(0, limit);
+      const keys = done.filter((row) => row.body === null && now - row.dueAt > keysOlderThanMs).slice(0, limit);
       for (const row of keys) {
         rows.delete(row.seq);
         byKey.delete(keyOf(row.endpoint, row.eventId));

@@ -1,9 +1,10 @@
 import type { InboxStore } from "../inbox/store.js";
+import { createManualClock } from "./manual-clock.js";
 import { ACCEPT_CASES } from "./store-contract/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./store-contract/administration-cases.js";
 import { CRASH_CASES } from "./store-contract/crash-cases.js";
 import { LEASE_CASES } from "./store-contract/lease-cases.js";
-import { ENDPOINT, type ContractMedium } from "./store-contract/store-case.js";
+import { DAY_MS, ENDPOINTS, RECEIVED_AT, type ContractMedium } from "./store-contract/store-case.js";
 
 export type { ContractMedium } from "./store-contract/store-case.js";
 
@@ -15,6 +16,9 @@ export interface ContractCase {
   /** Rejects when the store breaks the guarantee. */
   run(): Promise<void>;
 }
+
+/** A case with a store whose own clock runs must end within this time. */
+const MOST_DRIFT_MS = 10_000;
 
 /**
  * Makes the tests of a store's guarantees.
@@ -30,19 +34,28 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
     name,
     async run() {
       const medium = await createMedium();
+      const clock = createManualClock(RECEIVED_AT + DAY_MS);
       const opened: InboxStore[] = [];
       const open = async (store: InboxStore): Promise<InboxStore> => {
-        await store.open({ endpoint: ENDPOINT });
         opened.push(store);
+        for (const endpoint of ENDPOINTS) await store.open({ endpoint, clock });
         return store;
       };
+      const advance = async (ms: number): Promise<void> => {
+        if (medium.advance !== undefined) await medium.advance(ms);
+        else if (ms < 0) clock.setNow(clock.now() + ms);
+        else await clock.advance(ms);
+      };
+      const driftMs = medium.advance === undefined ? 0 : MOST_DRIFT_MS;
       try {
         const store = await open(medium.createStore());
         const sibling = medium.createSibling === undefined ? store : await open(medium.createSibling());
         const readBack = medium.readBack ?? ((endpoint, eventId) => store.get(endpoint, eventId));
-        await run({ store, sibling, medium, open, readBack });
+        await run({ store, sibling, medium, open, readBack, advance, driftMs });
       } finally {
-        for (const store of opened.toReversed()) await store.close(ENDPOINT);
+        for (const store of opened.toReversed()) {
+          for (const endpoint of ENDPOINTS) await store.close(endpoint);
+        }
         await medium.destroy();
       }
     },

@@ -1,4 +1,4 @@
-import type { AcceptResult, InboxStore, TakeOverResult } from "../../src/index.js";
+import type { AcceptResult, Batch, Clock, InboxStore, NewEvent, Settlement, TakeOverResult } from "../../src/index.js";
 import type { Break } from "./plain-medium.js";
 
 /** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
@@ -19,6 +19,21 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     mistake: "settles under any token",
     caught: "a settlement with a token that is not current changes nothing",
     bend: settleUnfenced,
+  },
+  {
+    mistake: "looks only for leases that a settlement can end",
+    caught: "a settlement that was applied before counts as applied",
+    bend: forgetApplied,
+  },
+  {
+    mistake: "settles again what it has settled before",
+    caught: "a settlement that was applied before changes nothing",
+    bend: settleAgain,
+  },
+  {
+    mistake: "takes the time of the process for its own",
+    caught: "the time at which a process received an event decides nothing",
+    bend: trustProcess,
   },
   {
     mistake: "settles neighbours together",
@@ -87,21 +102,27 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
 ];
 
+/** The parts of a batch that are not named are empty. */
+function part(endpoint: string, batch: Partial<Batch>): Batch {
+  return { endpoint, settlements: [], accepts: [], claim: null, ...batch };
+}
+
 function checkThenInsert(store: InboxStore): InboxStore {
   return {
     ...store,
-    async commit({ settlements, accepts, claim }) {
-      const { settlements: settled } = await store.commit({ settlements, accepts: [], claim: null });
+    async commit({ endpoint, settlements, accepts, claim }) {
+      const settled = await store.commit(part(endpoint, { settlements }));
       const inserted: AcceptResult[] = [];
       for (const event of accepts) {
-        const isKnown = (await store.get(event.endpoint, event.eventId)) !== undefined;
+        const isKnown = (await store.get(endpoint, event.eventId)) !== undefined;
         await Promise.resolve();
-        const [result] = (await store.commit({ settlements: [], accepts: [event], claim: null })).accepts;
+        const [result] = (await store.commit(part(endpoint, { accepts: [event] }))).accepts;
         // INSERT OR IGNORE, and no look at what it did.
-        if (result !== undefined) inserted.push(isKnown ? result : { status: "accepted", seq: result.seq });
+        const token = event.state === "leased" ? 1 : 0;
+        if (result !== undefined) inserted.push(isKnown ? result : { status: "accepted", seq: result.seq, token });
       }
-      const claimed = await store.commit({ settlements: [], accepts: [], claim });
-      return { settlements: settled, accepts: inserted, claim: claimed.claim };
+      const claimed = await store.commit(part(endpoint, { claim }));
+      return { settlements: settled.settlements, accepts: inserted, claim: claimed.claim };
     },
   };
 }
@@ -114,6 +135,72 @@ function settleUnfenced(store: InboxStore): InboxStore {
       const settlements = batch.settlements.map((each) => ({ ...each, token: tokens.get(each.seq) ?? each.token }));
       const result = await store.commit({ ...batch, settlements });
       for (const { seq, token } of result.claim?.events ?? []) tokens.set(seq, token);
+      return result;
+    },
+  };
+}
+
+function forgetApplied(store: InboxStore): InboxStore {
+  const ended = new Set<string>();
+  return {
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      const settlements = batch.settlements.map(({ seq, token }, index) => {
+        const isFirst = !ended.has(`${seq} ${token}`);
+        ended.add(`${seq} ${token}`);
+        return isFirst && result.settlements[index] === true;
+      });
+      return { ...result, settlements };
+    },
+  };
+}
+
+function settleAgain(store: InboxStore): InboxStore {
+  const ended = new Set<string>();
+  return {
+    ...store,
+    async commit(batch) {
+      const { endpoint } = batch;
+      const again = batch.settlements.filter(({ seq, token }) => ended.has(`${seq} ${token}`));
+      const result = await store.commit(batch);
+      batch.settlements.forEach(({ seq, token }, index) => {
+        if (result.settlements[index] === true) ended.add(`${seq} ${token}`);
+      });
+      for (const settlement of again) {
+        const claim = { leaseMs: 1, limit: 1, held: [], suspects: false };
+        const [event] = (await store.commit(part(endpoint, { claim }))).claim?.events ?? [];
+        const settlements = event === undefined ? [] : [{ ...settlement, seq: event.seq, token: event.token }];
+        await store.commit(part(endpoint, { settlements }));
+      }
+      return result;
+    },
+  };
+}
+
+/** An event that was received later than now, by the clock of its process, is due then. */
+function trustProcess(store: InboxStore): InboxStore {
+  let clock: Clock;
+  const aheadMs = ({ received }: NewEvent): number => Math.max(0, received.at - clock.now());
+  return {
+    ...store,
+    open(context) {
+      clock = context.clock;
+      return store.open(context);
+    },
+    async commit(batch) {
+      const accepts = batch.accepts.map((event): NewEvent =>
+        aheadMs(event) > 0 ? { ...event, state: "leased", leaseMs: 1 } : event,
+      );
+      const result = await store.commit({ ...batch, accepts });
+      const settlements = result.accepts.flatMap((accepted, index): Settlement[] => {
+        const delayMs = aheadMs(batch.accepts[index] as NewEvent);
+        if (delayMs === 0 || accepted.status !== "accepted") return [];
+        const { seq, token } = accepted;
+        accepted.token = 0;
+        return [{ seq, token, state: "ready", delayMs, attempts: 0, possiblyRepeated: false, lastError: null }];
+      });
+      await store.commit(part(batch.endpoint, { settlements }));
       return result;
     },
   };
@@ -143,18 +230,11 @@ function pruneByAge(store: InboxStore): InboxStore {
   return {
     ...store,
     async prune(request) {
-      const entries = await store.list({ endpoint: request.endpoint, limit: 1e9 });
-      const old = entries.filter(({ state, dueAt }) => state === "ready" && dueAt < request.keysBefore);
-      for (const { dueAt } of old) {
-        const held = new Set<number>();
-        const claim = { endpoint: request.endpoint, now: dueAt, leaseUntil: dueAt, limit: 1, held, suspects: false };
-        const { claim: claimed } = await store.commit({ settlements: [], accepts: [], claim });
-        for (const { seq, token } of claimed?.events ?? []) {
-          const values = { dueAt, settledAt: dueAt, attempts: 0, possiblyRepeated: false, lastError: null };
-          const settlements = [{ seq, token, state: "done" as const, ...values }];
-          await store.commit({ settlements, accepts: [], claim: null });
-        }
-      }
+      const { endpoint } = request;
+      const claim = { leaseMs: 1, limit: 1e9, held: [], suspects: false };
+      const old = (await store.commit(part(endpoint, { claim }))).claim?.events ?? [];
+      const done = { state: "done", delayMs: 0, attempts: 0, possiblyRepeated: false, lastError: null } as const;
+      await store.commit(part(endpoint, { settlements: old.map(({ seq, token }) => ({ seq, token, ...done })) }));
       const pruned = await store.prune(request);
       return { payloads: pruned.payloads, keys: pruned.keys - old.length };
     },
@@ -164,9 +244,9 @@ function pruneByAge(store: InboxStore): InboxStore {
 function claimFirst(store: InboxStore): InboxStore {
   return {
     ...store,
-    async commit({ settlements, accepts, claim }) {
-      const claimed = await store.commit({ settlements: [], accepts: [], claim });
-      const rest = await store.commit({ settlements, accepts, claim: null });
+    async commit({ endpoint, settlements, accepts, claim }) {
+      const claimed = await store.commit(part(endpoint, { claim }));
+      const rest = await store.commit(part(endpoint, { settlements, accepts }));
       return { ...rest, claim: claimed.claim };
     },
   };
@@ -179,7 +259,7 @@ function claimTogether(store: InboxStore): InboxStore {
       const result = await store.commit(batch);
       if (batch.claim === null || result.claim === null) return result;
       const claim = { ...batch.claim, suspects: !batch.claim.suspects };
-      const more = (await store.commit({ settlements: [], accepts: [], claim })).claim?.events ?? [];
+      const more = (await store.commit(part(batch.endpoint, { claim }))).claim?.events ?? [];
       return { ...result, claim: { ...result.claim, events: [...result.claim.events, ...more] } };
     },
   };

@@ -51,7 +51,7 @@ export function plainMedium({ bend = (store) => store, waits = () => true }: Bre
     },
     takeOver: (request) => through((each) => each.takeOver(request)),
     replay: (...args) => through((each) => each.replay(...args)),
-    discard: (events, now) => through((each) => each.discard(events, now)),
+    discard: (events) => through((each) => each.discard(events)),
     prune: (request) => through((each) => each.prune(request)),
   };
   return {

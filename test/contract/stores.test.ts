@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import type { InboxStore } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { systemClock } from "../../src/time/clock.js";
 import { storeContract, type ContractMedium } from "../../src/testing/index.js";
 import { plainMedium } from "./plain-medium.js";
 
@@ -15,6 +16,7 @@ const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   },
   sqlite: () => sqliteMedium(false),
   "sqlite, shared": () => sqliteMedium(true),
+  "memory with a clock of its own": ownClockMedium,
   "the control of the broken stores": () => plainMedium(),
 };
 
@@ -29,6 +31,19 @@ test("every guarantee of the port has a case, and no case has the name of anothe
   expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
 });
 
+/** A store like one on a database: its clock runs, and is not that of the process. */
+function ownClockMedium(): ContractMedium {
+  let aheadMs = -1e9;
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+  const inner = memoryStore();
+  const store: InboxStore = { ...inner, open: ({ endpoint }) => inner.open({ endpoint, clock }) };
+  return {
+    createStore: () => store,
+    advance: (ms) => void (aheadMs += ms),
+    destroy: async () => {},
+  };
+}
+
 async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-"));
   const path = join(folder, "inbox.db");
@@ -38,7 +53,7 @@ async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
     ...(shared && { createSibling: createStore }),
     async readBack(endpoint, eventId) {
       const reader = sqliteStore({ path, operator: true });
-      await reader.open({ endpoint });
+      await reader.open({ endpoint, clock: systemClock });
       try {
         return await reader.get(endpoint, eventId);
       } finally {

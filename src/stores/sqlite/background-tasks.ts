@@ -18,7 +18,7 @@ export interface BackgroundTasks {
   restartWal(): boolean;
   /** Does the same as `restartWal` and empties the WAL's file. @returns false if a reader needs the WAL */
   rewrite(): boolean;
-  stats(endpoint: string): StoreStats;
+  stats(endpoint: string, now: number): StoreStats;
 }
 
 export function createBackgroundTasks(db: Database): BackgroundTasks {

@@ -23,7 +23,7 @@ export interface Committer {
   /** Applies a batch in one transaction. If it throws better-sqlite3's error, nothing was applied. */
   commit(batch: Batch): BatchResult;
   /** @returns the empty result of a claim, without a transaction; null when one is needed, as an event may be due */
-  claimNothing(request: ClaimRequest): ClaimResult | null;
+  claimNothing(endpoint: string, request: ClaimRequest): ClaimResult | null;
   takeOver(request: TakeOverRequest): TakeOverResult;
 }
 
@@ -57,15 +57,15 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
     other.seq === first.seq + distance &&
     other.state === first.state &&
     other.token === first.token &&
-    other.dueAt === first.dueAt &&
-    other.settledAt === first.settledAt &&
+    other.delayMs === first.delayMs &&
     other.attempts === first.attempts &&
     other.possiblyRepeated === first.possiblyRepeated &&
     other.lastError === first.lastError
   );
 }
 
-export function createCommitter(db: Database, shared: boolean): Committer {
+/** @param nowAt the present by the clock of an endpoint */
+export function createCommitter(db: Database, shared: boolean, nowAt: (endpoint: string) => number): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
@@ -73,14 +73,11 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
   );
-  const leasedInRange = "seq BETWEEN ? AND ? AND token = ? AND state = 'leased'";
-  const countLeased = db
-    .prepare<[number, number, number], number>(`SELECT count(*) FROM inbox WHERE ${leasedInRange}`)
-    .pluck();
   const settleRange = db.prepare(`
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
-    WHERE ${leasedInRange}`);
+    WHERE seq BETWEEN ? AND ? AND token = ? AND state = 'leased'`);
+  const findToken = db.prepare<[number], number>("SELECT token FROM inbox WHERE seq = ?").pluck();
   const due = "endpoint = ? AND state = 'ready' AND due_at <= ?";
   const order = "ORDER BY due_at, seq LIMIT";
   const findFirst = db.prepare<[string, number], number>(`SELECT crashes FROM inbox WHERE ${due} ${order} 1`).pluck();
@@ -127,10 +124,11 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       last_error = iif(crashes + 1 >= ${MAX_CRASHES}, '${CRASH_LOOP}', last_error)
     WHERE seq = ? RETURNING seq, event_id, type, attempts, state`);
 
-  function accept(event: NewEvent): AcceptResult {
-    const { endpoint, eventId, type, state, dueAt, received, bodyHash, body, reason } = event;
+  function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
+    const { eventId, type, state, leaseMs, received, bodyHash, body, reason } = event;
     const token = state === "leased" ? 1 : 0;
-    const readySince = state === "ready" ? received.at : 0;
+    const readySince = state === "ready" ? now : 0;
+    const dueAt = now + (leaseMs ?? 0);
     const { at } = received;
     const inserted = insert.run(endpoint, eventId, type, state, dueAt, readySince, token, at, bodyHash, reason);
     if (inserted.changes === 0) {
@@ -140,33 +138,32 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     }
     const seq = Number(inserted.lastInsertRowid);
     payloads.insert(seq, received, body);
-    return { status: "accepted", seq };
+    return { status: "accepted", seq, token };
   }
 
   /** Under load most settlements write the same values to consecutive events. One statement writes all of them. */
-  function settle(settlements: readonly Settlement[]): boolean[] {
+  function settle(settlements: readonly Settlement[], now: number): boolean[] {
     const applied: boolean[] = [];
     while (applied.length < settlements.length) {
       const first = settlements[applied.length] as Settlement;
       let length = 1;
       while (isAlike(first, settlements[applied.length + length], length)) length += 1;
-      const { seq, token } = first;
-      // If one of the tokens is stale, each event is settled by itself, so that each result is that of one token.
-      const isOneStale = length > 1 && countLeased.get(seq, seq + length - 1, token) !== length;
-      const step = isOneStale ? 1 : length;
-      for (let from = seq; from < seq + length; from += step) {
-        const isApplied = settleAlike(first, from, from + step - 1) === step;
-        for (let index = 0; index < step; index += 1) applied.push(isApplied);
+      const areAllApplied = settleAlike(first, length, now) === length;
+      for (let seq = first.seq; seq < first.seq + length; seq += 1) {
+        // No event is leased under this token now. Where it still is the event's last, a settlement has ended that lease.
+        applied.push(areAllApplied || findToken.get(seq) === first.token);
       }
     }
     return applied;
   }
 
-  /** @returns how many of the events from `from` to `to` were leased under the token, and are settled now */
-  function settleAlike({ token, state, dueAt, settledAt, ...rest }: Settlement, from: number, to: number): number {
-    const readySince = state === "ready" ? settledAt : 0;
-    const flag = rest.possiblyRepeated ? 1 : 0;
-    return settleRange.run(state, dueAt, readySince, rest.attempts, flag, rest.lastError, from, to, token).changes;
+  /** @returns how many of `length` events from `seq` on were leased under the token, and are settled now */
+  function settleAlike(first: Settlement, length: number, now: number): number {
+    const { seq, token, state, delayMs, attempts, lastError } = first;
+    const readySince = state === "ready" ? now : 0;
+    const flag = first.possiblyRepeated ? 1 : 0;
+    const last = seq + length - 1;
+    return settleRange.run(state, now + delayMs, readySince, attempts, flag, lastError, seq, last, token).changes;
   }
 
   /** Frees leases of a dead process. @returns the events that became dead */
@@ -177,18 +174,19 @@ export function createCommitter(db: Database, shared: boolean): Committer {
       .map(({ seq, event_id: eventId, type, attempts }) => ({ seq, eventId, type, attempts }));
   }
 
-  function expired({ endpoint, now, limit, held }: ClaimRequest): number[] {
-    const seqs = findExpired.all(endpoint, now, limit + held.size);
-    return seqs.filter((seq) => !held.has(seq)).slice(0, limit);
+  function expired({ limit, held }: ClaimRequest, endpoint: string, now: number): number[] {
+    const mine = new Set(held);
+    const seqs = findExpired.all(endpoint, now, limit + mine.size);
+    return seqs.filter((seq) => !mine.has(seq)).slice(0, limit);
   }
 
-  function claim(request: ClaimRequest): ClaimResult {
-    const { endpoint, now, leaseUntil, limit, suspects } = request;
-    const dead = shared ? crash(expired(request), now) : [];
+  function claim(request: ClaimRequest, endpoint: string, now: number): ClaimResult {
+    const { leaseMs, limit, suspects } = request;
+    const dead = shared ? crash(expired(request, endpoint, now), now) : [];
     moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
     const seqs = (suspects ? findSuspects : findOthers).all(endpoint, now, limit);
     const events = seqs.map((seq): ClaimedEvent => {
-      const row = leaseOne.get(leaseUntil, seq) as ClaimedRow;
+      const row = leaseOne.get(now + leaseMs, seq) as ClaimedRow;
       return {
         seq,
         eventId: row.event_id,
@@ -202,23 +200,29 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         body: payloads.findBody(seq) ?? new Uint8Array(),
       };
     });
-    return { events, dead, ...outlook(request) };
+    return { events, dead, ...outlook(endpoint, now) };
   }
 
-  function outlook({ endpoint, now }: ClaimRequest): Pick<ClaimResult, "nextDueAt" | "isSuspectDue"> {
+  function outlook(endpoint: string, now: number): Pick<ClaimResult, "nextDueInMs" | "isSuspectDue"> {
     const isSuspectDue = (findFirst.get(endpoint, now) ?? 0) >= SUSPECT_CRASHES;
-    return { nextDueAt: nextDue.get(endpoint, now) ?? null, isSuspectDue };
+    const dueAt = nextDue.get(endpoint, now) ?? null;
+    return { nextDueInMs: dueAt === null ? null : dueAt - now, isSuspectDue };
   }
 
-  const commit = db.transaction((batch: Batch): BatchResult => ({
-    settlements: settle(batch.settlements),
-    accepts: batch.accepts.map(accept),
-    claim: batch.claim === null ? null : claim(batch.claim),
-  })).immediate;
+  const commit = db.transaction(({ endpoint, settlements, accepts, claim: request }: Batch): BatchResult => {
+    const now = nowAt(endpoint);
+    return {
+      settlements: settle(settlements, now),
+      accepts: accepts.map((event) => accept(event, endpoint, now)),
+      claim: request === null ? null : claim(request, endpoint, now),
+    };
+  }).immediate;
 
-  const takeOver = db.transaction(({ endpoint, now, held, crashed }: TakeOverRequest): TakeOverResult => {
+  const takeOver = db.transaction(({ endpoint, held, crashed }: TakeOverRequest): TakeOverResult => {
+    const now = nowAt(endpoint);
+    const mine = new Set(held);
     // Leases in a shared file may belong to a living process, so they end only when they expire.
-    const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !held.has(seq));
+    const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
     if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
     for (const seq of orphans) free.run(now, now, seq);
     // After a failure, this write shows whether the disk works, even if no lease was freed.
@@ -228,13 +232,14 @@ export function createCommitter(db: Database, shared: boolean): Committer {
 
   return {
     commit,
-    claimNothing(request) {
-      const { endpoint, now, suspects } = request;
+    claimNothing(endpoint, request) {
+      const now = nowAt(endpoint);
+      const { suspects } = request;
       const isDue =
         (suspects ? findSuspects : findOthers).get(endpoint, now, 1) !== undefined ||
-        (shared && expired(request).length > 0) ||
+        (shared && expired(request, endpoint, now).length > 0) ||
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
-      return isDue ? null : { events: [], dead: [], ...outlook(request) };
+      return isDue ? null : { events: [], dead: [], ...outlook(endpoint, now) };
     },
     takeOver,
   };

@@ -18,12 +18,15 @@ import { preparePayloads } from "./payloads.js";
 export interface Queries {
   list(query: ListQuery): InboxEntry[];
   get(endpoint: string, eventId: string): StoredEvent | undefined;
-  stats(endpoint: string): StoreStats;
-  oldestReadyAt(endpoint: string): number | null;
-  replay(events: readonly EventKey[], now: number, readAgain: ReadAgain): ReplayOutcome[];
-  discard(events: readonly EventKey[], now: number): MoveOutcome[];
-  prune(request: PruneRequest): { payloads: number; keys: number };
+  stats(endpoint: string, now: number): StoreStats;
+  oldestReadyAgeMs(endpoint: string, now: number): number | null;
+  /** @param nowAt the present by the clock of an endpoint; for `discard` too */
+  replay(events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain): ReplayOutcome[];
+  discard(events: readonly EventKey[], nowAt: NowAt): MoveOutcome[];
+  prune(request: PruneRequest, now: number): { payloads: number; keys: number };
 }
+
+type NowAt = (endpoint: string) => number;
 
 interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
   possiblyRepeated: number;
@@ -74,7 +77,10 @@ export function createQueries(db: Database): Queries {
     )
     .pluck();
 
-  const oldestReadyAt = (endpoint: string): number | null => oldestReady.get(endpoint) ?? null;
+  function oldestReadyAgeMs(endpoint: string, now: number): number | null {
+    const dueAt = oldestReady.get(endpoint) ?? null;
+    return dueAt === null ? null : Math.max(0, now - dueAt);
+  }
 
   function list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): InboxEntry[] {
     const wanted = ["seq > @afterSeq"];
@@ -121,19 +127,20 @@ export function createQueries(db: Database): Queries {
     return "moved";
   }
 
-  const replay = db.transaction((events: readonly EventKey[], now: number, readAgain: ReadAgain) =>
-    events.map((event) => replayOne(event, now, readAgain)),
+  const replay = db.transaction((events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain) =>
+    events.map((event) => replayOne(event, nowAt(event.endpoint), readAgain)),
   ).immediate;
-  const discard = db.transaction((events: readonly EventKey[], now: number) =>
-    events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, now)),
+  const discard = db.transaction((events: readonly EventKey[], nowAt: NowAt) =>
+    events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, nowAt(endpoint))),
   ).immediate;
-  const prune = db.transaction(({ endpoint, payloadsBefore, keysBefore, limit }: PruneRequest) => {
-    const withPayload = findOldPayloads.all(endpoint, payloadsBefore, limit);
+  const prune = db.transaction((request: PruneRequest, now: number) => {
+    const { endpoint, payloadsOlderThanMs, keysOlderThanMs, limit } = request;
+    const withPayload = findOldPayloads.all(endpoint, now - payloadsOlderThanMs, limit);
     for (const seq of withPayload) {
       dropPayload.run(seq);
       payloads.drop(seq);
     }
-    const keys = findOldKeys.all(endpoint, keysBefore, limit);
+    const keys = findOldKeys.all(endpoint, now - keysOlderThanMs, limit);
     for (const seq of keys) dropKey.run(seq);
     return { payloads: withPayload.length, keys: keys.length };
   }).immediate;
@@ -146,12 +153,12 @@ export function createQueries(db: Database): Queries {
       const received = payloads.findReceived(row.seq, row.receivedAt);
       return { ...entryOf(row), received, bodyHash: row.bodyHash, rawBody: payloads.findBody(row.seq) ?? null };
     },
-    stats(endpoint) {
+    stats(endpoint, now) {
       const byState = counts.get({ endpoint }) as StateCounts;
       const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
-      return { ...byState, total, oldestReadyAt: oldestReadyAt(endpoint) };
+      return { ...byState, total, oldestReadyAgeMs: oldestReadyAgeMs(endpoint, now) };
     },
-    oldestReadyAt,
+    oldestReadyAgeMs,
     replay,
     discard,
     prune,

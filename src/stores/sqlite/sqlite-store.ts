@@ -1,7 +1,8 @@
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
-import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
+import { closedStoreError, endpointInUseError, nowAt, type InboxStore } from "../../inbox/store.js";
+import type { Clock } from "../../time/clock.js";
 import { unknownName } from "../../options/option-error.js";
 import { createQueries, type Queries } from "./queries.js";
 import { createBackground, type Background } from "./background.js";
@@ -56,7 +57,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
   const path = resolve(options.path);
   const { shared = false, operator = false } = options;
 
-  const openEndpoints = new Set<string>();
+  /** The clocks of the open endpoints. */
+  const clocks = new Map<string, Clock>();
+  const now = (endpoint: string): number => nowAt(clocks, endpoint);
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   let connection: Connection | null = null;
@@ -72,7 +75,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     const background = createBackground(db, realPath, !operator);
     let wal: WalSync | undefined;
     try {
-      const committer = createCommitter(db, shared);
+      const committer = createCommitter(db, shared, now);
       const queries = createQueries(db);
       const checkpointer = createCheckpointer(background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
@@ -203,22 +206,22 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     name: "sqlite",
     durable: true,
     shared,
-    async open({ endpoint }) {
-      if (openEndpoints.has(endpoint)) throw endpointInUseError(endpoint, path);
-      openEndpoints.add(endpoint);
+    async open({ endpoint, clock }) {
+      if (clocks.has(endpoint)) throw endpointInUseError(endpoint, path);
+      clocks.set(endpoint, clock);
       try {
         await closing?.catch(ignore);
         await (opening ??= connect().then((opened) => void (connection = opened)));
       } catch (error) {
-        openEndpoints.delete(endpoint);
+        clocks.delete(endpoint);
         opening = null;
         throw error;
       }
     },
     async close(endpoint) {
-      if (!openEndpoints.delete(endpoint) || openEndpoints.size > 0) return;
+      if (!clocks.delete(endpoint) || clocks.size > 0) return;
       await opening?.catch(ignore);
-      if (connection === null || openEndpoints.size > 0) return;
+      if (connection === null || clocks.size > 0) return;
       closing = disconnect(connection);
       connection = null;
       opening = null;
@@ -226,9 +229,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     },
     async commit(batch) {
       assertOwner();
-      const { settlements, accepts, claim } = batch;
+      const { endpoint, settlements, accepts, claim } = batch;
       if (settlements.length === 0 && accepts.length === 0) {
-        const nothing = claim === null ? null : read(({ committer }) => committer.claimNothing(claim));
+        const nothing = claim === null ? null : read(({ committer }) => committer.claimNothing(endpoint, claim));
         if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
       }
       // A batch of only duplicates is synced too, because another process may not have synced the originals yet.
@@ -246,11 +249,11 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     },
     async stats(endpoint) {
       const { background } = connected();
-      return background.run("stats", endpoint).catch((error: unknown) => {
+      return background.run("stats", endpoint, now(endpoint)).catch((error: unknown) => {
         throw storeError(error, path);
       });
     },
-    oldestReadyAt: (endpoint) => read(({ queries }) => queries.oldestReadyAt(endpoint)),
+    oldestReadyAgeMs: (endpoint) => read(({ queries }) => queries.oldestReadyAgeMs(endpoint, now(endpoint))),
     diagnostics() {
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
@@ -263,9 +266,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         threadDeaths: background.deaths(),
       };
     },
-    replay: (events, now, readAgain) => write(({ queries }) => queries.replay(events, now, readAgain)),
-    discard: (events, now) => write(({ queries }) => queries.discard(events, now)),
-    prune: (request) => write(({ queries }) => queries.prune(request)),
+    replay: (events, readAgain) => write(({ queries }) => queries.replay(events, now, readAgain)),
+    discard: (events) => write(({ queries }) => queries.discard(events, now)),
+    prune: (request) => write(({ queries }) => queries.prune(request, now(request.endpoint))),
   };
 }
 

@@ -1,13 +1,14 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import {
   ENDPOINT,
-  T0,
+  SECOND,
   accept,
   claim,
   claimRequest,
   commit,
   idsOf,
   newEvent,
+  settlement,
   storeCase,
   type StoreCase,
 } from "./store-case.js";
@@ -41,7 +42,7 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
   }),
   storeCase("G2", "the same id at another endpoint is another event", async ({ store }) => {
     await accept(store, "evt_1");
-    await accept(store, "evt_1", { endpoint: "second" });
+    await accept(store, "evt_1", {}, SECOND);
   }),
   storeCase("G2", "a duplicate with another body is reported, and the first body is kept", async ({ store }) => {
     await accept(store, "evt_1", { body: Buffer.from("first") });
@@ -63,10 +64,9 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     await Promise.all(commits);
   }),
   storeCase("G4", "settlements, accepts and claim of one batch are applied in this order", async ({ store }) => {
-    const seq = await accept(store, "evt_1", { state: "leased", dueAt: T0 + 60_000 });
-    const settlement = { seq, token: 1, state: "ready", dueAt: T0 - 1, settledAt: T0 - 1 } as const;
-    const result = await store.commit({
-      settlements: [{ ...settlement, attempts: 1, possiblyRepeated: false, lastError: "Error: x" }],
+    const lease = await accept(store, "evt_1", { state: "leased" });
+    const result = await commit(store, {
+      settlements: [settlement(lease, { state: "ready", lastError: "Error: x" })],
       accepts: [newEvent("evt_2")],
       claim: claimRequest(),
     });
@@ -82,8 +82,8 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
       Buffer.alloc(0),
       Buffer.alloc(300_000, 7),
     ];
-    for (const [index, body] of bodies.entries()) await accept(store, `evt_${index}`, { body, dueAt: T0 + index });
-    const { events } = await claim(store, { now: T0 + 100 });
+    for (const [index, body] of bodies.entries()) await accept(store, `evt_${index}`, { body });
+    const { events } = await claim(store);
     for (const [index, body] of bodies.entries()) {
       const stored = await store.get(ENDPOINT, `evt_${index}`);
       ok(body.equals(Buffer.from(stored?.rawBody ?? "none")), `body ${index} changed in the store`);

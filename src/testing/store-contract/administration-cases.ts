@@ -1,33 +1,50 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import type { InboxStore } from "../../inbox/store.js";
 import {
+  DAY_MS,
   ENDPOINT,
+  ENDPOINTS,
   HEADERS,
-  T0,
+  RECEIVED_AT,
+  SECOND,
   accept,
   acceptAs,
+  acceptDelayed,
+  assertBetween,
   claim,
   commit,
   newEvent,
   settle,
+  settlement,
   stateOf,
   takeOver,
   storeCase,
   type StoreCase,
 } from "./store-case.js";
 
+/** Deletes what has been done for longer than these numbers of days. */
+function prune(store: InboxStore, payloadDays: number, keyDays: number, limit = 500) {
+  const ages = { payloadsOlderThanMs: payloadDays * DAY_MS, keysOlderThanMs: keyDays * DAY_MS };
+  return store.prune({ endpoint: ENDPOINT, ...ages, limit });
+}
+
 /** G9 to G11: prune, replay, discard, close, list and stats. */
 export const ADMINISTRATION_CASES: readonly StoreCase[] = [
-  storeCase("G9", "prune deletes old done events, payload first, and no others", async ({ store }) => {
-    for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
+  storeCase("G9", "prune deletes old done events, payload first, and no others", async ({ store, advance }) => {
+    const lease = await accept(store, "evt_done", { state: "leased" });
+    for (const state of ["ready", "leased", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
-    const prune = (payloadsBefore: number, keysBefore: number) =>
-      store.prune({ endpoint: ENDPOINT, payloadsBefore, keysBefore, limit: 500 });
-    deepStrictEqual(await prune(T0, T0), { payloads: 0, keys: 0 }, "a new event was pruned");
-    deepStrictEqual(await prune(T0 + 1e9, T0), { payloads: 1, keys: 0 }, "not exactly one payload was pruned");
+    await advance(10 * DAY_MS);
+    await settle(store, lease);
+    await advance(3 * DAY_MS);
+    const none = { payloads: 0, keys: 0 };
+    deepStrictEqual(await prune(store, 4, 4), none, "an event was pruned before it had been done for long enough");
+    deepStrictEqual(await prune(store, 2, 4), { payloads: 1, keys: 0 }, "not exactly one payload was pruned");
     strictEqual((await store.get(ENDPOINT, "evt_done"))?.rawBody, null, "the pruned payload is still there");
     const again = await commit(store, { accepts: [newEvent("evt_done")] });
     strictEqual(again.accepts[0]?.status, "duplicate", "the id was deleted with the payload");
-    deepStrictEqual(await prune(T0 + 1e9, T0 + 1e9), { payloads: 0, keys: 1 }, "not exactly one event was pruned");
+    deepStrictEqual(await prune(store, 2, 4), none, "an event was deleted before it had been done for long enough");
+    deepStrictEqual(await prune(store, 2, 2), { payloads: 0, keys: 1 }, "not exactly one event was pruned");
     strictEqual(await stateOf(store, "evt_done"), undefined, "the pruned event is still there");
     for (const state of ["ready", "leased", "dead", "quarantined"]) {
       const entry = await store.get(ENDPOINT, `evt_${state}`);
@@ -35,56 +52,52 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
       ok(entry.rawBody !== null, `prune dropped the payload of a ${state} event`);
     }
   }),
-  storeCase("G9", "prune and discard delete the headers with the payload", async ({ store }) => {
+  storeCase("G9", "prune and discard delete the headers with the payload", async ({ store, advance }) => {
     await acceptAs(store, "evt_done", "done");
     await acceptAs(store, "evt_dead", "dead");
     deepStrictEqual((await store.get(ENDPOINT, "evt_done"))?.received.headers, HEADERS, "the headers were not stored");
-    await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 500 });
-    await store.discard([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0);
+    await advance(2 * DAY_MS);
+    await prune(store, 1, 3);
+    await store.discard([{ endpoint: ENDPOINT, eventId: "evt_dead" }]);
     for (const eventId of ["evt_done", "evt_dead"]) {
       const received = (await store.get(ENDPOINT, eventId))?.received;
-      deepStrictEqual(received, { at: T0, headers: {} }, `${eventId} kept its headers`);
+      deepStrictEqual(received, { at: RECEIVED_AT, headers: {} }, `${eventId} kept its headers`);
     }
   }),
-  storeCase("G9", "a prune deletes at most its limit", async ({ store }) => {
+  storeCase("G9", "a prune deletes at most its limit", async ({ store, advance }) => {
     for (let index = 0; index < 5; index++) await acceptAs(store, `evt_${index}`, "done");
-    const request = { endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0, limit: 3 };
-    deepStrictEqual(
-      await store.prune(request),
-      { payloads: 3, keys: 0 },
-      "the number of pruned payloads was not the limit",
-    );
-    deepStrictEqual(
-      await store.prune(request),
-      { payloads: 2, keys: 0 },
-      "the second prune did not delete the remaining payloads",
-    );
+    await advance(2 * DAY_MS);
+    for (const payloads of [3, 2]) {
+      const pruned = await prune(store, 1, 3, 3);
+      deepStrictEqual(pruned, { payloads, keys: 0 }, "the number of pruned payloads was not the limit, then the rest");
+    }
   }),
-  storeCase("G9", "prune deletes nothing of another endpoint", async ({ store }) => {
-    const seq = await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
-    await settle(store, { seq, token: 1 });
-    const request = { endpoint: ENDPOINT, payloadsBefore: T0 + 1e9, keysBefore: T0 + 1e9, limit: 500 };
-    deepStrictEqual(await store.prune(request), { payloads: 0, keys: 0 }, "another endpoint's event was pruned");
-    strictEqual((await store.get("second", "evt_1"))?.state, "done", "another endpoint's event was changed");
+  storeCase("G9", "prune deletes nothing of another endpoint", async ({ store, advance }) => {
+    const lease = await accept(store, "evt_1", { state: "leased" }, SECOND);
+    await commit(store, { endpoint: SECOND, settlements: [settlement(lease)] });
+    await advance(2 * DAY_MS);
+    deepStrictEqual(await prune(store, 1, 1), { payloads: 0, keys: 0 }, "another endpoint's event was pruned");
+    strictEqual((await store.get(SECOND, "evt_1"))?.state, "done", "another endpoint's event was changed");
   }),
-  storeCase("G9", "the seq of a deleted event is not used again", async ({ store }) => {
-    const seq = await acceptAs(store, "evt_1", "done");
-    await store.prune({ endpoint: ENDPOINT, payloadsBefore: T0 + 1, keysBefore: T0 + 1, limit: 500 });
-    ok((await accept(store, "evt_2")) > seq, "the seq of a deleted event was used again");
+  storeCase("G9", "the seq of a deleted event is not used again", async ({ store, advance }) => {
+    const { seq } = await acceptAs(store, "evt_1", "done");
+    await advance(2 * DAY_MS);
+    await prune(store, 1, 1);
+    ok((await accept(store, "evt_2")).seq > seq, "the seq of a deleted event was used again");
   }),
   storeCase("G10", "replay moves only done, dead and quarantined events", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
     const replay = async (eventId: string) => {
       const read = { eventId, type: "signal.published" };
-      return (await store.replay([{ endpoint: ENDPOINT, eventId }], T0 + 1, () => read))[0];
+      return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => read))[0];
     };
     strictEqual(await replay("evt_missing"), "not_found", "an unknown event was replayed");
     for (const state of ["ready", "leased"])
       strictEqual(await replay(`evt_${state}`), "wrong_state", `a ${state} event was replayed`);
     for (const state of ["done", "dead", "quarantined"])
       strictEqual(await replay(`evt_${state}`), "moved", `a ${state} event was not replayed`);
-    const { events } = await claim(store, { now: T0 + 1 });
+    const { events } = await claim(store);
     const replayed = new Map(events.map((event) => [event.eventId, event]));
     const ids = ["evt_dead", "evt_done", "evt_quarantined", "evt_ready"];
     deepStrictEqual([...replayed.keys()].toSorted(), ids, "the replayed events were not claimed");
@@ -98,7 +111,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     await accept(store, "sha256:b", { state: "quarantined", reason: "data_invalid" });
     const replay = async (eventId: string, isUsable = true) => {
       const read = { eventId: "evt_1", type: "signal.published" };
-      return (await store.replay([{ endpoint: ENDPOINT, eventId }], T0, () => (isUsable ? read : null)))[0];
+      return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => (isUsable ? read : null)))[0];
     };
     strictEqual(await replay("sha256:a", false), "still_unusable", "an unusable event was replayed");
     strictEqual(await stateOf(store, "sha256:a"), "quarantined", "an unusable event was changed");
@@ -110,52 +123,54 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
   }),
   storeCase("G10", "discard deletes the payload of a dead event and keeps its id", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead"] as const) await acceptAs(store, `evt_${state}`, state);
-    const discard = async (eventId: string) => (await store.discard([{ endpoint: ENDPOINT, eventId }], T0))[0];
+    const discard = async (eventId: string) => (await store.discard([{ endpoint: ENDPOINT, eventId }]))[0];
     strictEqual(await discard("evt_missing"), "not_found", "an unknown event was discarded");
     for (const state of ["ready", "leased", "done"])
       strictEqual(await discard(`evt_${state}`), "wrong_state", `a ${state} event was discarded`);
     strictEqual(await discard("evt_dead"), "moved", "a dead event was not discarded");
     const entry = await store.get(ENDPOINT, "evt_dead");
     deepStrictEqual([entry?.state, entry?.rawBody], ["done", null], "a discarded event kept its state or payload");
-    const replayed = await store.replay([{ endpoint: ENDPOINT, eventId: "evt_dead" }], T0, () => null);
+    const replayed = await store.replay([{ endpoint: ENDPOINT, eventId: "evt_dead" }], () => null);
     deepStrictEqual(replayed, ["payload_gone"], "an event without payload was replayed");
     const again = await commit(store, { accepts: [newEvent("evt_dead")] });
     strictEqual(again.accepts[0]?.status, "duplicate", "the id was deleted with the payload");
   }),
   storeCase("G11", "a closed store rejects; reopened, it has its events", async ({ store, medium, sibling, open }) => {
     await accept(store, "evt_1");
-    if (sibling !== store) await sibling.close(ENDPOINT);
-    await store.close(ENDPOINT);
-    await store.close(ENDPOINT);
+    for (const each of [sibling, store, store]) for (const endpoint of ENDPOINTS) await each.close(endpoint);
     const events = [{ endpoint: ENDPOINT, eventId: "evt_1" }];
     const calls: Record<string, () => Promise<unknown>> = {
       commit: () => commit(store, { accepts: [newEvent("evt_2")] }),
-      takeOver: () => takeOver(store, new Set()),
+      takeOver: () => takeOver(store, []),
       list: () => store.list({}),
       get: () => store.get(ENDPOINT, "evt_1"),
       stats: () => store.stats(ENDPOINT),
-      replay: () => store.replay(events, T0, () => null),
-      discard: () => store.discard(events, T0),
-      prune: () => store.prune({ endpoint: ENDPOINT, payloadsBefore: T0, keysBefore: T0, limit: 1 }),
+      replay: () => store.replay(events, () => null),
+      discard: () => store.discard(events),
+      prune: () => prune(store, 1, 1),
     };
     for (const [name, call] of Object.entries(calls)) await rejects(call, `a closed store did not reject ${name}`);
     const reopened = await open(medium.createStore());
     strictEqual(await stateOf(reopened, "evt_1"), "ready", "a reopened store lost an event");
     strictEqual(await stateOf(reopened, "evt_2"), undefined, "a closed store accepted an event");
   }),
-  storeCase("G11", "stats and list show all events", async ({ store }) => {
+  storeCase("G11", "stats and list show all events", async ({ store, advance, driftMs }) => {
+    const oldest = async () => (await store.stats(ENDPOINT)).oldestReadyAgeMs;
+    strictEqual(await oldest(), null, "oldestReadyAgeMs was not null without a ready event");
+    await acceptDelayed(store, "evt_delayed", 60_000);
+    strictEqual(await oldest(), 0, "oldestReadyAgeMs was not 0 before the event was due");
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
-    await accept(store, "evt_ready_2", { dueAt: T0 - 500 });
-    const { oldestReadyAt, ...counts } = await store.stats(ENDPOINT);
+    await advance(500);
+    const { oldestReadyAgeMs, ...counts } = await store.stats(ENDPOINT);
     const expected = { ready: 2, leased: 1, done: 1, dead: 1, quarantined: 1, total: 6 };
     deepStrictEqual(counts, expected, "stats counted wrongly");
-    strictEqual(oldestReadyAt, T0 - 500, "oldestReadyAt was not the earliest due time");
+    assertBetween(oldestReadyAgeMs, 500, 500 + driftMs, "oldestReadyAgeMs was not that of the earliest due time");
     const ids = (await store.list({ endpoint: ENDPOINT, state: "ready" })).map(({ eventId }) => eventId);
-    deepStrictEqual(ids, ["evt_ready", "evt_ready_2"], "list ignored the state or the order of seq");
+    deepStrictEqual(ids, ["evt_delayed", "evt_ready"], "list ignored the state or the order of seq");
     const firstPage = await store.list({ endpoint: ENDPOINT, limit: 4 });
     const secondPage = await store.list({ endpoint: ENDPOINT, afterSeq: firstPage.at(-1)?.seq ?? 0 });
     deepStrictEqual([firstPage.length, secondPage.length], [4, 2], "list ignored limit or afterSeq");
-    deepStrictEqual(await store.list({ endpoint: "second" }), [], "list returned another endpoint's events");
+    deepStrictEqual(await store.list({ endpoint: SECOND }), [], "list returned another endpoint's events");
   }),
 ];

@@ -2,7 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../inbox/store.js";
 import {
   ENDPOINT,
-  T0,
+  LEASE_MS,
+  SECOND,
   accept,
   acceptAs,
   claim,
@@ -17,19 +18,21 @@ import {
 
 /** G7 and G8: events of a process that died. */
 export const CRASH_CASES: readonly StoreCase[] = [
-  storeCase("G8", "leases of a dead process are freed, as crashes and possible repeats", async ({ store }) => {
+  storeCase("G8", "leases of a dead process are freed, as crashes and possible repeats", async (context) => {
+    const { store, advance, driftMs } = context;
     await acceptAs(store, "evt_1", "leased");
-    await acceptAs(store, "evt_2", "leased");
-    const held = await store.get(ENDPOINT, "evt_2");
+    const held = await acceptAs(store, "evt_2", "leased");
     if (store.shared) {
-      strictEqual(await takeOver(store, new Set()), 0, "a living process's lease was taken over");
-      deepStrictEqual((await claim(store, { now: T0 + 59_999 })).events, [], "a lease was taken over too early");
-      const { events } = await claim(store, { now: T0 + 60_000 });
+      strictEqual(await takeOver(store, []), 0, "a living process's lease was taken over");
+      await advance(LEASE_MS - 1 - driftMs);
+      deepStrictEqual((await claim(store)).events, [], "a lease was taken over too early");
+      await advance(1 + driftMs);
+      const { events } = await claim(store);
       const crashes = events.map((event) => event.crashes);
       deepStrictEqual(crashes, [1, 1], "expired leases were not taken over as crashes");
       return;
     }
-    strictEqual(await takeOver(store, new Set([held?.seq ?? -1])), 1, "not exactly one lease was freed");
+    strictEqual(await takeOver(store, [held.seq]), 1, "not exactly one lease was freed");
     const event = await claimOne(store);
     const { eventId, crashes, possiblyRepeated } = event;
     deepStrictEqual(
@@ -41,8 +44,8 @@ export const CRASH_CASES: readonly StoreCase[] = [
     strictEqual(await stateOf(store, "evt_2"), "leased", "a held lease was taken over");
   }),
   storeCase("G8", "a lease whose hand-off never began is freed without a crash", async ({ store }) => {
-    await acceptAs(store, "evt_1", "leased");
-    const { freed } = await store.takeOver({ endpoint: ENDPOINT, now: T0, held: new Set(), crashed: false });
+    const lease = await acceptAs(store, "evt_1", "leased");
+    const { freed } = await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
     if (store.shared) {
       strictEqual(freed, 0, "a living process's lease was freed");
       return;
@@ -50,57 +53,56 @@ export const CRASH_CASES: readonly StoreCase[] = [
     strictEqual(freed, 1, "the lease was not freed");
     const { crashes, possiblyRepeated, attempts, token } = await claimOne(store);
     deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0], "a crash or an attempt was counted");
-    ok(token > 1, "a token was used twice");
+    ok(token > lease.token, "a token was used twice");
   }),
-  storeCase("G8", "a process never takes over an event that it holds itself", async ({ store, sibling }) => {
-    const seq = await acceptAs(store, "evt_1", "leased");
-    await accept(store, "evt_2", { dueAt: T0 + 1e9 });
-    const late = T0 + 1e9;
-    const { events } = await claim(store, { now: late, held: new Set([seq]) });
+  storeCase("G8", "a process never takes over an event that it holds itself", async ({ store, sibling, advance }) => {
+    const { seq } = await acceptAs(store, "evt_1", "leased");
+    await advance(LEASE_MS);
+    await accept(store, "evt_2");
+    const { events } = await claim(store, { held: [seq] });
     deepStrictEqual(idsOf(events), ["evt_2"], "a held event was claimed");
     strictEqual(await stateOf(store, "evt_1"), "leased", "a held lease was taken over");
     if (!store.shared) return;
-    const others = await claim(sibling, { now: late, limit: 1, held: new Set([events[0]?.seq ?? -1]) });
+    const others = await claim(sibling, { limit: 1, held: [events[0]?.seq ?? -1] });
     deepStrictEqual(idsOf(others.events), ["evt_1"], "another process did not take over the expired lease");
   }),
   storeCase("G8", "an endpoint's leases are not taken over by another", async ({ store }) => {
-    await accept(store, "evt_1", { endpoint: "second", state: "leased", dueAt: T0 + 60_000 });
-    strictEqual(await takeOver(store, new Set()), 0, "another endpoint's lease was freed");
-    strictEqual((await store.get("second", "evt_1"))?.state, "leased", "another endpoint's event was changed");
+    await accept(store, "evt_1", { state: "leased" }, SECOND);
+    strictEqual(await takeOver(store, []), 0, "another endpoint's lease was freed");
+    strictEqual((await store.get(SECOND, "evt_1"))?.state, "leased", "another endpoint's event was changed");
   }),
   storeCase(
     "G7",
     "a claim takes either suspects or other events, also when the suspects are older",
-    async ({ store }) => {
+    async (context) => {
+      const { store, advance } = context;
       await acceptAs(store, "evt_suspect", "leased");
-      await crash(store, T0 + 100_000);
-      await claimOne(store, { now: T0 + 100_000 });
-      await crash(store, T0 + 200_000);
-      const now = T0 + 300_000;
-      await accept(store, "evt_1", { dueAt: now - 1 });
-      await accept(store, "evt_2", { dueAt: now });
-      const others = await claim(store, { now, limit: 1 });
+      await crash(context);
+      await claimOne(store);
+      await crash(context);
+      await advance(1);
+      await accept(store, "evt_1");
+      await advance(1);
+      await accept(store, "evt_2");
+      const others = await claim(store, { limit: 1 });
       deepStrictEqual(idsOf(others.events), ["evt_1"], "a claim of other events took a suspect, or missed an event");
       strictEqual(others.isSuspectDue, true, "a claim did not report the suspect that was due first");
-      const suspects = await claim(store, { now, suspects: true });
+      const suspects = await claim(store, { suspects: true });
       deepStrictEqual(idsOf(suspects.events), ["evt_suspect"], "a claim of suspects took other events");
       strictEqual(suspects.isSuspectDue, false, "a claim reported a suspect that was not due");
-      deepStrictEqual(idsOf((await claim(store, { now })).events), ["evt_2"], "an event was not claimed");
+      deepStrictEqual(idsOf((await claim(store)).events), ["evt_2"], "an event was not claimed");
     },
   ),
-  storeCase("G8", "a claim reports the crashes of an event, and the fifth makes it dead", async ({ store }) => {
+  storeCase("G8", "a claim reports the crashes of an event, and the fifth makes it dead", async (context) => {
+    const { store } = context;
     await acceptAs(store, "evt_1", "leased");
     for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
-      const now = T0 + crashes * 100_000;
-      deepStrictEqual(await crash(store, now), [], `an event was dead after ${crashes} crashes`);
+      deepStrictEqual(await crash(context), [], `an event was dead after ${crashes} crashes`);
       const suspects = crashes >= SUSPECT_CRASHES;
-      strictEqual(
-        (await claimOne(store, { now, suspects })).crashes,
-        crashes,
-        "a claim reported the wrong number of crashes",
-      );
+      const claimed = await claimOne(store, { suspects });
+      strictEqual(claimed.crashes, crashes, "a claim reported the wrong number of crashes");
     }
-    deepStrictEqual(await crash(store, T0 + 900_000), ["evt_1"], "an event that became dead was not reported");
+    deepStrictEqual(await crash(context), ["evt_1"], "an event that became dead was not reported");
     const entry = await store.get(ENDPOINT, "evt_1");
     const found = [entry?.state, entry?.lastError, entry?.crashes];
     deepStrictEqual(found, ["dead", CRASH_LOOP, MAX_CRASHES], "an event was stored wrongly after its last crash");

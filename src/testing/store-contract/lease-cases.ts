@@ -3,149 +3,205 @@ import { CLOCK_SLACK_MS, type InboxEntry } from "../../inbox/store.js";
 import {
   ENDPOINT,
   HEADERS,
-  T0,
+  LEASE_MS,
+  RECEIVED_AT,
+  SECOND,
   accept,
   acceptAs,
+  acceptDelayed,
+  assertBetween,
   claim,
   claimOne,
   commit,
   crash,
+  dueAtOf,
+  idsOf,
   settle,
+  settlement,
   stateOf,
   storeCase,
+  type Lease,
   type StoreCase,
-  idsOf,
 } from "./store-case.js";
 
 /** G5 and G7: claims and settlements. */
 export const LEASE_CASES: readonly StoreCase[] = [
-  storeCase("G5", "a settlement with a token that is not current changes nothing", async ({ store }) => {
-    const seq = await accept(store, "evt_1");
+  storeCase("G5", "a settlement with a token that is not current changes nothing", async (context) => {
+    const { store } = context;
+    const { seq } = await accept(store, "evt_1");
     const first = await claimOne(store);
-    const isSettled = await settle(store, { seq, token: first.token, state: "ready" });
+    const isSettled = await settle(store, first, { state: "ready" });
     strictEqual(isSettled, true, "a settlement with the current token was not applied");
     const second = await claimOne(store);
     ok(second.token > first.token, "a later claim did not get a larger token");
-    const isLateSettled = await settle(store, { seq, token: first.token, state: "dead" });
+    const isLateSettled = await settle(store, first, { state: "dead" });
     strictEqual(isLateSettled, false, "a late settlement was reported as applied");
     strictEqual(await stateOf(store, "evt_1"), "leased", "a late settlement changed the event");
-    await crash(store, T0 + 60_000);
-    const third = await claimOne(store, { now: T0 + 60_000 });
-    strictEqual(await settle(store, { seq, token: second.token }), false, "a dead process's settlement was applied");
-    strictEqual(await settle(store, { seq, token: third.token }), true, "the current token was refused");
-    strictEqual(await settle(store, { seq, token: third.token, state: "dead" }), false, "an event was settled twice");
-    strictEqual(await stateOf(store, "evt_1"), "done", "a second settlement changed the event");
+    await crash(context);
+    strictEqual(await settle(store, second), false, "a settlement was applied after its lease was taken over");
+    const third = await claimOne(store);
+    strictEqual(await settle(store, second), false, "a dead process's settlement was applied");
+    strictEqual(await settle(store, third), true, "the current token was refused");
+    strictEqual(await stateOf(store, "evt_1"), "done", "a settlement did not end the lease");
+    strictEqual(await settle(store, { ...third, seq: seq + 1 }), false, "a missing event was settled");
+  }),
+  storeCase("G5", "a settlement that was applied before counts as applied", async ({ store }) => {
+    for (const state of ["ready", "dead"] as const) {
+      const lease = await accept(store, `evt_${state}`, { state: "leased" });
+      const results = [await settle(store, lease, { state }), await settle(store, lease, { state })];
+      deepStrictEqual(results, [true, true], `a repeated settlement as ${state} was not reported as applied`);
+    }
+    const leases: Lease[] = [];
+    for (const id of ["evt_1", "evt_2", "evt_3", "evt_4"]) leases.push(await accept(store, id, { state: "leased" }));
+    await settle(store, leases[1] as Lease);
+    const settlements = leases.map((lease) => settlement(lease));
+    const results = (await commit(store, { settlements })).settlements;
+    deepStrictEqual(
+      results,
+      [true, true, true, true],
+      "a repeated settlement among others was not reported as applied",
+    );
+    const states = (await store.list({ endpoint: ENDPOINT, afterSeq: (leases[0]?.seq ?? 0) - 1 })).map(
+      ({ state }) => state,
+    );
+    deepStrictEqual(states, ["done", "done", "done", "done"], "a settlement beside a repeated one was not applied");
+  }),
+  storeCase("G5", "a settlement that was applied before changes nothing", async ({ store, advance }) => {
+    const keyOf = (eventId: string) => ({ endpoint: ENDPOINT, eventId });
+    const replayed = await acceptAs(store, "evt_replayed", "done");
+    await store.replay([keyOf("evt_replayed")], () => null);
+    const discarded = await acceptAs(store, "evt_discarded", "dead");
+    await store.discard([keyOf("evt_discarded")]);
+    const retried = await accept(store, "evt_retried", { state: "leased" });
+    const retry = { state: "ready", delayMs: 60_000 } as const;
+    await settle(store, retried, retry);
+    const before = await store.list({ endpoint: ENDPOINT });
+    await advance(1000);
+    await settle(store, replayed);
+    await settle(store, discarded, { state: "dead" });
+    await settle(store, retried, retry);
+    deepStrictEqual(await store.list({ endpoint: ENDPOINT }), before, "a repeated settlement changed an event");
   }),
   storeCase("G5", "equal settlements in one batch are each checked by their own token", async ({ store }) => {
     const seqs: number[] = [];
     for (const id of ["evt_1", "evt_2", "evt_3", "evt_4", "evt_5"]) {
-      seqs.push(await accept(store, id, { state: "leased", dueAt: T0 + 60_000 }));
+      seqs.push((await accept(store, id, { state: id === "evt_3" ? "ready" : "leased" })).seq);
     }
-    await settle(store, { seq: seqs[2] as number, token: 1, state: "ready", dueAt: T0 + 9000 });
-    const alike = { token: 1, state: "done", dueAt: T0 + 5, settledAt: T0 + 5, attempts: 1 } as const;
-    const { settlements } = await commit(store, {
-      settlements: seqs.map((seq) => ({ ...alike, seq, possiblyRepeated: false, lastError: null })),
-    });
-    deepStrictEqual(
-      settlements,
-      [true, true, false, true, true],
-      "a settlement was checked with the token of another settlement",
-    );
-    const entries = await store.list({ endpoint: ENDPOINT });
-    const found = entries.map(({ state, dueAt }) => `${state} ${dueAt - T0}`);
-    deepStrictEqual(found, ["done 5", "done 5", "ready 9000", "done 5", "done 5"], "a wrong event was settled");
+    const { token } = await accept(store, "evt_6", { state: "leased" });
+    const results = (await commit(store, { settlements: seqs.map((seq) => settlement({ seq, token })) })).settlements;
+    const expected = [true, true, false, true, true];
+    deepStrictEqual(results, expected, "a settlement was checked with the token of another settlement");
+    const states = (await store.list({ endpoint: ENDPOINT })).map(({ state }) => state);
+    deepStrictEqual(states, ["done", "done", "ready", "done", "done", "leased"], "a wrong event was settled");
   }),
-  storeCase("G5", "different settlements in one batch each write their own values", async ({ store }) => {
+  storeCase("G5", "different settlements in one batch each write their own values", async ({ store, driftMs }) => {
     const ends = [
-      { dueAt: T0 + 5 },
-      { dueAt: T0 + 6 },
+      { state: "ready", delayMs: 50_000 },
+      { state: "ready", delayMs: 80_000 },
       { attempts: 2 },
       { possiblyRepeated: true },
       { lastError: "Error: no" },
       { state: "dead" },
       {},
     ] as const;
-    const seqs: number[] = [];
-    for (const [index] of ends.entries()) {
-      seqs.push(await accept(store, `evt_${index}`, { state: "leased", dueAt: T0 + 60_000 }));
-    }
-    const values = { state: "done", dueAt: T0, attempts: 1, possiblyRepeated: false, lastError: null } as const;
-    await commit(store, {
-      settlements: ends.map((end, index) => ({
-        seq: seqs[index] as number,
-        token: 1,
-        settledAt: T0,
-        ...values,
-        ...end,
-      })),
-    });
+    const leases: Lease[] = [];
+    for (const [index] of ends.entries()) leases.push(await accept(store, `evt_${index}`, { state: "leased" }));
+    const leased = await store.list({ endpoint: ENDPOINT });
+    const settlements = ends.map((end, index) => settlement(leases[index] as Lease, end));
+    await commit(store, { settlements });
     const entries = await store.list({ endpoint: ENDPOINT });
-    for (const [index, end] of ends.entries()) {
+    for (const [index, wanted] of settlements.entries()) {
       const { state, dueAt, attempts, possiblyRepeated, lastError } = entries[index] as InboxEntry;
-      const found = { state, dueAt, attempts, possiblyRepeated, lastError };
-      deepStrictEqual(found, { ...values, ...end }, `settlement ${index} wrote other values`);
+      const { delayMs, ...values } = wanted;
+      const found = { seq: wanted.seq, token: wanted.token, state, attempts, possiblyRepeated, lastError };
+      deepStrictEqual(found, values, `settlement ${index} wrote other values`);
+      const acceptedAt = (leased[index]?.dueAt ?? NaN) - LEASE_MS;
+      assertBetween(dueAt - acceptedAt, delayMs, delayMs + driftMs, `settlement ${index} wrote another time`);
     }
   }),
-  storeCase("G5", "a settlement writes its values, and null keeps the previous error", async ({ store }) => {
-    const seq = await accept(store, "evt_1", { state: "leased", dueAt: T0 + 60_000 });
+  storeCase("G5", "a settlement writes its values, and null keeps the previous error", async (context) => {
+    const { store, advance, driftMs } = context;
+    const lease = await accept(store, "evt_1", { state: "leased" });
     const lastError = `Error: down\n${"é".repeat(3987)}\n`;
-    const retry = { dueAt: T0 + 5, attempts: 3, possiblyRepeated: true, lastError };
-    await settle(store, { seq, token: 1, state: "ready", ...retry });
-    const { token } = await claimOne(store, { now: T0 + 5 });
-    await settle(store, { seq, token, attempts: 4, possiblyRepeated: true, dueAt: T0 + 9 });
+    await settle(store, lease, { state: "ready", delayMs: 50_000, attempts: 3, possiblyRepeated: true, lastError });
+    const dueAt = await dueAtOf(store, "evt_1");
+    await advance(50_000);
+    const claimed = await claimOne(store);
+    await advance(9000);
+    await settle(store, claimed, { attempts: 4, possiblyRepeated: true });
     const entry = await store.get(ENDPOINT, "evt_1");
     strictEqual(entry?.lastError, lastError, "the error was not kept whole, or null replaced it");
-    const found = [entry.attempts, entry.possiblyRepeated, entry.dueAt, entry.state];
-    deepStrictEqual(found, [4, true, T0 + 9, "done"], "a settlement wrote other values");
+    const found = [entry.attempts, entry.possiblyRepeated, entry.state];
+    deepStrictEqual(found, [4, true, "done"], "a settlement wrote other values");
+    assertBetween(entry.dueAt - dueAt, 9000, 9000 + driftMs, "a done event does not say since when it is done");
   }),
-  storeCase("G7", "a claim takes due events, earliest first, and reports the next due time", async ({ store }) => {
-    await accept(store, "evt_late", { dueAt: T0 + 1000 });
-    await accept(store, "evt_b", { dueAt: T0 - 1 });
-    await accept(store, "evt_a", { dueAt: T0 - 2 });
-    await acceptAs(store, "evt_done", "done");
-    await acceptAs(store, "evt_dead", "dead");
-    await acceptAs(store, "evt_quarantined", "quarantined");
+  storeCase("G7", "a claim takes due events, earliest first, and reports the next due time", async (context) => {
+    const { store, advance, driftMs } = context;
+    const delayMs = 60_000;
+    await acceptDelayed(store, "evt_late", delayMs);
+    const later = await accept(store, "evt_b", { state: "leased" });
+    await accept(store, "evt_a");
+    for (const state of ["done", "dead", "quarantined"] as const) await acceptAs(store, `evt_${state}`, state);
+    await advance(1000);
+    await settle(store, later, { state: "ready" });
     const first = await claim(store, { limit: 1 });
     deepStrictEqual(idsOf(first.events), ["evt_a"], "the earliest due event was not claimed first");
     const second = await claim(store);
     deepStrictEqual(idsOf(second.events), ["evt_b"], "the claimed events were not exactly the due events");
-    strictEqual(second.nextDueAt, T0 + 1000, "the next due time was wrong");
-    deepStrictEqual((await claim(store)).events, [], "an event was claimed twice");
-    const third = await claim(store, { now: T0 + 1000 });
+    const leftMs = delayMs - 1000;
+    assertBetween(second.nextDueInMs, leftMs - driftMs, leftMs, "the next due time was wrong");
+    await advance(leftMs - 1 - driftMs);
+    deepStrictEqual((await claim(store)).events, [], "an event was claimed twice, or before it was due");
+    await advance(1 + driftMs);
+    const third = await claim(store);
     deepStrictEqual(idsOf(third.events), ["evt_late"], "an event was not claimed when it was due");
-    strictEqual(third.nextDueAt, null, "a next due time was reported without a ready event");
+    strictEqual(third.nextDueInMs, null, "a next due time was reported without a ready event");
   }),
-  storeCase("G7", "when the clock was set back, a ready event keeps its delay", async ({ store, sibling }) => {
+  storeCase("G7", "the time at which a process received an event decides nothing", async ({ store, driftMs }) => {
+    for (const [index, at] of [RECEIVED_AT + 1e12, 0].entries()) {
+      await accept(store, `evt_${index}`, { received: { at, headers: HEADERS } });
+    }
+    const lease = await accept(store, "evt_retried", { state: "leased", received: { at: 0, headers: HEADERS } });
+    await settle(store, lease, { state: "ready", delayMs: 60_000 });
+    const { events, nextDueInMs } = await claim(store);
+    deepStrictEqual(idsOf(events), ["evt_0", "evt_1"], "the events were not due, or in another order");
+    assertBetween(nextDueInMs, 60_000 - driftMs, 60_000, "the next due time was wrong");
+  }),
+  storeCase("G7", "when the store's clock was set back, a ready event keeps its delay", async (context) => {
+    const { store, sibling, advance, driftMs } = context;
     const hour = 3_600_000;
-    const inAnHour = { dueAt: T0 + hour, received: { at: T0 + hour, headers: HEADERS } };
-    await accept(store, "evt_fresh", inAnHour);
-    await accept(store, "evt_other", { endpoint: "second", ...inAnHour });
-    await accept(store, "evt_long", { dueAt: T0 + 2 * hour });
-    const retried = await accept(store, "evt_retry", { state: "leased", dueAt: T0 + 2 * hour });
-    const delayed = { state: "ready", dueAt: T0 + hour + 10_000, settledAt: T0 + hour } as const;
-    await settle(store, { seq: retried, token: 1, ...delayed });
-    const idsAt = async (now: number, from = store): Promise<string[]> =>
-      (await claim(from, { now })).events.map(({ eventId }) => eventId);
-
-    deepStrictEqual(await idsAt(T0), ["evt_fresh"], "a new event waited for the old time");
+    const delayMs = LEASE_MS / 2;
+    await acceptDelayed(store, "evt_long", 3 * hour);
+    await advance(2 * hour);
+    await accept(store, "evt_fresh");
+    await accept(store, "evt_other", {}, SECOND);
+    await acceptDelayed(store, "evt_retry", delayMs);
+    const [other, long] = [await dueAtOf(store, "evt_other", SECOND), await dueAtOf(store, "evt_long")];
+    await advance(-2 * hour);
+    deepStrictEqual(idsOf((await claim(store)).events), ["evt_fresh"], "a new event waited for the old time");
     // A second claim, even by another process, must not move the events again.
-    deepStrictEqual(await idsAt(T0 + 9999, sibling), [], "a retry was claimed before the end of its delay");
-    deepStrictEqual(await idsAt(T0 + 10_000), ["evt_retry"], "a retry waited for the old time");
-    strictEqual((await store.get("second", "evt_other"))?.dueAt, T0 + hour, "another endpoint's event was moved");
-    strictEqual((await store.get(ENDPOINT, "evt_long"))?.dueAt, T0 + 2 * hour, "a long delay was shortened");
+    await advance(delayMs - 1 - driftMs);
+    const early = idsOf((await claim(sibling)).events);
+    deepStrictEqual(early, [], "a retry was claimed before the end of its delay");
+    await advance(1 + driftMs);
+    deepStrictEqual(idsOf((await claim(store)).events), ["evt_retry"], "a retry waited for the old time");
+    strictEqual(await dueAtOf(store, "evt_other", SECOND), other, "another endpoint's event was moved");
+    strictEqual(await dueAtOf(store, "evt_long"), long, "a long delay was shortened");
   }),
-  storeCase("G7", "a small difference between two clocks moves no event", async ({ store }) => {
-    const dueAt = T0 + CLOCK_SLACK_MS;
-    await accept(store, "evt_1", { dueAt, received: { at: dueAt, headers: HEADERS } });
+  storeCase("G7", "a small correction of the store's clock moves no event", async ({ store, advance }) => {
+    await accept(store, "evt_1");
+    const dueAt = await dueAtOf(store, "evt_1");
+    await advance(-CLOCK_SLACK_MS);
     deepStrictEqual((await claim(store)).events, [], "an event was claimed before it was due");
-    strictEqual((await store.get(ENDPOINT, "evt_1"))?.dueAt, dueAt, "an event was moved");
+    strictEqual(await dueAtOf(store, "evt_1"), dueAt, "an event was moved");
   }),
   storeCase("G7", "a claim sees only its own endpoint", async ({ store }) => {
-    await accept(store, "evt_1", { endpoint: "second" });
-    const { events, nextDueAt } = await claim(store);
-    deepStrictEqual([events, nextDueAt], [[], null], "a claim saw another endpoint's due event");
-    await accept(store, "evt_1", { endpoint: "second_2", dueAt: T0 + 1 });
-    strictEqual((await claim(store)).nextDueAt, null, "a claim saw another endpoint's next event");
+    await accept(store, "evt_1", {}, SECOND);
+    const { events, nextDueInMs } = await claim(store);
+    deepStrictEqual([events, nextDueInMs], [[], null], "a claim saw another endpoint's due event");
+    const lease = await accept(store, "evt_2", { state: "leased" }, SECOND);
+    await commit(store, { endpoint: SECOND, settlements: [settlement(lease, { state: "ready", delayMs: 60_000 })] });
+    strictEqual((await claim(store)).nextDueInMs, null, "a claim saw another endpoint's next event");
   }),
   storeCase("G7", "simultaneous claims never share an event", async ({ store, sibling }) => {
     for (let index = 0; index < 30; index++) await accept(store, `evt_${index}`);

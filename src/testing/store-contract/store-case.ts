@@ -1,4 +1,4 @@
-import { strictEqual } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type {
   Batch,
@@ -19,14 +19,19 @@ export interface ContractMedium {
   /** Makes a store on this medium. After a close, a new store finds the events of the old one. */
   createStore(): InboxStore;
   /**
-   * Makes a second store on the same medium, as in another process. Omit it if that is not supported: the cases then use one
-   * store for both processes.
+   * Makes a second store on the same medium and with the same time, as in another process. Omit it if that is not supported:
+   * the cases then use one store for both processes.
    */
   createSibling?(): InboxStore;
   /**
    * Reads an event from the medium as it would be found if the process died now. Omit it for a store that is not durable.
    */
   readBack?(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  /**
+   * Moves the time of a store with a clock of its own forward, or back if `ms` is negative. Apart from that, this time may
+   * stand still or run. Omit it for a store that measures with the clock that `open` is given: the cases then move that clock.
+   */
+  advance?(ms: number): void | Promise<void>;
   /** Called after the case, when its stores are closed. */
   destroy(): Promise<void>;
 }
@@ -36,8 +41,13 @@ export interface CaseContext {
   store: InboxStore;
   sibling: InboxStore;
   medium: ContractMedium;
+  /** Opens a store for {@link ENDPOINTS}. */
   open(store: InboxStore): Promise<InboxStore>;
   readBack(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  /** Moves the time of the stores. */
+  advance(ms: number): Promise<void>;
+  /** How far the time of the stores may move by itself during a case. */
+  driftMs: number;
 }
 
 /** A test of one guarantee. */
@@ -51,20 +61,24 @@ export function storeCase(guarantee: string, name: string, run: StoreCase["run"]
   return { guarantee, name, run };
 }
 
-export const T0 = Date.UTC(2026, 0, 1);
+/** When the events were received, by the clock of the process. The stores' clocks show other times. */
+export const RECEIVED_AT = Date.UTC(2026, 0, 1);
 export const ENDPOINT = "default";
+export const SECOND = "second";
+export const ENDPOINTS: readonly string[] = [ENDPOINT, SECOND];
+export const LEASE_MS = 60_000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const HEADERS = { "content-type": "application/json" };
 
 export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEvent {
   const body = over.body ?? Buffer.from(`{"id":"${eventId}"}`);
   return {
-    endpoint: ENDPOINT,
     eventId,
     type: "signal.published",
     state: "ready",
-    dueAt: T0,
-    received: { at: T0, headers: HEADERS },
+    leaseMs: over.state === "leased" ? LEASE_MS : null,
+    received: { at: RECEIVED_AT, headers: HEADERS },
     reason: null,
     ...over,
     body,
@@ -73,24 +87,36 @@ export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEven
 }
 
 export function commit(store: InboxStore, batch: Partial<Batch>): Promise<BatchResult> {
-  return store.commit({ settlements: [], accepts: [], claim: null, ...batch });
+  return store.commit({ endpoint: ENDPOINT, settlements: [], accepts: [], claim: null, ...batch });
 }
 
-export async function accept(store: InboxStore, eventId: string, over: Partial<NewEvent> = {}): Promise<number> {
-  const { accepts } = await commit(store, { accepts: [newEvent(eventId, over)] });
+/** The `seq` of an event, and the token of its lease. */
+export type Lease = Pick<Settlement, "seq" | "token">;
+
+export async function accept(
+  store: InboxStore,
+  eventId: string,
+  over: Partial<NewEvent> = {},
+  endpoint = ENDPOINT,
+): Promise<Lease> {
+  const { accepts } = await commit(store, { endpoint, accepts: [newEvent(eventId, over)] });
   strictEqual(accepts[0]?.status, "accepted", `${eventId} was not accepted as new`);
-  return accepts[0].seq;
+  const { seq, token } = accepts[0];
+  strictEqual(token > 0, over.state === "leased", `${eventId} got a wrong token`);
+  return { seq, token };
 }
 
 /** A claim of events that are not suspects, unless `over` asks for suspects. */
 export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  const { now = T0 } = over;
-  const leaseUntil = now + 60_000;
-  return { endpoint: ENDPOINT, now, leaseUntil, limit: 10, held: new Set(), suspects: false, ...over };
+  return { leaseMs: LEASE_MS, limit: 10, held: [], suspects: false, ...over };
 }
 
-export async function claim(store: InboxStore, over: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
-  const result = await commit(store, { claim: claimRequest(over) });
+export async function claim(
+  store: InboxStore,
+  over: Partial<ClaimRequest> = {},
+  endpoint = ENDPOINT,
+): Promise<ClaimResult> {
+  const result = await commit(store, { endpoint, claim: claimRequest(over) });
   if (result.claim === null) throw new Error("the result of a claim was null");
   return result.claim;
 }
@@ -101,29 +127,43 @@ export async function claimOne(store: InboxStore, over: Partial<ClaimRequest> = 
   return events[0];
 }
 
-export async function settle(store: InboxStore, over: Partial<Settlement> & Pick<Settlement, "seq" | "token">) {
-  const values = { dueAt: T0, settledAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };
-  const base = { ...values, state: "done" } as const;
-  const { settlements } = await commit(store, { settlements: [{ ...base, ...over }] });
+/** A settlement as `done`, unless `over` says otherwise. */
+export function settlement({ seq, token }: Lease, over: Partial<Settlement> = {}): Settlement {
+  const values = { delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
+  return { seq, token, state: "done", ...values, ...over };
+}
+
+export async function settle(store: InboxStore, lease: Lease, over: Partial<Settlement> = {}) {
+  const { settlements } = await commit(store, { settlements: [settlement(lease, over)] });
   return settlements[0];
 }
 
 /** Accepts an event and brings it into a state. */
-export async function acceptAs(store: InboxStore, eventId: string, state: EventState): Promise<number> {
-  const born = state === "quarantined" ? "quarantined" : state === "ready" ? "ready" : "leased";
-  const reason = born === "quarantined" ? "not_json" : null;
-  const seq = await accept(store, eventId, { state: born, dueAt: born === "leased" ? T0 + 60_000 : T0, reason });
-  if (state === "done" || state === "dead")
-    strictEqual(await settle(store, { seq, token: 1, state }), true, `${eventId} was not settled`);
-  return seq;
+export async function acceptAs(store: InboxStore, eventId: string, state: EventState): Promise<Lease> {
+  if (state === "ready" || state === "leased") return accept(store, eventId, { state });
+  if (state === "quarantined") return accept(store, eventId, { state, reason: "not_json" });
+  const lease = await accept(store, eventId, { state: "leased" });
+  strictEqual(await settle(store, lease, { state }), true, `${eventId} was not settled`);
+  return lease;
+}
+
+/** Accepts an event that is due after a delay. */
+export async function acceptDelayed(store: InboxStore, eventId: string, delayMs: number): Promise<void> {
+  const lease = await accept(store, eventId, { state: "leased" });
+  await settle(store, lease, { state: "ready", delayMs });
 }
 
 export async function stateOf(store: InboxStore, eventId: string): Promise<string | undefined> {
   return (await store.get(ENDPOINT, eventId))?.state;
 }
 
-export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now = T0): Promise<number> {
-  const { freed } = await store.takeOver({ endpoint: ENDPOINT, now, held, crashed: true });
+/** @returns the stored time of an event: when it is due, when its lease expires, or since when it has its state */
+export async function dueAtOf(store: InboxStore, eventId: string, endpoint = ENDPOINT): Promise<number> {
+  return (await store.get(endpoint, eventId))?.dueAt ?? NaN;
+}
+
+export async function takeOver(store: InboxStore, held: readonly number[]): Promise<number> {
+  const { freed } = await store.takeOver({ endpoint: ENDPOINT, held, crashed: true });
   return freed;
 }
 
@@ -132,17 +172,20 @@ export async function takeOver(store: InboxStore, held: ReadonlySet<number>, now
  *
  * @returns the ids of the events that became dead
  */
-export async function crash(store: InboxStore, now: number): Promise<string[]> {
-  if (!store.shared) {
-    return idsOf((await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true })).dead);
-  }
-  const { events, dead } = await claim(store, { now, limit: 1 });
-  for (const { seq, token, attempts, possiblyRepeated } of events) {
-    await settle(store, { seq, token, state: "ready", dueAt: now, attempts, possiblyRepeated });
+export async function crash({ store, advance }: CaseContext): Promise<string[]> {
+  if (!store.shared) return idsOf((await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: true })).dead);
+  await advance(LEASE_MS);
+  const { events, dead } = await claim(store, { limit: 1 });
+  for (const { attempts, possiblyRepeated, ...lease } of events) {
+    await settle(store, lease, { state: "ready", attempts, possiblyRepeated });
   }
   return idsOf(dead);
 }
 
 export function idsOf(events: readonly Pick<CrashedEvent, "eventId">[]): string[] {
   return events.map(({ eventId }) => eventId);
+}
+
+export function assertBetween(value: number | null, least: number, most: number, message: string): void {
+  ok(value !== null && value >= least && value <= most, `${message}: ${value} is not between ${least} and ${most}`);
 }

@@ -47,7 +47,7 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
   async act({ store, endpoint }, eventIds) {
     // Imported here, so that the other commands start faster.
     const { replayEvents } = await import("../../../inbox/replay.js");
-    return replayEvents(store, endpoint, eventIds, Date.now());
+    return replayEvents(store, endpoint, eventIds);
   },
 };
 
@@ -58,11 +58,7 @@ const DISCARD: Pick<Move, "moved" | "texts" | "act"> = {
     not_found: "not found",
     wrong_state: "not discarded: it is neither dead nor quarantined",
   },
-  act: ({ store, endpoint }, eventIds) =>
-    store.discard(
-      eventIds.map((eventId) => ({ endpoint, eventId })),
-      Date.now(),
-    ),
+  act: ({ store, endpoint }, eventIds) => store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
 };
 
 /** `retry` and `discard`. */

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js";
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
+import { systemClock } from "../../../time/clock.js";
 import { environmentError } from "../../options/exit.js";
 import { notEmpty } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
@@ -45,7 +46,7 @@ export async function withInbox<Result>(
   }
   const store = sqliteStore({ path: db, operator: true });
   const now = Date.now();
-  await store.open({ endpoint });
+  await store.open({ endpoint, clock: systemClock });
   try {
     return await act({ store, endpoint, now });
   } finally {

@@ -34,12 +34,16 @@ async function prune(options: PruneOptions, { cli }: CommandContext): Promise<Ex
     );
   }
   const total = { payloads: 0, keys: 0 };
-  await withInbox(options, async ({ store, now }) => {
-    const payloadsBefore = now - payloadDays * DAY_MS;
-    const keysBefore = now - keyDays * DAY_MS;
+  const request = {
+    endpoint,
+    payloadsOlderThanMs: payloadDays * DAY_MS,
+    keysOlderThanMs: keyDays * DAY_MS,
+    limit: ROWS_AT_ONCE,
+  };
+  await withInbox(options, async ({ store }) => {
     for (;;) {
       throwIfInterrupted(signal);
-      const { payloads, keys } = await store.prune({ endpoint, payloadsBefore, keysBefore, limit: ROWS_AT_ONCE });
+      const { payloads, keys } = await store.prune(request);
       total.payloads += payloads;
       total.keys += keys;
       terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);

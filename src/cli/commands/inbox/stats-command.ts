@@ -20,10 +20,10 @@ export function addStatsCommand(inbox: Command, context: CommandContext): void {
 async function stats(options: InboxOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
   const { endpoint, json } = options;
   await withInbox(options, async (inbox) => {
-    const { oldestReadyAt, ...counts } = await inbox.store.stats(endpoint);
-    const oldestReadyAgeMs = oldestReadyAt === null ? 0 : Math.max(0, inbox.now - oldestReadyAt);
+    const { oldestReadyAgeMs: ageMs, ...counts } = await inbox.store.stats(endpoint);
+    const oldestReadyAgeMs = ageMs ?? 0;
     if (json) {
-      terminal.printJson({ endpoint, ...counts, oldestReadyAt, oldestReadyAgeMs });
+      terminal.printJson({ endpoint, ...counts, oldestReadyAgeMs });
       return;
     }
     if (counts.total === 0) return noteOtherEndpoint(inbox, terminal);
