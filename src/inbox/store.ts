@@ -261,11 +261,11 @@ export function closedStoreError(): SignalboxError {
   );
 }
 
-/** @returns the present by the clock that `open` was given for the endpoint. @throws SignalboxError when it is not open */
-export function nowAt(clocks: ReadonlyMap<string, Clock>, endpoint: string): number {
+/** @returns the clock that `open` was given for the endpoint. @throws SignalboxError when the endpoint is not open */
+export function clockOf(clocks: ReadonlyMap<string, Clock>, endpoint: string): Clock {
   const clock = clocks.get(endpoint);
   if (clock === undefined) throw closedStoreError();
-  return clock.now();
+  return clock;
 }
 
 /** @returns the error of `open` when the store object has already opened the endpoint. @param inbox its name, for the message */

@@ -4,9 +4,9 @@ import {
   CRASH_LOOP,
   MAX_CRASHES,
   SUSPECT_CRASHES,
+  clockOf,
   closedStoreError,
   endpointInUseError,
-  nowAt,
   withoutPayload,
   type AcceptResult,
   type ClaimRequest,
@@ -115,7 +115,7 @@ export function memoryStore(): InboxStore {
   }
 
   function move({ endpoint, eventId }: EventKey, readAgain: ReadAgain): ReplayOutcome {
-    const now = nowAt(clocks, endpoint);
+    const now = clockOf(clocks, endpoint).now();
     const row = byKey.get(keyOf(endpoint, eventId));
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
@@ -147,7 +147,7 @@ export function memoryStore(): InboxStore {
   }
 
   function discard({ endpoint, eventId }: EventKey): MoveOutcome {
-    const now = nowAt(clocks, endpoint);
+    const now = clockOf(clocks, endpoint).now();
     const row = byKey.get(keyOf(endpoint, eventId));
     if (row === undefined) return "not_found";
     if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
@@ -157,7 +157,7 @@ export function memoryStore(): InboxStore {
   }
 
   function oldestReadyAgeMs(endpoint: string): number | null {
-    const now = nowAt(clocks, endpoint);
+    const now = clockOf(clocks, endpoint).now();
     let ageMs: number | null = null;
     for (const row of rows.values()) {
       if (row.state === "ready" && row.endpoint === endpoint) ageMs = Math.max(ageMs ?? 0, now - row.dueAt);
@@ -177,7 +177,7 @@ export function memoryStore(): InboxStore {
       clocks.delete(endpoint);
     },
     async commit({ endpoint, settlements, accepts, claim: request }) {
-      const now = nowAt(clocks, endpoint);
+      const now = clockOf(clocks, endpoint).now();
       return {
         settlements: settlements.map((settlement) => settle(settlement, now)),
         accepts: accepts.map((event) => accept(event, endpoint, now)),
@@ -185,7 +185,7 @@ export function memoryStore(): InboxStore {
       };
     },
     async takeOver({ endpoint, held, crashed }) {
-      const now = nowAt(clocks, endpoint);
+      const now = clockOf(clocks, endpoint).now();
       const orphans = [...rows.values()].filter(
         (row) => row.endpoint === endpoint && row.state === "leased" && !held.includes(row.seq),
       );
@@ -237,7 +237,7 @@ export function memoryStore(): InboxStore {
       return events.map(discard);
     },
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
-      const now = nowAt(clocks, endpoint);
+      const now = clockOf(clocks, endpoint).now();
       const done = [...rows.values()].filter((row) => row.state === "done" && row.endpoint === endpoint);
       const payloads = done.filter((row) => row.body !== null && now - row.dueAt > payloadsOlderThanMs).slice(0, limit);
       payloads.forEach(dropPayload);

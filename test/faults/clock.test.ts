@@ -128,7 +128,7 @@ test("what waited for its turn by a clock an hour ahead is handed off at once, h
   const accepts = Array.from({ length: 1200 }, () =>
     newEvent({ dueAt: T0 + HOUR_MS, received: { at: T0 + HOUR_MS, headers: {} } }),
   );
-  await store.commit({ settlements: [], accepts, claim: null });
+  await store.commit(batchOf({ accepts }));
   await store.close("default");
   const seen: string[] = [];
   const rig = await startRig({ store: sqliteStore(db), onSignal: ({ id }) => void seen.push(id) });
@@ -150,7 +150,7 @@ test("forty days forward and back: what is done may be forgotten, nothing else, 
   await rig.deliver({ ...signalEvent(), data: "no object" });
   await eventually("the third", () => rig.calls.length === 3);
   const ready = newEvent({ dueAt: T0 + 100 * DAY_MS });
-  await store.commit({ settlements: [], accepts: [ready], claim: null });
+  await store.commit(batchOf({ accepts: [ready] }));
   const statesNow = async (): Promise<Record<string, unknown>> => {
     const { done: d, dead: x, leased: l, ready: r, quarantined: q } = await rig.receiver.inbox.stats();
     return { done: d, dead: x, leased: l, ready: r, quarantined: q };

@@ -3,6 +3,7 @@ import {
   createReceiver,
   type Batch,
   type BatchResult,
+  type Clock,
   type InboxEntry,
   type InboxStore,
   type MoveOutcome,
@@ -18,7 +19,7 @@ class OwnStore implements InboxStore {
   readonly name = "own";
   readonly durable = true;
   readonly shared = true;
-  async open(context: { endpoint: string; now: number }): Promise<void> {
+  async open(context: { endpoint: string; clock: Clock }): Promise<void> {
     void context;
   }
   async close(endpoint: string): Promise<void> {
@@ -27,8 +28,8 @@ class OwnStore implements InboxStore {
   async commit(batch: Batch): Promise<BatchResult> {
     return {
       settlements: batch.settlements.map(() => true),
-      accepts: batch.accepts.map((_event, index) => ({ status: "accepted", seq: index })),
-      claim: batch.claim && { events: [], dead: [], nextDueAt: null, isSuspectDue: false },
+      accepts: batch.accepts.map((_event, index) => ({ status: "accepted", seq: index, token: 1 })),
+      claim: batch.claim && { events: [], dead: [], nextDueInMs: null, isSuspectDue: false },
     };
   }
   async takeOver(): Promise<TakeOverResult> {
@@ -41,7 +42,7 @@ class OwnStore implements InboxStore {
     return undefined;
   }
   async stats(): Promise<StoreStats> {
-    return { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0, oldestReadyAt: null };
+    return { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0, oldestReadyAgeMs: null };
   }
   async replay(): Promise<MoveOutcome[]> {
     return ["moved"];

@@ -19,12 +19,13 @@ import {
 import { preparePayloads } from "./payloads.js";
 import { writeNothing } from "./schema.js";
 
+/** The writes of a receiver. `now` is the present by the clock of its endpoint. */
 export interface Committer {
   /** Applies a batch in one transaction. If it throws better-sqlite3's error, nothing was applied. */
-  commit(batch: Batch): BatchResult;
+  commit(batch: Batch, now: number): BatchResult;
   /** @returns the empty result of a claim, without a transaction; null when one is needed, as an event may be due */
-  claimNothing(endpoint: string, request: ClaimRequest): ClaimResult | null;
-  takeOver(request: TakeOverRequest): TakeOverResult;
+  claimNothing(request: ClaimRequest, endpoint: string, now: number): ClaimResult | null;
+  takeOver(request: TakeOverRequest, now: number): TakeOverResult;
 }
 
 interface CrashedRow {
@@ -64,8 +65,7 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
   );
 }
 
-/** @param nowAt the present by the clock of an endpoint */
-export function createCommitter(db: Database, shared: boolean, nowAt: (endpoint: string) => number): Committer {
+export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
@@ -209,17 +209,13 @@ export function createCommitter(db: Database, shared: boolean, nowAt: (endpoint:
     return { nextDueInMs: dueAt === null ? null : dueAt - now, isSuspectDue };
   }
 
-  const commit = db.transaction(({ endpoint, settlements, accepts, claim: request }: Batch): BatchResult => {
-    const now = nowAt(endpoint);
-    return {
-      settlements: settle(settlements, now),
-      accepts: accepts.map((event) => accept(event, endpoint, now)),
-      claim: request === null ? null : claim(request, endpoint, now),
-    };
-  }).immediate;
+  const commit = db.transaction(({ endpoint, ...batch }: Batch, now: number): BatchResult => ({
+    settlements: settle(batch.settlements, now),
+    accepts: batch.accepts.map((event) => accept(event, endpoint, now)),
+    claim: batch.claim === null ? null : claim(batch.claim, endpoint, now),
+  })).immediate;
 
-  const takeOver = db.transaction(({ endpoint, held, crashed }: TakeOverRequest): TakeOverResult => {
-    const now = nowAt(endpoint);
+  const takeOver = db.transaction(({ endpoint, held, crashed }: TakeOverRequest, now: number): TakeOverResult => {
     const mine = new Set(held);
     // Leases in a shared file may belong to a living process, so they end only when they expire.
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
@@ -232,8 +228,7 @@ export function createCommitter(db: Database, shared: boolean, nowAt: (endpoint:
 
   return {
     commit,
-    claimNothing(endpoint, request) {
-      const now = nowAt(endpoint);
+    claimNothing(request, endpoint, now) {
       const { suspects } = request;
       const isDue =
         (suspects ? findSuspects : findOthers).get(endpoint, now, 1) !== undefined ||

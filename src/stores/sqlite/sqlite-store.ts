@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../errors.js";
-import { closedStoreError, endpointInUseError, nowAt, type InboxStore } from "../../inbox/store.js";
+import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import type { Clock } from "../../time/clock.js";
 import { unknownName } from "../../options/option-error.js";
 import { createQueries, type Queries } from "./queries.js";
@@ -59,7 +59,6 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
 
   /** The clocks of the open endpoints. */
   const clocks = new Map<string, Clock>();
-  const now = (endpoint: string): number => nowAt(clocks, endpoint);
   let opening: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   let connection: Connection | null = null;
@@ -75,7 +74,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     const background = createBackground(db, realPath, !operator);
     let wal: WalSync | undefined;
     try {
-      const committer = createCommitter(db, shared, now);
+      const committer = createCommitter(db, shared);
       const queries = createQueries(db);
       const checkpointer = createCheckpointer(background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
@@ -194,6 +193,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     }
   }
 
+  /** @returns the present by the clock of an endpoint that is open now, also for a write that ends after a close */
+  function present(): (endpoint: string) => number {
+    const open = new Map(clocks);
+    return (endpoint) => clockOf(open, endpoint).now();
+  }
+
   function read<Result>(query: (connection: Connection) => Result): Result {
     try {
       return query(connected());
@@ -230,16 +235,19 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     async commit(batch) {
       assertOwner();
       const { endpoint, settlements, accepts, claim } = batch;
+      const clock = clockOf(clocks, endpoint);
       if (settlements.length === 0 && accepts.length === 0) {
-        const nothing = claim === null ? null : read(({ committer }) => committer.claimNothing(endpoint, claim));
+        const nothing =
+          claim === null ? null : read(({ committer }) => committer.claimNothing(claim, endpoint, clock.now()));
         if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
       }
       // A batch of only duplicates is synced too, because another process may not have synced the originals yet.
-      return write(({ committer }) => committer.commit(batch));
+      return write(({ committer }) => committer.commit(batch, clock.now()));
     },
     async takeOver(request) {
       assertOwner();
-      return write(({ committer }) => committer.takeOver(request));
+      const clock = clockOf(clocks, request.endpoint);
+      return write(({ committer }) => committer.takeOver(request, clock.now()));
     },
     async list(query) {
       return read(({ queries }) => queries.list(query));
@@ -249,11 +257,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     },
     async stats(endpoint) {
       const { background } = connected();
-      return background.run("stats", endpoint, now(endpoint)).catch((error: unknown) => {
+      return background.run("stats", endpoint, clockOf(clocks, endpoint).now()).catch((error: unknown) => {
         throw storeError(error, path);
       });
     },
-    oldestReadyAgeMs: (endpoint) => read(({ queries }) => queries.oldestReadyAgeMs(endpoint, now(endpoint))),
+    oldestReadyAgeMs: (endpoint) =>
+      read(({ queries }) => queries.oldestReadyAgeMs(endpoint, clockOf(clocks, endpoint).now())),
     diagnostics() {
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
@@ -266,9 +275,18 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         threadDeaths: background.deaths(),
       };
     },
-    replay: (events, readAgain) => write(({ queries }) => queries.replay(events, now, readAgain)),
-    discard: (events) => write(({ queries }) => queries.discard(events, now)),
-    prune: (request) => write(({ queries }) => queries.prune(request, now(request.endpoint))),
+    async replay(events, readAgain) {
+      const now = present();
+      return write(({ queries }) => queries.replay(events, now, readAgain));
+    },
+    async discard(events) {
+      const now = present();
+      return write(({ queries }) => queries.discard(events, now));
+    },
+    async prune(request) {
+      const now = present();
+      return write(({ queries }) => queries.prune(request, now(request.endpoint)));
+    },
   };
 }
 

@@ -38,7 +38,7 @@ async function makeInbox(path: string, crashed: boolean): Promise<string> {
   const original = crashed ? `${path}-original` : path;
   const store = sqliteStore(original);
   await store.open({ endpoint: ENDPOINT });
-  await store.commit({ settlements: [], accepts: [newEventAt(0, { signal: event, state: "ready" })], claim: null });
+  await store.commit(batchOf({ accepts: [newEventAt(0, { signal: event, state: "ready" })] }));
   if (crashed) for (const suffix of ["", "-wal"]) copyFileSync(original + suffix, path + suffix);
   await store.close(ENDPOINT);
   return event.id;

@@ -46,7 +46,7 @@ async function accept(store: InboxStore, first: number): Promise<number[]> {
     const event = signalEvent({ id: `evt_${number}`, data: { title: `event ${number}`, summary } });
     return newEventAt(NOW + number, { signal: event, state: number % 5 === 4 ? "ready" : "leased" });
   });
-  const result = await store.commit({ settlements: [], accepts, claim: null });
+  const result = await store.commit(batchOf({ accepts }));
   return result.accepts.map(({ seq }) => seq);
 }
 
@@ -67,7 +67,7 @@ async function settle(store: InboxStore, seqs: readonly number[]): Promise<void>
       },
     ];
   });
-  await store.commit({ settlements, accepts: [], claim: null });
+  await store.commit(batchOf({ settlements }));
 }
 
 /** @throws SignalboxError when the store cannot give an event that it lists */

@@ -33,7 +33,7 @@ async function fill(store: InboxStore, count: number): Promise<void> {
     const accepts = Array.from({ length: Math.min(2000, count - from) }, (_, index) =>
       newEvent({ signal: { ...template, id: String(from + index) }, dueAt: T0 - count + from + index }),
     );
-    await store.commit({ settlements: [], accepts, claim: null });
+    await store.commit(batchOf({ accepts }));
   }
   await store.close("default");
 }

@@ -22,7 +22,7 @@ test("callbacks that block begin one to a turn of the event loop, with deliverie
   const store = memoryStore();
   await store.open({ endpoint: "default" });
   const backlog = Array.from({ length: 50 }, () => newEventAt(Date.now(), { state: "ready" }));
-  await store.commit({ settlements: [], accepts: backlog, claim: null });
+  await store.commit(batchOf({ accepts: backlog }));
   await store.close("default");
   let begun = 0;
   const receiver = createReceiver({

@@ -19,7 +19,7 @@ export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Pr
     expect(found?.rawBody, id).toBeInstanceOf(Uint8Array);
   }
   const event = newEventAt(Date.now(), { state: "ready" });
-  const { accepts } = await store.commit({ accepts: [event], settlements: [], claim: null });
+  const { accepts } = await store.commit(batchOf({ accepts: [event] }));
   expect(accepts).toMatchObject([{ status: "accepted" }]);
   await store.close(endpoint);
   const db = new Database(path, { readonly: true });

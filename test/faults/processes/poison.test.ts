@@ -87,7 +87,7 @@ async function storeBetweenLives(db: string, event: SignalEvent): Promise<void> 
   const store = sqliteStore(db);
   const now = Date.now();
   await store.open({ endpoint: "default" });
-  await store.commit({ settlements: [], accepts: [newEventAt(now, { signal: event, state: "ready" })], claim: null });
+  await store.commit(batchOf({ accepts: [newEventAt(now, { signal: event, state: "ready" })] }));
   await store.close("default");
 }
 

@@ -5,29 +5,30 @@ import { createManualClock } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 import { turns } from "../until.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
-import { claimAt, newEvent, opened, T0 } from "./new-event.js";
+import { claimOf, newEvent, opened, T0 } from "./new-event.js";
 
 async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 }) {
   const store = await opened(faultyStore());
   const clock = createManualClock(T0);
   const health: unknown[] = [];
-  const held = new Set<number>();
+  const held: number[] = [];
   const batcher = createBatcher({
     store,
+    endpoint: "default",
     clock,
     maxQueued,
     onHealth: (failure) => health.push(failure),
     recover: async () => {
-      await store.takeOver({ endpoint: "default", now: T0, held, crashed: false });
+      await store.takeOver({ endpoint: "default", held, crashed: false });
     },
   });
   return { store, clock, health, held, batcher };
 }
 
-const claim = claimAt(T0);
+const claim = claimOf();
 
 function done(seq: number): Settlement {
-  const values = { dueAt: T0, settledAt: T0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const values = { delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
   return { seq, token: 1, state: "done", ...values };
 }
 
@@ -37,7 +38,7 @@ function settle(batcher: Batcher, settlement: Settlement): Promise<boolean | nul
 
 async function leased({ batcher, held }: Awaited<ReturnType<typeof rig>>): Promise<number> {
   const { seq } = await batcher.accept(newEvent({ state: "leased" }));
-  held.add(seq);
+  held.push(seq);
   return seq;
 }
 
@@ -123,6 +124,20 @@ test("settlements survive a failing store, are tried each second, and are writte
   expect(batcher.isIdle()).toBe(true);
 });
 
+test("a settlement whose lease was lost while the store failed is not taken for one that was applied", async () => {
+  const made = await rig();
+  const { batcher, store, clock } = made;
+  const seq = await leased(made);
+  store.fail(mediumError());
+  const settled = settle(batcher, done(seq));
+  await turns(5);
+  store.fail(null);
+  await store.takeOver({ endpoint: "default", held: [], crashed: true });
+  await clock.advance(1000);
+  expect(await settled).toBe(false);
+  expect(await store.get("default", (await store.list({}))[0]!.eventId)).toMatchObject({ state: "ready", crashes: 1 });
+});
+
 test("a store that fails for long gathers no timers", async () => {
   const made = await rig();
   const { batcher, store, clock } = made;
@@ -137,14 +152,13 @@ test("a store that fails for long gathers no timers", async () => {
   expect(store.calls.length - before).toBe(10);
 });
 
-test("after a failure the recovery runs before the next commit, once", async () => {
+test("after a failure the recovery runs before the next commit, and once more before the one after it", async () => {
   const { batcher, store, health } = await rig();
   store.fail(mediumError());
   await rejectionOf(batcher.accept(newEvent()));
   store.fail(null);
-  await batcher.accept(newEvent());
-  await batcher.accept(newEvent());
-  expect(store.calls).toEqual(["commit", "takeOver", "commit", "commit"]);
+  for (let time = 0; time < 3; time++) await batcher.accept(newEvent());
+  expect(store.calls).toEqual(["commit", "takeOver", "commit", "takeOver", "commit", "commit"]);
   expect(health.length).toBe(2);
 });
 

@@ -4,7 +4,7 @@ import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
-import { crashedEvent, newEvent, opened, T0 } from "./new-event.js";
+import { batchOf, crashedEvent, newEvent, opened } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 const HOUR_MS = 3_600_000;
@@ -57,7 +57,7 @@ test("events whose claim was in flight when it opened are not tried", async () =
   const store = faultyStore(inner);
   const rig = await startRig({ store });
   await rig.begin(10);
-  await inner.commit({ settlements: [], accepts: Array.from({ length: 50 }, () => newEvent()), claim: null });
+  await inner.commit(batchOf({ accepts: Array.from({ length: 50 }, () => newEvent()) }));
   const release = store.hold();
   await rig.clock.advance(999);
   // The poll after a second brings the claim; the failures come while it waits.
@@ -89,7 +89,7 @@ test("only one callback runs while it probes, whatever arrives", async () => {
 
 test("a suspect is no exception: it is not handed off while the breaker is open", async () => {
   const store = await opened(memoryStore());
-  await crashedEvent(store, 2, T0 + 5000);
+  await crashedEvent(store, 2, 5000);
   const system = unreliable(() => rig);
   const rig: Rig = await startRig({ store, onSignal: system.onSignal });
   await rig.deliverMany(40);
@@ -102,7 +102,7 @@ test("a suspect is no exception: it is not handed off while the breaker is open"
 
 test("when only a suspect is left it is what is probed with", async () => {
   const store = await opened(memoryStore());
-  const suspect = await crashedEvent(store, 2, T0 + 500);
+  const suspect = await crashedEvent(store, 2, 500);
   const rig = await startRig({ store, handoff: { backoff: () => HOUR_MS } });
   await rig.begin(10);
   for (const call of rig.calls) call.reject();

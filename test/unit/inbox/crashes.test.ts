@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
-import { crashedEvent, newEvent, opened, T0 } from "./new-event.js";
+import { batchOf, crashedEvent, newEvent, opened, T0 } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 // A process that dies is a receiver that is never closed, whose clock stands still, and whose store another one opens.
@@ -80,7 +80,7 @@ test("a suspect is handed off with no other beside it, before and after others, 
   const store = await opened(memoryStore());
   const suspects = [await crashedEvent(store, 2), await crashedEvent(store, 3)];
   const accepts = Array.from({ length: 30 }, () => newEvent());
-  await store.commit({ settlements: [], accepts, claim: null });
+  await store.commit(batchOf({ accepts }));
 
   const running = new Set<string>();
   const companies: string[][] = [];
@@ -181,7 +181,7 @@ test("the others get as much time as the suspects, and neither waits for the oth
   const store = await opened(memoryStore());
   const suspects = new Set<string>();
   while (suspects.size < 3) suspects.add(await crashedEvent(store, 2));
-  await store.commit({ settlements: [], accepts: Array.from({ length: 1000 }, () => newEvent()), claim: null });
+  await store.commit(batchOf({ accepts: Array.from({ length: 1000 }, () => newEvent()) }));
   const clock = createManualClock(T0);
   const order: string[] = [];
   await startRig({
@@ -207,7 +207,7 @@ test("the others get as much time as the suspects, and neither waits for the oth
 
 test("a crash beside a suspect that is due does not count against the suspect", async () => {
   const store = await opened(memoryStore());
-  const suspect = await crashedEvent(store, 4, T0 + 1000);
+  const suspect = await crashedEvent(store, 4, 1000);
   const dead = await startRig({ store });
   await dead.begin(1);
   await dead.clock.advance(5000);
@@ -221,7 +221,7 @@ test("a crash beside a suspect that is due does not count against the suspect", 
 
 test("a suspect is handed off as a probe of the breaker, too", async () => {
   const store = await opened(memoryStore());
-  const suspect = await crashedEvent(store, 2, T0 + 500);
+  const suspect = await crashedEvent(store, 2, 500);
   const rig = await startRig({ store, handoff: { backoff: () => 3_600_000 } });
   await rig.begin(10);
   for (const { reject } of rig.calls) reject();
@@ -237,7 +237,7 @@ test("a suspect whose lease is too old once it is claimed does not stop the hand
   const store = await opened(memoryStore());
   const suspect = await crashedEvent(store, 2);
   const other = newEvent();
-  await store.commit({ settlements: [], accepts: [other], claim: null });
+  await store.commit(batchOf({ accepts: [other] }));
   const clock = createManualClock(T0);
   let hasStalled = false;
   const commit: typeof store.commit = async (batch) => {

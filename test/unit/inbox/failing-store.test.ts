@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RetryLater } from "../../../src/index.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
@@ -71,6 +72,29 @@ test("a settlement that a failed commit applied after all counts as applied", as
   await clock.advance(2000);
   expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
   expect(namesSeen()).toEqual(["accepted", "handedOff"]);
+});
+
+test("an event that a failed commit settled and leased again is handed off", async () => {
+  const inner = faultyStore();
+  let hasFailed = false;
+  const commit: typeof inner.commit = async (batch) => {
+    const result = await inner.commit(batch);
+    if (hasFailed || batch.settlements.length === 0 || batch.claim === null) return result;
+    hasFailed = true;
+    throw mediumError();
+  };
+  const { begin, deliver, calls, clock } = await startRig({ store: { ...inner, commit } });
+  const [event] = await begin(1);
+  const release = inner.hold();
+  void deliver();
+  await turns();
+  // The settlement and the claim wait for the commit in flight, and so share the next one.
+  calls[0]!.reject(new RetryLater("not now", { delayMs: 0 }));
+  await clock.advance(1000);
+  release();
+  await clock.advance(3000);
+  expect(hasFailed).toBe(true);
+  expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(2);
 });
 
 test("callbacks that run through a failure of the store keep their lease", async () => {

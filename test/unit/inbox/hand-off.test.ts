@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Handoff } from "../../../src/index.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
-import { newEvent, opened, T0 } from "./new-event.js";
+import { batchOf, newEvent, opened, T0 } from "./new-event.js";
 import { startRig } from "./receiver-rig.js";
 
 test("a new event is born leased, handed off at once, and done when the callback resolves", async () => {
@@ -166,21 +166,24 @@ test("a test event goes to onTest, and is done at birth without one", async () =
 });
 
 test("events that wait at the start are handed off, earliest due first", async () => {
-  const store = await opened(faultyStore());
-  const accepts = [5, 3, 4].map((before) => newEvent({ dueAt: T0 - before }));
-  await store.commit({ settlements: [], accepts, claim: null });
-  const { calls } = await startRig({ store });
+  const clock = createManualClock(T0);
+  const store = await opened(faultyStore(), clock);
+  const [first, second, third] = [newEvent({ state: "leased" }), newEvent(), newEvent()];
+  const { accepts } = await store.commit(batchOf({ accepts: [first, second] }));
+  const retry = { state: "ready", delayMs: 2, attempts: 0, possiblyRepeated: false, lastError: null } as const;
+  await store.commit(batchOf({ settlements: [{ seq: accepts[0]!.seq, token: 1, ...retry }] }));
+  await clock.advance(3);
+  await store.commit(batchOf({ accepts: [third] }));
+  const { calls } = await startRig({ store, clock });
   await until(() => calls.length === 3);
-  expect(calls.map(({ signal }) => signal.id)).toEqual(
-    [accepts[0]!, accepts[2]!, accepts[1]!].map((each) => each.eventId),
-  );
+  expect(calls.map(({ signal }) => signal.id)).toEqual([second, first, third].map(({ eventId }) => eventId));
 });
 
 test("what another program puts into the store is found within a second", async () => {
   const store = faultyStore();
   const { calls, clock } = await startRig({ store });
   await turns();
-  await store.commit({ settlements: [], accepts: [newEvent()], claim: null });
+  await store.commit(batchOf({ accepts: [newEvent()] }));
   await clock.advance(1000);
   expect(calls.length).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { ClaimRequest, InboxStore, NewEvent, SignalEvent } from "../../../src/index.js";
+import type { Batch, ClaimRequest, Clock, InboxStore, NewEvent, SignalEvent } from "../../../src/index.js";
 import { SUSPECT_CRASHES } from "../../../src/inbox/store.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 
 export const T0 = Date.UTC(2026, 10, 21);
 
@@ -10,11 +10,10 @@ export function newEvent(over: Partial<NewEvent> & { signal?: SignalEvent } = {}
   const { signal = signalEvent(), ...rest } = over;
   const body = rest.body ?? Buffer.from(JSON.stringify(signal));
   return {
-    endpoint: "default",
     eventId: signal.id,
     type: "signal.published",
     state: "ready",
-    dueAt: T0,
+    leaseMs: rest.state === "leased" ? 60_000 : null,
     received: { at: T0, headers: {} },
     reason: null,
     ...rest,
@@ -23,35 +22,42 @@ export function newEvent(over: Partial<NewEvent> & { signal?: SignalEvent } = {}
   };
 }
 
-/** The same, received and due at this time. */
-export function newEventAt(now: number, over: Parameters<typeof newEvent>[0]): NewEvent {
-  return newEvent({ dueAt: now, received: { at: now, headers: {} }, ...over });
-}
-
-/** Puts an event into an open store that was in flight at this many crashes, and is due at `dueAt`. */
-export async function crashedEvent(store: InboxStore, crashes: number, dueAt = T0): Promise<string> {
-  const event = newEvent({ state: "leased" });
-  await store.commit({ settlements: [], accepts: [event], claim: null });
-  for (let crash = 1; crash <= crashes; crash++) {
-    const isLast = crash === crashes;
-    // Due before all others in between, so that a claim finds it and nothing else.
-    const before = T0 - 2;
-    await store.takeOver({ endpoint: "default", now: isLast ? dueAt : before, held: new Set(), crashed: true });
-    if (isLast) break;
-    const claim = claimAt(before, { leaseUntil: T0, limit: 1, suspects: crash >= SUSPECT_CRASHES });
-    const result = await store.commit({ settlements: [], accepts: [], claim });
-    if (result.claim?.events[0]?.eventId !== event.eventId) throw new Error("another event was claimed");
-  }
-  return event.eventId;
+/** A batch of the usual endpoint, if nothing else is said. */
+export function batchOf(parts: Partial<Batch>): Batch {
+  return { endpoint: "default", settlements: [], accepts: [], claim: null, ...parts };
 }
 
 /** A claim of events that are not suspects, if nothing else is said. */
-export function claimAt(now: number, over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { endpoint: "default", now, leaseUntil: now + 1, limit: 10, held: new Set(), suspects: false, ...over };
+export function claimOf(over: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { leaseMs: 60_000, limit: 10, held: [], suspects: false, ...over };
+}
+
+/** Puts an event into an open store that was in flight at this many crashes, and is due after this delay. */
+export async function crashedEvent(store: InboxStore, crashes: number, delayMs = 0): Promise<string> {
+  const crashed = newEvent({ state: "leased" });
+  await store.commit(batchOf({ accepts: [crashed] }));
+  for (let crash = 1; crash <= crashes; crash++) {
+    await store.takeOver({ endpoint: "default", held: [], crashed: true });
+    const isLast = crash === crashes;
+    const claim = claimOf({ limit: 1e9, suspects: crash >= SUSPECT_CRASHES });
+    const events = (await store.commit(batchOf({ claim }))).claim?.events ?? [];
+    // What it must not hold any more is given back: the others, and at last the event itself.
+    const settlements = events
+      .filter(({ eventId }) => isLast || eventId !== crashed.eventId)
+      .map(({ seq, token, attempts, possiblyRepeated, eventId }) => ({
+        ...{ seq, token, attempts, possiblyRepeated, lastError: null, state: "ready" as const },
+        delayMs: eventId === crashed.eventId ? delayMs : 0,
+      }));
+    await store.commit(batchOf({ settlements }));
+  }
+  return crashed.eventId;
 }
 
 /** The store opened for a receiver that is not there yet. */
-export async function opened<Store extends InboxStore>(store: Store): Promise<Store> {
-  await store.open({ endpoint: "default" });
+export async function opened<Store extends InboxStore>(
+  store: Store,
+  clock: Clock = createManualClock(T0),
+): Promise<Store> {
+  await store.open({ endpoint: "default", clock });
   return store;
 }

@@ -7,7 +7,7 @@ import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { tempFolder } from "../temp-folder.js";
 import { turns, until } from "../until.js";
-import { newEvent, opened, T0 } from "./new-event.js";
+import { batchOf, newEvent, opened, T0 } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 const DAY_MS = 24 * 3_600_000;
@@ -58,7 +58,7 @@ test("what waits or is in hand cannot be replayed, and what is unknown is not fo
 test("many are moved in small transactions, in order, and the event loop turns in between", async () => {
   const inner = await opened(memoryStore());
   const accepts = Array.from({ length: 1100 }, () => newEvent({ state: "done" }));
-  await inner.commit({ settlements: [], accepts, claim: null });
+  await inner.commit(batchOf({ accepts }));
   const moved: number[] = [];
   let turn = 0;
   const portionsPerTurn = new Map<number, number>();
@@ -141,7 +141,7 @@ test("a quarantined event that this release can read is handed off under its rea
   const store = await opened(memoryStore());
   const signal = signalEvent();
   const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
-  await store.commit({ settlements: [], accepts: [kept], claim: null });
+  await store.commit(batchOf({ accepts: [kept] }));
   const rig = await startRig({ store });
   expect(await rig.receiver.inbox.replay("sha256:abc")).toBe("moved");
   await until(() => rig.calls.length === 1);
@@ -158,7 +158,7 @@ test("one that turns out to be an event that was accepted is not handed off agai
   const store = await opened(memoryStore());
   const signal = signalEvent();
   const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
-  await store.commit({ settlements: [], accepts: [kept], claim: null });
+  await store.commit(batchOf({ accepts: [kept] }));
   const rig = await startRig({ store });
   await rig.deliver(signal);
   await until(() => rig.calls.length === 1);
@@ -171,7 +171,7 @@ test("one that turns out to be an event that was accepted is not handed off agai
 test("a stored event that this release cannot read is dead, not lost and not tried for ever", async () => {
   const store = await opened(memoryStore());
   const event = newEvent({ body: Buffer.from("of a newer release") });
-  await store.commit({ settlements: [], accepts: [event], claim: null });
+  await store.commit(batchOf({ accepts: [event] }));
   const rig = await startRig({ store });
   await until(() => rig.namesSeen().includes("dead"));
   expect(rig.calls).toEqual([]);
@@ -182,14 +182,14 @@ test("a stored event that this release cannot read is dead, not lost and not tri
 
 test("retention drops the payload of done events after 7 days and their key after 30, and nothing else", async () => {
   const store = await opened(memoryStore());
-  const states = ["ready", "leased", "quarantined", "done"] as const;
-  const accepts = states.map((state) => newEvent({ state, dueAt: state === "ready" ? T0 + 100 * DAY_MS : T0 }));
-  const doomed = newEvent({ state: "leased" });
-  const { accepts: born } = await store.commit({ settlements: [], accepts: [...accepts, doomed], claim: null });
-  const settlement = { seq: born[4]!.seq, token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
-  const dead = { ...settlement, state: "dead", dueAt: T0, settledAt: T0 } as const;
-  await store.commit({ settlements: [dead], accepts: [], claim: null });
-  const done = accepts[3]!.eventId;
+  const states = ["leased", "quarantined", "done", "leased", "leased"] as const;
+  const accepts = states.map((state) => newEvent({ state }));
+  const { accepts: born } = await store.commit(batchOf({ accepts }));
+  const ended = { token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
+  const dead = { ...ended, seq: born[3]!.seq, state: "dead", delayMs: 0 } as const;
+  const ready = { ...ended, seq: born[4]!.seq, state: "ready", delayMs: 100 * DAY_MS } as const;
+  await store.commit(batchOf({ settlements: [dead, ready] }));
+  const done = accepts[2]!.eventId;
   // A predecessor's lease is taken over at the start; the callback below keeps it leased.
   const rig = await startRig({ store, handoff: { timeoutMs: 2 ** 31 - 1 } });
   await until(() => rig.calls.length === 1);
@@ -212,7 +212,7 @@ test("retention drops the payload of done events after 7 days and their key afte
 test("retention works through a large number of old events 500 at a time", async () => {
   const store = await opened(memoryStore());
   const accepts = Array.from({ length: 1200 }, () => newEvent({ state: "done" }));
-  await store.commit({ settlements: [], accepts, claim: null });
+  await store.commit(batchOf({ accepts }));
   const limits: number[] = [];
   const { prune } = store;
   const rig = await startRig({

@@ -124,12 +124,12 @@ test.each([
   });
   await rig.deliver();
   await turns();
-  const dueTimes = store.commits.flatMap(({ accepts, settlements, claim }) => [
-    ...accepts.map(({ dueAt }) => dueAt),
-    ...settlements.map(({ dueAt }) => dueAt),
-    ...(claim === null ? [] : [claim.leaseUntil]),
+  const durations = store.commits.flatMap(({ accepts, settlements, claim }) => [
+    ...accepts.map(({ leaseMs }) => leaseMs ?? 0),
+    ...settlements.map(({ delayMs }) => delayMs),
+    ...(claim === null ? [] : [claim.leaseMs]),
   ]);
-  expect(dueTimes.filter((time) => !Number.isSafeInteger(time))).toEqual([]);
+  expect(durations.filter((duration) => !Number.isSafeInteger(duration))).toEqual([]);
   expect(times).toBe(1);
 });
 

@@ -75,8 +75,8 @@ test("a store without a medium, or one that fails to tell of it, does not take h
   const fail = () => {
     throw new Error("the disk is gone");
   };
-  const failing: InboxStore = { ...memoryStore(), diagnostics: fail, oldestReadyAt: fail };
-  const { oldestReadyAt: _, ...silent } = memoryStore();
+  const failing: InboxStore = { ...memoryStore(), diagnostics: fail, oldestReadyAgeMs: fail };
+  const { oldestReadyAgeMs: _, ...silent } = memoryStore();
   for (const [store, oldestReadyAgeMs] of [
     [memoryStore(), 0] as const,
     [failing, null] as const,

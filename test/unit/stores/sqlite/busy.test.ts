@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { newEvent, T0 } from "../../inbox/new-event.js";
+import { newEvent } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { turns } from "../../until.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -23,19 +23,19 @@ test("a file that another writes to is waited for, and the event loop goes on me
   await turns(200);
   expect(settled).toBe(false);
   other.exec("COMMIT");
-  expect((await committing).accepts).toEqual([{ status: "accepted", seq: 1 }]);
+  expect((await committing).accepts).toEqual([{ status: "accepted", seq: 1, token: 0 }]);
 });
 
 test("other writes wait in the same way", async () => {
   const path = inboxPath();
   const store = await openStore(path);
   const other = writer(path);
-  const prune = { endpoint: "default", payloadsBefore: T0, keysBefore: T0, limit: 1 };
+  const prune = { endpoint: "default", payloadsOlderThanMs: 0, keysOlderThanMs: 0, limit: 1 };
   const writes = [
-    store.replay([{ endpoint: "default", eventId: "x" }], T0, () => null),
-    store.discard([{ endpoint: "default", eventId: "x" }], T0),
+    store.replay([{ endpoint: "default", eventId: "x" }], () => null),
+    store.discard([{ endpoint: "default", eventId: "x" }]),
     store.prune(prune),
-    store.takeOver({ endpoint: "default", now: T0, held: new Set(), crashed: false }),
+    store.takeOver({ endpoint: "default", held: [], crashed: false }),
   ];
   await turns(20);
   other.exec("COMMIT");
@@ -45,6 +45,18 @@ test("other writes wait in the same way", async () => {
     { payloads: 0, keys: 0 },
     { freed: 0, dead: [] },
   ]);
+});
+
+test("closing waits for a write that waits for another program", async () => {
+  const path = inboxPath();
+  const store = await openStore(path);
+  const other = writer(path);
+  const discarding = store.discard([{ endpoint: "default", eventId: "x" }]);
+  const closing = store.close("default");
+  await turns(20);
+  other.exec("COMMIT");
+  expect(await discarding).toEqual(["not_found"]);
+  await closing;
 });
 
 test("reads do not wait for a writer", async () => {

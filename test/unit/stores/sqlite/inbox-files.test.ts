@@ -19,7 +19,7 @@ import { refuseUnguardedFiles, watchFiles } from "../../../../src/stores/sqlite/
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { createWalSync } from "../../../../src/stores/sqlite/wal-sync.js";
-import { newEvent } from "../../inbox/new-event.js";
+import { newEvent, opened } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 import { tempFolder } from "../../temp-folder.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -116,11 +116,10 @@ test.each([0, 5000])(
   "a -wal that is cut to %d bytes under a running receiver: nothing more is taken, and a restart goes on",
   async (bytes) => {
     const path = inboxPath();
-    const store = sqliteStore(path);
-    await store.open({ endpoint: "default" });
+    const store = await opened(sqliteStore(path));
     await accept(store, newEvent());
     await store.close("default");
-    await store.open({ endpoint: "default" });
+    await opened(store);
     await accept(store, newEvent(), newEvent());
     truncateSync(`${path}-wal`, bytes);
     const fileBefore = readFileSync(path);
@@ -142,11 +141,10 @@ test.each([0, 8192])(
   "an inbox that is cut to %d bytes under a running receiver: nothing more is taken, nor by a start that needs what is missing",
   async (bytes) => {
     const path = inboxPath();
-    const store = sqliteStore(path);
-    await store.open({ endpoint: "default" });
+    const store = await opened(sqliteStore(path));
     await accept(store, newEvent({ body: Buffer.alloc(100_000, 1) }));
     await store.close("default");
-    await store.open({ endpoint: "default" });
+    await opened(store);
     await accept(store, newEvent());
     truncateSync(path, bytes);
     for (let time = 0; time < 2; time++) {
@@ -164,7 +162,7 @@ test("an inbox that another program vacuums is not taken for one that was cut", 
   const path = inboxPath();
   const store = await openStore(path);
   await accept(store, newEvent({ eventId: "evt_1", state: "quarantined", body: Buffer.alloc(400_000, 1) }));
-  await store.discard([{ endpoint: "default", eventId: "evt_1" }], 0);
+  await store.discard([{ endpoint: "default", eventId: "evt_1" }]);
   const other = new Database(path);
   other.pragma("wal_checkpoint(TRUNCATE)");
   await accept(store, newEvent());

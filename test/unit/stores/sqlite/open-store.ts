@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BatchResult, InboxStore, NewEvent, Settlement } from "../../../../src/index.js";
 import { sqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { T0 } from "../../inbox/new-event.js";
+import { batchOf, opened } from "../../inbox/new-event.js";
 import { tempFolder } from "../../temp-folder.js";
 
 /** The path of an inbox in a folder of this test alone. Nothing is there yet. */
@@ -10,14 +10,13 @@ export const inboxPath = (): string => join(tempFolder(), "inbox.db");
 
 /** A SQLite store that is open, and closed with the test. */
 export async function openStore(pathOrOptions: string | SqliteStoreOptions): Promise<InboxStore> {
-  const store = sqliteStore(pathOrOptions);
-  await store.open({ endpoint: "default" });
+  const store = await opened(sqliteStore(pathOrOptions));
   onTestFinished(() => store.close("default"));
   return store;
 }
 
 export function accept(store: InboxStore, ...accepts: NewEvent[]): Promise<BatchResult> {
-  return store.commit({ settlements: [], accepts, claim: null });
+  return store.commit(batchOf({ accepts }));
 }
 
 export function settleDone(store: InboxStore, seq: number): Promise<BatchResult> {
@@ -25,11 +24,10 @@ export function settleDone(store: InboxStore, seq: number): Promise<BatchResult>
     seq,
     token: 1,
     state: "done",
-    dueAt: T0,
-    settledAt: T0,
+    delayMs: 0,
     attempts: 1,
     possiblyRepeated: false,
     lastError: null,
   };
-  return store.commit({ settlements: [settlement], accepts: [], claim: null });
+  return store.commit(batchOf({ settlements: [settlement] }));
 }

@@ -7,7 +7,7 @@ import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-f
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { storeError } from "../../../../src/stores/sqlite/store-error.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { claimAt, newEvent, T0 } from "../../inbox/new-event.js";
+import { batchOf, claimOf, newEvent } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 import { tempFolder } from "../../temp-folder.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -84,7 +84,7 @@ test("an inbox of the first schema is brought up to date, and its events are han
   const path = inboxPath();
   const store = await openStore(path);
   const event = newEvent();
-  await store.commit({ settlements: [], accepts: [event], claim: null });
+  await store.commit(batchOf({ accepts: [event] }));
   await store.close("default");
   const db = new Database(path);
   db.exec(`DROP INDEX inbox_ready; CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes < 2;
@@ -94,8 +94,7 @@ test("an inbox of the first schema is brought up to date, and its events are han
   db.close();
 
   const upgraded = await openStore(path);
-  const claim = claimAt(T0);
-  const result = await upgraded.commit({ settlements: [], accepts: [], claim });
+  const result = await upgraded.commit(batchOf({ claim: claimOf() }));
   expect(result.claim?.events.map(({ eventId }) => eventId)).toEqual([event.eventId]);
   const { received } = (await upgraded.get("default", event.eventId))!;
   expect(received).toEqual({ at: event.received.at, headers: { "user-agent": "old" } });
@@ -106,13 +105,12 @@ test.each(['{"at":1,', "null"])(
   async (received) => {
     const path = inboxPath();
     const store = await openStore(path);
-    const event = newEvent({ state: "ready", dueAt: T0 });
+    const event = newEvent();
     await accept(store, event);
     const db = new Database(path);
     db.prepare("UPDATE inbox_body SET received = ?").run(received);
     db.close();
-    const claim = claimAt(T0);
-    const result = await store.commit({ settlements: [], accepts: [], claim });
+    const result = await store.commit(batchOf({ claim: claimOf() }));
     expect(result.claim?.events.map(({ body }) => Buffer.from(body))).toEqual([event.body]);
     expect((await store.get("default", event.eventId))?.received).toEqual({ at: event.received.at, headers: {} });
   },
@@ -180,7 +178,7 @@ test("what a dead process left in the WAL is written into the database before an
 test("closing waits for a write in flight", async () => {
   const store = await openStore(inboxPath());
   await accept(store, newEvent({ eventId: "evt_1", signal: undefined as never, state: "quarantined", reason: "x" }));
-  const discarding = store.discard([{ endpoint: "default", eventId: "evt_1" }], 0);
+  const discarding = store.discard([{ endpoint: "default", eventId: "evt_1" }]);
   await store.close("default");
   expect(await discarding).toEqual(["moved"]);
 });

@@ -2,7 +2,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { sqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
-import { newEvent, T0 } from "../../inbox/new-event.js";
+import { createManualClock } from "../../../../src/testing/index.js";
+import { batchOf, newEvent, opened } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
@@ -39,19 +40,20 @@ test("a tool may look in beside the owner, and administer, but not receive", asy
   const tool = await openStore({ path, operator: true });
   expect((await tool.list({})).map(({ eventId }) => eventId)).toEqual([event.eventId]);
   expect((await rejectionOf(accept(tool, newEvent()))).code).toBe("store_unsupported");
-  const takeOver = tool.takeOver({ endpoint: "default", now: T0, held: new Set(), crashed: true });
+  const takeOver = tool.takeOver({ endpoint: "default", held: [], crashed: true });
   expect((await rejectionOf(takeOver)).code).toBe("store_unsupported");
-  expect(await tool.discard([{ endpoint: "default", eventId: event.eventId }], T0)).toEqual(["moved"]);
+  expect(await tool.discard([{ endpoint: "default", eventId: event.eventId }])).toEqual(["moved"]);
   expect(await owner.get("default", event.eventId)).toMatchObject({ state: "done", rawBody: null });
 });
 
 test("one store object serves several endpoints, each once, and closes with the last", async () => {
   const path = inboxPath();
   const store = await openStore(path);
-  await store.open({ endpoint: "second" });
-  expect((await rejectionOf(store.open({ endpoint: "second" }))).code).toBe("store_in_use");
+  const clock = createManualClock();
+  await store.open({ endpoint: "second", clock });
+  expect((await rejectionOf(store.open({ endpoint: "second", clock }))).code).toBe("store_in_use");
   await store.close("default");
-  await accept(store, newEvent({ endpoint: "second" }));
+  await store.commit(batchOf({ endpoint: "second", accepts: [newEvent()] }));
   expect(await refusal(path)).toBe("store_in_use");
   await store.close("second");
   expect((await rejectionOf(store.list({}))).code).toBe("store_failed");
@@ -61,8 +63,7 @@ test("one store object serves several endpoints, each once, and closes with the 
 test("a close that cannot look at its files leaves no lock behind, and the store object opens again", async () => {
   const path = inboxPath();
   const folder = dirname(path);
-  const store = sqliteStore(path);
-  await store.open({ endpoint: "default" });
+  const store = await opened(sqliteStore(path));
   const event = newEvent();
   await accept(store, event);
   renameSync(folder, `${folder}-moved`);
@@ -70,7 +71,7 @@ test("a close that cannot look at its files leaves no lock behind, and the store
   await expect(store.close("default")).rejects.toThrow("ENOTDIR");
   rmSync(folder);
   renameSync(`${folder}-moved`, folder);
-  await store.open({ endpoint: "default" });
+  await opened(store);
   expect(await store.get("default", event.eventId)).toMatchObject({ state: "ready" });
   await store.close("default");
 });

@@ -101,7 +101,7 @@ test("a body lives in its own table, and a change of state does not write it aga
 
 test("typed columns refuse what does not belong in them, as a row error, and nothing of the batch stays", async () => {
   const store = await openStore(inboxPath());
-  for (const bad of [{ dueAt: 1.5 }, { state: "nonsense" as never }, { dueAt: Number.NaN }]) {
+  for (const bad of [{ leaseMs: 1.5 }, { state: "nonsense" as never }, { leaseMs: Number.NaN }]) {
     const error = await rejectionOf(accept(store, newEvent(), newEvent(bad)));
     expect(error.code).toBe("store_row_refused");
   }

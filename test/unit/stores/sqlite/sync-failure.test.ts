@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
-import { newEvent, T0 } from "../../inbox/new-event.js";
+import { newEvent } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 import { testWith } from "../../../prerequisites.js";
@@ -78,7 +78,7 @@ testOnLinux("while a read keeps the file from being rewritten, nothing is acknow
 testOnLinux("a take-over after a failed sync fails with the medium and frees once it works", async () => {
   const path = inboxPath();
   const store = await openStore(path);
-  const takeOver = () => store.takeOver({ endpoint: "default", now: T0, held: new Set(), crashed: false });
+  const takeOver = () => store.takeOver({ endpoint: "default", held: [], crashed: false });
   breakSync(path);
   await rejectionOf(accept(store, newEvent({ state: "leased" })));
   expect((await takeOver()).freed).toBe(1);
