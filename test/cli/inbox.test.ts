@@ -61,7 +61,7 @@ test("ls filters by state and type, and goes on after a page", async () => {
 });
 
 test("an empty list says why it is empty", async () => {
-  const db = await fillInbox([{ eventId: "evt_1", endpoint: "orders" }]);
+  const db = await fillInbox([{ eventId: "evt_1" }], "orders");
   const other = await inbox(db, "ls");
   expect(other).toMatchObject({ exitCode: 0, stdout: "" });
   expect(other.stderr).toMatch(/"default".*"orders": give --endpoint\n$/);

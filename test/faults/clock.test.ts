@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { createManualClock, signalEvent } from "../../src/testing/index.js";
-import { newEvent, T0 } from "../unit/inbox/new-event.js";
+import { batchOf, newEvent, opened, T0 } from "../unit/inbox/new-event.js";
 import { startRig, type Rig } from "../unit/inbox/receiver-rig.js";
 import { eventually } from "./eventually.js";
 import { inboxFiles } from "./inbox-file.js";
@@ -122,12 +122,9 @@ for (const { how, ahead, back } of SET_BACK) {
 
 test("what waited for its turn by a clock an hour ahead is handed off at once, however many there are", async () => {
   const { db } = inboxFiles();
-  const store = sqliteStore(db);
-  await store.open({ endpoint: "default" });
+  const store = await opened(sqliteStore(db), createManualClock(T0 + HOUR_MS));
   // More than one claim moves.
-  const accepts = Array.from({ length: 1200 }, () =>
-    newEvent({ dueAt: T0 + HOUR_MS, received: { at: T0 + HOUR_MS, headers: {} } }),
-  );
+  const accepts = Array.from({ length: 1200 }, () => newEvent());
   await store.commit(batchOf({ accepts }));
   await store.close("default");
   const seen: string[] = [];
@@ -149,8 +146,15 @@ test("forty days forward and back: what is done may be forgotten, nothing else, 
   await rig.deliver(leased);
   await rig.deliver({ ...signalEvent(), data: "no object" });
   await eventually("the third", () => rig.calls.length === 3);
-  const ready = newEvent({ dueAt: T0 + 100 * DAY_MS });
-  await store.commit(batchOf({ accepts: [ready] }));
+  const { accepts } = await store.commit(batchOf({ accepts: [newEvent({ state: "leased" })] }));
+  const delayed = {
+    state: "ready",
+    delayMs: 100 * DAY_MS,
+    attempts: 0,
+    possiblyRepeated: false,
+    lastError: null,
+  } as const;
+  await store.commit(batchOf({ settlements: [{ seq: accepts[0]!.seq, token: 1, ...delayed }] }));
   const statesNow = async (): Promise<Record<string, unknown>> => {
     const { done: d, dead: x, leased: l, ready: r, quarantined: q } = await rig.receiver.inbox.stats();
     return { done: d, dead: x, leased: l, ready: r, quarantined: q };

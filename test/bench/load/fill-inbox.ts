@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { sqliteStore } from "signalbox/stores/sqlite";
+import { createManualClock } from "signalbox/testing";
 import { makeEvent } from "./make-event.js";
 import { answerQuestions } from "../processes/questions.js";
 
@@ -25,12 +26,16 @@ answerQuestions(
       async ({ folder, from, events }: FillSpec): Promise<number> => {
         const path = join(folder, "inbox.db");
         const store = sqliteStore(path);
-        await store.open({ endpoint: ENDPOINT });
+        // A batch of events was received and handled in each moment of the last days.
         const now = Date.now();
+        const clock = createManualClock(now);
+        await store.open({ endpoint: ENDPOINT, clock });
         const end = from + events;
         for (let first = from; first < end; first += BATCH) {
           const numbers = Array.from({ length: Math.min(BATCH, end - first) }, (_, index) => first + index);
-          await store.commit({ accepts: numbers.map((n) => toDone(n, now)), settlements: [], claim: null });
+          clock.setNow(now - Math.floor(Math.random() * OLDEST_MS));
+          const accepts = numbers.map((n) => toDone(n, clock.now()));
+          await store.commit({ endpoint: ENDPOINT, accepts, settlements: [], claim: null });
         }
         await store.close(ENDPOINT);
         return statSync(path).size;
@@ -39,16 +44,17 @@ answerQuestions(
   ]),
 );
 
-function toDone(n: number, now: number): Parameters<ReturnType<typeof sqliteStore>["commit"]>[0]["accepts"][number] {
+function toDone(
+  n: number,
+  receivedAt: number,
+): Parameters<ReturnType<typeof sqliteStore>["commit"]>[0]["accepts"][number] {
   const event = makeEvent(n);
   const body = Buffer.from(JSON.stringify(event));
-  const receivedAt = now - Math.floor(Math.random() * OLDEST_MS);
   return {
-    endpoint: ENDPOINT,
     eventId: event.id,
     type: event.type,
     state: "done",
-    dueAt: receivedAt,
+    leaseMs: null,
     received: { at: receivedAt, headers: { "content-type": "application/json" } },
     bodyHash: createHash("sha256").update(body).digest(),
     body,

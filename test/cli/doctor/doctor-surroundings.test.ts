@@ -21,6 +21,7 @@ import { examineConnection } from "../../../src/cli/commands/doctor/examine-answ
 import type { Subject } from "../../../src/cli/commands/doctor/examination.js";
 import type { Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
 import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
+import { systemClock } from "../../../src/time/clock.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { examine, examineHere } from "./examine.js";
 import { fillInbox } from "../fill-inbox.js";
@@ -209,14 +210,14 @@ test("an inbox that nobody has open is told, and is as it was", async () => {
   expect(left.filter((name) => statSync(join(dirname(db), name)).size > 0)).toEqual([]);
   // Its receiver starts as if nothing had been.
   const store = sqliteStore(db);
-  await store.open({ endpoint: "default" });
+  await store.open({ endpoint: "default", clock: systemClock });
   await store.close("default");
 });
 
 const OWNER = `
   import { sqliteStore } from ${JSON.stringify(new URL("../../../dist/stores/sqlite/sqlite-store.js", import.meta.url).href)};
   const store = sqliteStore({ path: process.argv[1], shared: process.argv[2] === "shared" });
-  await store.open({ endpoint: "default" });
+  await store.open({ endpoint: "default", clock: { now: Date.now } });
   console.log("open");
   setInterval(() => {}, 1000);
 `;

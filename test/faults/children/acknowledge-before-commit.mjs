@@ -7,8 +7,12 @@ export function acknowledgeBeforeCommit(store) {
     ...store,
     async commit(batch) {
       if (batch.accepts.length === 0) return store.commit(batch);
-      const accepts = batch.accepts.map((event) => (event.state === "leased" ? { ...event, state: "ready" } : event));
-      setTimeout(() => void store.commit({ accepts, settlements: [], claim: null }).catch(() => {}), 5);
+      const accepts = batch.accepts.map((event) => ({
+        ...event,
+        state: event.state === "leased" ? "ready" : event.state,
+        leaseMs: null,
+      }));
+      setTimeout(() => void store.commit({ ...batch, accepts, settlements: [], claim: null }).catch(() => {}), 5);
       const rest = await store.commit({ ...batch, accepts: [] });
       return { ...rest, accepts: accepts.map(() => ({ status: "duplicate", seq: 0, sameBody: true })) };
     },

@@ -12,12 +12,12 @@ async function keep(eventId) {
   const body = Buffer.from(eventId.repeat(2000));
   const bodyHash = createHash("sha256").update(body).digest();
   const at = Date.now();
-  const event = { endpoint, eventId, type: "test", state: "ready", dueAt: at, received: { at, headers: {} }, bodyHash };
-  await store.commit({ accepts: [{ ...event, body, reason: null }], settlements: [], claim: null });
+  const event = { eventId, type: "test", state: "ready", leaseMs: null, received: { at, headers: {} }, bodyHash };
+  await store.commit({ endpoint, accepts: [{ ...event, body, reason: null }], settlements: [], claim: null });
   appendFileSync(marks, `acknowledged ${eventId} ${bodyHash.toString("hex")}\n`);
 }
 
-await store.open({ endpoint });
+await store.open({ endpoint, clock: { now: Date.now } });
 await keep("first");
 const failing = keep("failing").catch(() => {});
 const other = new Database(db);

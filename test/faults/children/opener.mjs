@@ -13,7 +13,7 @@ async function obey({ path, shared }) {
   }
   const wanted = sqliteStore({ path, shared });
   try {
-    await wanted.open({ endpoint });
+    await wanted.open({ endpoint, clock: { now: Date.now } });
   } catch (error) {
     return error.code;
   }

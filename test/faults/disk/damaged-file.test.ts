@@ -6,7 +6,8 @@ import { isSignalboxError } from "../../../src/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
-import { claimAt, newEventAt } from "../../unit/inbox/new-event.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { batchOf, claimOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { isSound, makeSampleInbox, readAll, textOf, type Contents } from "./sample-inbox.js";
 import { SEED, seededRandom } from "../seeded-random.js";
 
@@ -89,18 +90,16 @@ async function live(path: string): Promise<Outcome> {
       return false;
     }
   };
-  const event = newEventAt(Date.now(), { signal: signalEvent({ id: "evt_new" }), state: "leased" });
+  const event = newEvent({ signal: signalEvent({ id: "evt_new" }), state: "leased" });
   const store = sqliteStore(path);
-  if (!(await attempt(() => store.open({ endpoint: ENDPOINT })))) return outcome;
+  if (!(await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock })))) return outcome;
   await attempt(async () => void (outcome.contents = await readAll(store)));
   outcome.taken = await attempt(async () => {
-    const now = Date.now();
-    const claim = claimAt(now, { endpoint: ENDPOINT, leaseUntil: now + 1000, limit: 100 });
-    await store.takeOver({ endpoint: ENDPOINT, now, held: new Set(), crashed: true });
-    await store.commit({ settlements: [], accepts: [event], claim });
+    await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: true });
+    await store.commit(batchOf({ accepts: [event], claim: claimOf({ limit: 100 }) }));
   });
   await attempt(() => store.close(ENDPOINT));
-  if (outcome.taken && (await attempt(() => store.open({ endpoint: ENDPOINT })))) {
+  if (outcome.taken && (await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock })))) {
     await attempt(async () => void (outcome.kept = (await store.get(ENDPOINT, event.eventId)) !== undefined));
     await attempt(() => store.close(ENDPOINT));
   }
@@ -170,7 +169,7 @@ test("an inbox of which whole pages are cut off is refused as damaged, and left 
     const path = damagedCopy(sample, "", (bytes) => cut(bytes.subarray(0, -PAGE_BYTES), random, round));
     const before = readFileSync(path);
     const hint = `FAULT_SEED=${SEED}, round ${round}, ${before.length} bytes`;
-    const { code, help } = await rejectionOf(sqliteStore(path).open({ endpoint: ENDPOINT }));
+    const { code, help } = await rejectionOf(opened(sqliteStore(path)));
     expect([code, help], hint).toEqual(["store_corrupt", expect.stringContaining("Move the file away")]);
     expect(readFileSync(path).equals(before), hint).toBe(true);
   }
@@ -183,7 +182,7 @@ test("an inbox that was refused as damaged is refused at the second start too, a
   const before = [readFileSync(path), readFileSync(`${path}-wal`)];
   for (let start = 0; start < 2; start++) {
     // At the start, not at some later event.
-    const { code, help } = await rejectionOf(sqliteStore(path).open({ endpoint: ENDPOINT }));
+    const { code, help } = await rejectionOf(opened(sqliteStore(path)));
     expect([code, help]).toEqual(["store_corrupt", expect.stringContaining("Move the file away")]);
     expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
   }

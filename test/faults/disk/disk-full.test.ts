@@ -6,6 +6,8 @@ import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
 import { areHandedOff, idsOf, startReceiver, type Child } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf, untilHealth } from "../deliveries.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { opened } from "../../unit/inbox/new-event.js";
 import { inboxFiles } from "../inbox-file.js";
 import { eventThat, healthOf } from "../sender.js";
 import { canMount, smallDisk } from "./small-disk.js";
@@ -107,10 +109,9 @@ testOnSmallDisk("what a full inbox forgets makes room for new events", async () 
   const receiver = await startReceiver(files);
   const { taken, refused } = await sendUntilFull(receiver.port);
   await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
-  const tool = sqliteStore({ path: files.db, operator: true });
-  await tool.open({ endpoint: "default" });
-  const later = Date.now() + 1;
-  const pruned = await tool.prune({ endpoint: "default", payloadsBefore: later, keysBefore: 0, limit: 500 });
+  const tool = await opened(sqliteStore({ path: files.db, operator: true }), systemClock);
+  const ages = { payloadsOlderThanMs: -1, keysOlderThanMs: Number.MAX_SAFE_INTEGER };
+  const pruned = await tool.prune({ endpoint: "default", ...ages, limit: 500 });
   expect(pruned.payloads).toBe(taken.length);
   await tool.close("default");
   await sendAgain(receiver.port, refused);
@@ -123,14 +124,14 @@ testOnSmallDisk.each(["new", "old"])(
     const disk = smallDisk(8);
     const store = sqliteStore(join(disk.folder, "inbox.db"));
     if (age === "old") {
-      await store.open({ endpoint: "default" });
+      await opened(store);
       await store.close("default");
     }
     const empty = disk.fill();
-    const error = await rejectionOf(store.open({ endpoint: "default" }));
+    const error = await rejectionOf(opened(store));
     expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("Free disk space")]);
     empty();
-    await store.open({ endpoint: "default" });
+    await opened(store);
     await store.close("default");
   },
 );

@@ -18,7 +18,7 @@ import { startChild, startReceiver } from "../child-process.js";
 import { inboxFiles } from "../inbox-file.js";
 import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
-import { newEventAt } from "../../unit/inbox/new-event.js";
+import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../../prerequisites.js";
 
@@ -36,9 +36,8 @@ const ENDPOINT = "default";
 async function makeInbox(path: string, crashed: boolean): Promise<string> {
   const event = signalEvent();
   const original = crashed ? `${path}-original` : path;
-  const store = sqliteStore(original);
-  await store.open({ endpoint: ENDPOINT });
-  await store.commit(batchOf({ accepts: [newEventAt(0, { signal: event, state: "ready" })] }));
+  const store = await opened(sqliteStore(original));
+  await store.commit(batchOf({ accepts: [newEvent({ signal: event })] }));
   if (crashed) for (const suffix of ["", "-wal"]) copyFileSync(original + suffix, path + suffix);
   await store.close(ENDPOINT);
   return event.id;
@@ -59,14 +58,13 @@ testOnSmallDisk.each([
     disk.setReadOnly(true);
     const before = bytesIn(disk.folder);
     for (const role of [{}, { shared: true }, { operator: true }]) {
-      const error = await rejectionOf(sqliteStore({ path, ...role }).open({ endpoint: ENDPOINT }));
+      const error = await rejectionOf(opened(sqliteStore({ path, ...role })));
       expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("read-only")]);
     }
     expect(bytesIn(disk.folder)).toEqual(before);
 
     disk.setReadOnly(false);
-    const store = sqliteStore(path);
-    await store.open({ endpoint: ENDPOINT });
+    const store = await opened(sqliteStore(path));
     expect((await store.list({})).map(({ eventId }) => eventId)).toEqual([id]);
     await store.close(ENDPOINT);
   },
@@ -77,7 +75,7 @@ testOnSmallDisk("a new inbox on a read-only file system is refused, in an old fo
   mkdirSync(join(disk.folder, "old"));
   disk.setReadOnly(true);
   for (const folder of ["old", "new"]) {
-    const error = await rejectionOf(sqliteStore(join(disk.folder, folder, "inbox.db")).open({ endpoint: ENDPOINT }));
+    const error = await rejectionOf(opened(sqliteStore(join(disk.folder, folder, "inbox.db"))));
     expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("read-only")]);
     expect(existsSync(join(disk.folder, folder, "inbox.db"))).toBe(false);
   }
@@ -103,7 +101,7 @@ testOnLinux.each(["inbox.db", "inbox.db-wal", "inbox.db-shm", "inbox.db-owner"])
 const OPEN_AND_CLOSE = `
 import { sqliteStore } from "signalbox/stores/sqlite";
 const store = sqliteStore(process.argv[1]);
-const result = await store.open({ endpoint: "default" }).then(() => store.close("default"), ({ code, message }) => ({ code, message }));
+const result = await store.open({ endpoint: "default", clock: { now: Date.now } }).then(() => store.close("default"), ({ code, message }) => ({ code, message }));
 console.log(JSON.stringify(result ?? {}));`;
 
 /** Opens and closes the inbox as a user whose rights are checked, which those of root are not. */

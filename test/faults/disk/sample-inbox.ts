@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { copyFileSync } from "node:fs";
-import type { InboxStore, StoredEvent } from "../../../src/index.js";
+import type { InboxStore, Settlement, StoredEvent } from "../../../src/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { signalEvent } from "../../../src/testing/index.js";
-import { newEventAt } from "../../unit/inbox/new-event.js";
+import { createManualClock, signalEvent } from "../../../src/testing/index.js";
+import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 
 const ENDPOINT = "default";
 const NOW = 1_800_000_000_000;
@@ -21,14 +21,22 @@ export type Contents = ReadonlyMap<string, StoredEvent>;
  */
 export async function makeSampleInbox(path: string, crashed: boolean): Promise<Contents[]> {
   const original = crashed ? `${path}-original` : path;
-  const store = sqliteStore(original);
-  await store.open({ endpoint: ENDPOINT });
-  await settle(store, await accept(store, 0));
+  const clock = createManualClock(NOW);
+  const store = await opened(sqliteStore(original), clock);
+  const old = await accept(store, 0);
+  for (const [from, to] of [
+    [0, 3],
+    [3, 6],
+    [6, EVENTS],
+  ] as const) {
+    clock.setNow(NOW + from);
+    await settle(store, old, from, to);
+  }
   // Closing writes the WAL into the file.
   await store.close(ENDPOINT);
-  await store.open({ endpoint: ENDPOINT });
+  await opened(store, clock);
   const held = [await readAll(store)];
-  await store.prune({ endpoint: ENDPOINT, payloadsBefore: NOW + 6, keysBefore: NOW + 3, limit: 500 });
+  await store.prune({ endpoint: ENDPOINT, payloadsOlderThanMs: 0, keysOlderThanMs: 3, limit: 500 });
   held.push(await readAll(store));
   const seqs = await accept(store, EVENTS);
   held.push(await readAll(store));
@@ -44,28 +52,17 @@ async function accept(store: InboxStore, first: number): Promise<number[]> {
     const number = first + index;
     const summary = "x".repeat([10, 300, 3000, 12_000][number % 4] ?? 0);
     const event = signalEvent({ id: `evt_${number}`, data: { title: `event ${number}`, summary } });
-    return newEventAt(NOW + number, { signal: event, state: number % 5 === 4 ? "ready" : "leased" });
+    return newEvent({ signal: event, state: number % 5 === 4 ? "ready" : "leased" });
   });
   const result = await store.commit(batchOf({ accepts }));
   return result.accepts.map(({ seq }) => seq);
 }
 
-async function settle(store: InboxStore, seqs: readonly number[]): Promise<void> {
-  const settlements = seqs.flatMap((seq, index) => {
+async function settle(store: InboxStore, seqs: readonly number[], from = 0, to = EVENTS): Promise<void> {
+  const values = { token: 1, delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const settlements = seqs.flatMap((seq, index): Settlement[] => {
     const state = (["done", "done", "dead"] as const)[index % 5];
-    if (state === undefined) return [];
-    return [
-      {
-        seq,
-        token: 1,
-        state,
-        dueAt: NOW + index,
-        settledAt: NOW + index,
-        attempts: 1,
-        possiblyRepeated: false,
-        lastError: null,
-      },
-    ];
+    return state === undefined || index < from || index >= to ? [] : [{ seq, state, ...values }];
   });
   await store.commit(batchOf({ settlements }));
 }

@@ -5,7 +5,7 @@ import type { InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
-import { newEvent, T0 } from "../../unit/inbox/new-event.js";
+import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { startRig } from "../../unit/inbox/receiver-rig.js";
 import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
@@ -25,13 +25,13 @@ function usedMegabytes(): number {
   return (heapUsed + external) / 2 ** 20;
 }
 
-/** Puts as many events there as are to wait, each due before the next. Their ids are numbers. */
+/** Puts as many events there as are to wait, each stored before the next. Their ids are numbers. */
 async function fill(store: InboxStore, count: number): Promise<void> {
   const template = signalEvent();
-  await store.open({ endpoint: "default" });
+  await opened(store);
   for (let from = 0; from < count; from += 2000) {
     const accepts = Array.from({ length: Math.min(2000, count - from) }, (_, index) =>
-      newEvent({ signal: { ...template, id: String(from + index) }, dueAt: T0 - count + from + index }),
+      newEvent({ signal: { ...template, id: String(from + index) } }),
     );
     await store.commit(batchOf({ accepts }));
   }

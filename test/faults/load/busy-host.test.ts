@@ -5,7 +5,8 @@ import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
-import { newEventAt } from "../../unit/inbox/new-event.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { SECRET } from "../sender.js";
 
 function delivery(event: SignalEvent = signalEvent()) {
@@ -19,9 +20,8 @@ function block(ms: number): void {
 }
 
 test("callbacks that block begin one to a turn of the event loop, with deliveries answered in between", async () => {
-  const store = memoryStore();
-  await store.open({ endpoint: "default" });
-  const backlog = Array.from({ length: 50 }, () => newEventAt(Date.now(), { state: "ready" }));
+  const store = await opened(memoryStore(), systemClock);
+  const backlog = Array.from({ length: 50 }, () => newEvent());
   await store.commit(batchOf({ accepts: backlog }));
   await store.close("default");
   let begun = 0;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect } from "vitest";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { newEventAt } from "../../unit/inbox/new-event.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import type { Ledger } from "./ledger.js";
 import { INBOX } from "./recorder.js";
 
@@ -12,13 +13,12 @@ export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Pr
   const path = join(folder, INBOX);
   rmSync(`${path}-shm`, { force: true });
   const endpoint = "default";
-  const store = sqliteStore(path);
-  await store.open({ endpoint });
+  const store = await opened(sqliteStore(path), systemClock);
   for (const id of [...acknowledged.keys()].slice(-5)) {
     const found = (await store.get(endpoint, id)) ?? (await store.get("other", id));
     expect(found?.rawBody, id).toBeInstanceOf(Uint8Array);
   }
-  const event = newEventAt(Date.now(), { state: "ready" });
+  const event = newEvent();
   const { accepts } = await store.commit(batchOf({ accepts: [event] }));
   expect(accepts).toMatchObject([{ status: "accepted" }]);
   await store.close(endpoint);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { linkSync, rmSync, truncateSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { opened } from "../../unit/inbox/new-event.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { startChild, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some } from "../deliveries.js";
@@ -89,7 +90,7 @@ test("a process that waits for a file gets it when its owner is killed, with all
     );
     const next = sqliteStore(files.db);
     for (;;) {
-      const refusal = await next.open({ endpoint: ENDPOINT }).then(
+      const refusal = await opened(next).then(
         () => null,
         (error: { code: string }) => error.code,
       );

@@ -14,7 +14,8 @@ import {
   type ChildConfig,
 } from "../child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats, type Row } from "../inbox-file.js";
-import { newEventAt } from "../../unit/inbox/new-event.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
 
 // Several processes a test, on a machine that may be busy.
@@ -84,10 +85,8 @@ async function startAndSend(files: ChildConfig, event: object): Promise<Child> {
 
 /** Accepted by a process that is gone before it could hand it off. */
 async function storeBetweenLives(db: string, event: SignalEvent): Promise<void> {
-  const store = sqliteStore(db);
-  const now = Date.now();
-  await store.open({ endpoint: "default" });
-  await store.commit(batchOf({ accepts: [newEventAt(now, { signal: event, state: "ready" })] }));
+  const store = await opened(sqliteStore(db), systemClock);
+  await store.commit(batchOf({ accepts: [newEvent({ signal: event })] }));
   await store.close("default");
 }
 
