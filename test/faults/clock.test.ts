@@ -26,11 +26,20 @@ const SET_BACK = JUMPS.flatMap(({ how, by }) => {
   return back < 0 ? [{ how, back, ahead: Math.max(0, ...by) }] : [];
 });
 
-/** Each jump is seen by a poll before the next one comes. */
+/** Each jump is seen by a claim before the next one comes, and before the clock goes on. */
 async function jump(rig: Rig, ...jumps: readonly number[]): Promise<void> {
   for (const ms of jumps) {
     rig.clock.setNow(rig.clock.now() + ms);
+    const { commit } = rig.store;
+    let isSeen = false;
+    rig.store.commit = async (batch) => {
+      const result = await commit(batch);
+      isSeen ||= batch.claim !== null;
+      return result;
+    };
     await rig.clock.advance(1000);
+    await eventually("a claim", () => isSeen);
+    rig.store.commit = commit;
   }
 }
 
