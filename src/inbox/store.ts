@@ -285,9 +285,9 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   `shared: true`, any number of processes. All others are `duplicate`.
  * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
  * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
- * - **G5** A settlement is applied if its event is `leased` under its token. Its result is `true` then, and also if a
- *   settlement under this token, which is still the event's last, was applied before; then nothing is changed. Otherwise (the
- *   event was taken over or claimed again, or is gone) nothing is changed, and the result is `false`.
+ * - **G5** A settlement is applied if its event is `leased` under its token; the result is `true`. If a settlement has ended that
+ *   lease before, and the event was not claimed since, nothing is changed, and the result is `true` as well. Otherwise the
+ *   lease was lost: nothing is changed, and the result is `false`.
  * - **G6** Bodies are returned byte for byte, whatever the bytes.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
  *   first. It leases either suspects or other events. All times are those of the store's clock. If an event became `ready` more
@@ -307,10 +307,9 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *
  * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
  *
- * One batcher for each endpoint calls `commit`, one call at a time. After a failed commit it repeats the settlements, whose
- * results G5 makes true. An error with the code `store_row_refused` means that
- * something in the batch cannot be stored, and the batcher then halves the batch to find it. Any other error means that the
- * medium failed.
+ * One batcher for each endpoint calls `commit`, one call at a time. After a failed commit it repeats the settlements, and G5
+ * says what became of them. An error with the code `store_row_refused` means that something in the batch cannot be stored, and
+ * the batcher then halves the batch to find it. Any other error means that the medium failed.
  */
 export interface InboxStore {
   /** For logs and health. */

@@ -231,9 +231,11 @@ export function memoryStore(): InboxStore {
     },
     oldestReadyAgeMs,
     async replay(events, readAgain) {
+      assertOpen();
       return events.map((event) => move(event, readAgain));
     },
     async discard(events) {
+      assertOpen();
       return events.map(discard);
     },
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {

@@ -43,7 +43,7 @@ export async function fillInbox(fillings: readonly Filling[], endpoint = "defaul
   return path;
 }
 
-function newEvent({ state = "done", body: content = "{}", ageDays: _, ...event }: Filling, at: number): NewEvent {
+function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...event }: Filling, at: number): NewEvent {
   const body = Buffer.from(content as string);
   return {
     type: "signal.published",

@@ -67,11 +67,10 @@ export const LEASE_CASES: readonly StoreCase[] = [
     deepStrictEqual(states, ["done", "done", "done", "done"], "a settlement beside a repeated one was not applied");
   }),
   storeCase("G5", "a settlement that was applied before changes nothing", async ({ store, advance }) => {
-    const keyOf = (eventId: string) => ({ endpoint: ENDPOINT, eventId });
     const replayed = await acceptAs(store, "evt_replayed", "done");
-    await store.replay([keyOf("evt_replayed")], () => null);
+    await store.replay([{ endpoint: ENDPOINT, eventId: "evt_replayed" }], () => null);
     const discarded = await acceptAs(store, "evt_discarded", "dead");
-    await store.discard([keyOf("evt_discarded")]);
+    await store.discard([{ endpoint: ENDPOINT, eventId: "evt_discarded" }]);
     const retried = await accept(store, "evt_retried", { state: "leased" });
     const retry = { state: "ready", delayMs: 60_000 } as const;
     await settle(store, retried, retry);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Batch, ClaimRequest, Clock, InboxStore, NewEvent, SignalEvent } from "../../../src/index.js";
+import type { Batch, ClaimRequest, Clock, InboxStore, NewEvent, Settlement, SignalEvent } from "../../../src/index.js";
 import { SUSPECT_CRASHES } from "../../../src/inbox/store.js";
 import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 
@@ -44,10 +44,10 @@ export async function crashedEvent(store: InboxStore, crashes: number, delayMs =
     // What it must not hold any more is given back: the others, and at last the event itself.
     const settlements = events
       .filter(({ eventId }) => isLast || eventId !== crashed.eventId)
-      .map(({ seq, token, attempts, possiblyRepeated, eventId }) => ({
-        ...{ seq, token, attempts, possiblyRepeated, lastError: null, state: "ready" as const },
-        delayMs: eventId === crashed.eventId ? delayMs : 0,
-      }));
+      .map(({ seq, token, attempts, possiblyRepeated, eventId }): Settlement => {
+        const delay = eventId === crashed.eventId ? delayMs : 0;
+        return { seq, token, state: "ready", delayMs: delay, attempts, possiblyRepeated, lastError: null };
+      });
     await store.commit(batchOf({ settlements }));
   }
   return crashed.eventId;
