@@ -20,14 +20,13 @@ export interface Queries {
   get(endpoint: string, eventId: string): StoredEvent | undefined;
   stats(endpoint: string, now: number): StoreStats;
   oldestReadyAgeMs(endpoint: string, now: number): number | null;
-  /** @param nowAt the present by the clock of an endpoint */
   replay(events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain): ReplayOutcome[];
-  /** @param nowAt the present by the clock of an endpoint */
   discard(events: readonly EventKey[], nowAt: NowAt): MoveOutcome[];
   prune(request: PruneRequest, now: number): { payloads: number; keys: number };
 }
 
-type NowAt = (endpoint: string) => number;
+/** The present by the clock of an endpoint. */
+export type NowAt = (endpoint: string) => number;
 
 interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
   possiblyRepeated: number;

@@ -4,7 +4,7 @@ import { SignalboxError } from "../../errors.js";
 import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import type { Clock } from "../../time/clock.js";
 import { unknownName } from "../../options/option-error.js";
-import { createQueries, type Queries } from "./queries.js";
+import { createQueries, type NowAt, type Queries } from "./queries.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import { createCommitter, type Committer } from "./commit.js";
@@ -42,6 +42,8 @@ interface Connection {
   checkpointer: Checkpointer;
   release: OpenDatabase["release"];
 }
+
+type Query<Result> = (connection: Connection, nowAt: NowAt) => Result;
 
 /**
  * The default inbox: one SQLite file in WAL mode.
@@ -127,8 +129,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
   }
 
-  /** Runs a write and makes it durable. */
-  function write<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
+  /** Runs a write and makes it durable. A write that waits ends even if its endpoint is closed meanwhile. */
+  function write<Result>(transaction: Query<Result>): Promise<Result> {
     const written = writeNow(transaction);
     writes.add(written);
     const forget = (): void => void writes.delete(written);
@@ -136,8 +138,10 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     return written;
   }
 
-  async function writeNow<Result>(transaction: (connection: Connection) => Result): Promise<Result> {
+  async function writeNow<Result>(transaction: Query<Result>): Promise<Result> {
     const current = connected();
+    const open = new Map(clocks);
+    const nowAt: NowAt = (endpoint) => clockOf(open, endpoint).now();
     try {
       if (mustRewrite) await (rewriting ??= rewrite(current));
       const checkpoint = current.checkpointer.waitForCheckpoint();
@@ -145,7 +149,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
       let end = 0;
       const result = await whileBusy(() => {
         end = current.files.assertUnchanged();
-        return transaction(current);
+        return transaction(current, nowAt);
       });
       await sync(current);
       current.files.assertWritten(end);
@@ -193,15 +197,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     }
   }
 
-  /** @returns the present by the clock of an endpoint that is open now, also for a write that ends after a close */
-  function present(): (endpoint: string) => number {
-    const open = new Map(clocks);
-    return (endpoint) => clockOf(open, endpoint).now();
-  }
-
-  function read<Result>(query: (connection: Connection) => Result): Result {
+  function read<Result>(query: Query<Result>): Result {
     try {
-      return query(connected());
+      return query(connected(), (endpoint) => clockOf(clocks, endpoint).now());
     } catch (error) {
       throw storeError(error, path);
     }
@@ -235,19 +233,19 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
     async commit(batch) {
       assertOwner();
       const { endpoint, settlements, accepts, claim } = batch;
-      const clock = clockOf(clocks, endpoint);
       if (settlements.length === 0 && accepts.length === 0) {
         const nothing =
-          claim === null ? null : read(({ committer }) => committer.claimNothing(claim, endpoint, clock.now()));
+          claim === null
+            ? null
+            : read(({ committer }, nowAt) => committer.claimNothing(claim, endpoint, nowAt(endpoint)));
         if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
       }
       // A batch of only duplicates is synced too, because another process may not have synced the originals yet.
-      return write(({ committer }) => committer.commit(batch, clock.now()));
+      return write(({ committer }, nowAt) => committer.commit(batch, nowAt(endpoint)));
     },
     async takeOver(request) {
       assertOwner();
-      const clock = clockOf(clocks, request.endpoint);
-      return write(({ committer }) => committer.takeOver(request, clock.now()));
+      return write(({ committer }, nowAt) => committer.takeOver(request, nowAt(request.endpoint)));
     },
     async list(query) {
       return read(({ queries }) => queries.list(query));
@@ -261,8 +259,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         throw storeError(error, path);
       });
     },
-    oldestReadyAgeMs: (endpoint) =>
-      read(({ queries }) => queries.oldestReadyAgeMs(endpoint, clockOf(clocks, endpoint).now())),
+    oldestReadyAgeMs: (endpoint) => read(({ queries }, nowAt) => queries.oldestReadyAgeMs(endpoint, nowAt(endpoint))),
     diagnostics() {
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
@@ -275,18 +272,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxSt
         threadDeaths: background.deaths(),
       };
     },
-    async replay(events, readAgain) {
-      const now = present();
-      return write(({ queries }) => queries.replay(events, now, readAgain));
-    },
-    async discard(events) {
-      const now = present();
-      return write(({ queries }) => queries.discard(events, now));
-    },
-    async prune(request) {
-      const now = present();
-      return write(({ queries }) => queries.prune(request, now(request.endpoint)));
-    },
+    replay: (events, readAgain) => write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
+    discard: (events) => write(({ queries }, nowAt) => queries.discard(events, nowAt)),
+    prune: (request) => write(({ queries }, nowAt) => queries.prune(request, nowAt(request.endpoint))),
   };
 }
 

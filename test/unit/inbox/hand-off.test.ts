@@ -179,6 +179,21 @@ test("events that wait at the start are handed off, earliest due first", async (
   expect(calls.map(({ signal }) => signal.id)).toEqual([second, first, third].map(({ eventId }) => eventId));
 });
 
+test("a lease is settled under the token that the store gave it", async () => {
+  const store = faultyStore();
+  const commit: typeof store.commit = async (batch) => {
+    const settlements = batch.settlements.map((settlement) => ({ ...settlement, token: settlement.token - 7 }));
+    const result = await store.commit({ ...batch, settlements });
+    const accepts = result.accepts.map((each) => ("token" in each ? { ...each, token: each.token + 7 } : each));
+    return { ...result, accepts };
+  };
+  const rig = await startRig({ store: { ...store, commit } });
+  const [event] = await rig.begin(1);
+  rig.calls[0]!.resolve();
+  await until(() => rig.namesSeen().includes("handedOff"));
+  expect(await rig.entry(event.id)).toMatchObject({ state: "done" });
+});
+
 test("what another program puts into the store is found within a second", async () => {
   const store = faultyStore();
   const { calls, clock } = await startRig({ store });
