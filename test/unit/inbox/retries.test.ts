@@ -35,6 +35,16 @@ test("a rejected event comes again after its delay, with the next attempt number
   expect(rig.seen[1]).toMatchObject({ attempt: 1, willRetry: true, nextAttemptAt: new Date(T0 + 10_000) });
 });
 
+test("a retry after less than a second does not wait for the poll", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 250 } });
+  await rig.begin(1);
+  rig.calls[0]!.reject();
+  await rig.clock.advance(249);
+  expect(rig.calls.length).toBe(1);
+  await rig.clock.advance(1);
+  expect(rig.calls.length).toBe(2);
+});
+
 test("a PermanentFailure makes the event dead at once and keeps its payload", async () => {
   const { begin, receiver, namesSeen, seen, clock, calls } = await startRig();
   const [event] = await begin(1);

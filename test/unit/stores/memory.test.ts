@@ -24,6 +24,8 @@ test.each([
   const starts = { first: T0, second: T0 + 3_600_000 };
   for (const [endpoint, startMs] of Object.entries(starts)) {
     await store.open({ endpoint, clock: createManualClock(startMs) });
+  }
+  for (const endpoint of Object.keys(starts)) {
     const { accepts } = await store.commit(batchOf({ endpoint, accepts: [newEvent({ state: "leased" })] }));
     const settlement = { seq: accepts[0]!.seq, token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
     await store.commit(batchOf({ endpoint, settlements: [{ ...settlement, state: "ready", delayMs: 5000 }] }));
