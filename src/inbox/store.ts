@@ -286,8 +286,8 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
  * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
  * - **G5** A settlement is applied if its event is `leased` under its token; the result is `true`. If a settlement has ended that
- *   lease before, and the event was not claimed since, nothing is changed, and the result is `true` as well. Otherwise the
- *   lease was lost: nothing is changed, and the result is `false`.
+ *   lease before, and the event was not claimed since, nothing is changed, and the result is `true` as well. Otherwise (the
+ *   lease was taken over, or the event was claimed again or deleted) nothing is changed, and the result is `false`.
  * - **G6** Bodies are returned byte for byte, whatever the bytes.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
  *   first. It leases either suspects or other events. All times are those of the store's clock. If an event became `ready` more
