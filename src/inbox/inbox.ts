@@ -116,7 +116,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       if (freed > 0) dispatcher.nudge();
     },
   });
-  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
+  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared && store.ownsLeases !== true });
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 

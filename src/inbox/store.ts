@@ -76,7 +76,7 @@ export interface Settlement {
 
 /** Asks for events that are due. */
 export interface ClaimRequest {
-  /** How long the leases last, in milliseconds. Only a store with `shared: true` takes over expired leases. */
+  /** How long the leases last, in milliseconds. Only a store with `shared: true` takes over expired leases; see G8. */
   leaseMs: number;
   limit: number;
   /** The `seq` of each event that the claimer holds. With `shared: true` these are not taken over, even if their lease expired. */
@@ -294,7 +294,9 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   than 5 seconds after the present, that clock was set back: then the event keeps its delay, counted from now.
  * - **G8** `takeOver` makes the leased events of a dead process `ready`, counts a crash for each and marks it possibly
  *   repeated; after the fifth crash the event is `dead` with the reason `crash_loop`. With `shared: true`, `claim` does this
- *   to expired leases that the claimer does not hold, and `takeOver` does nothing.
+ *   to expired leases that the claimer does not hold, and `takeOver` does nothing. With `ownsLeases: true` as well, `claim`
+ *   does it to expired leases of the claimer itself that it does not hold, and to all leases of a dead process, but never to
+ *   the leases of another process that lives; `takeOver` with `crashed: false` frees the caller's own leases.
  * - **G9** `prune` changes only `done` events, and the `seq` of a deleted event is not used again.
  * - **G10** `replay` moves only `done`, `dead` and `quarantined` events that have their payload. It reads the body of an event
  *   that is `quarantined` or has an empty type, and stores the id and type that it reads. `discard` deletes the payload of a
@@ -318,6 +320,12 @@ export interface InboxStore {
   readonly durable: boolean;
   /** Whether several processes can have it open at the same time. */
   readonly shared: boolean;
+  /**
+   * With `shared: true`: whether the store knows which processes live. A lease then lasts for as long as its process lives and
+   * holds the event. Otherwise it lasts for `leaseMs`.
+   * @default false
+   */
+  readonly ownsLeases?: boolean;
 
   /**
    * Opens it for one endpoint. Other endpoints of this process can share the store object, each with its own clock.

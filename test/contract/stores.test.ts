@@ -7,7 +7,9 @@ import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../src/time/clock.js";
 import { storeContract, type ContractMedium } from "../../src/testing/index.js";
+import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
+import { POSTGRES_PORT, postgresMedium } from "./postgres-medium.js";
 
 const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   memory() {
@@ -16,12 +18,16 @@ const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   },
   sqlite: () => sqliteMedium(false),
   "sqlite, shared": () => sqliteMedium(true),
+  postgres: postgresMedium,
   "memory with a clock of its own": ownClockMedium,
   "the control of the broken stores": () => plainMedium(),
 };
 
+const hasPostgres = await hasServer(POSTGRES_PORT);
+
 for (const [store, createMedium] of Object.entries(MEDIA)) {
-  for (const { guarantee, name, run } of storeContract(createMedium)) test(`${store}: ${guarantee}, ${name}`, run);
+  const testOn = testWith(store !== "postgres" || hasPostgres);
+  for (const { guarantee, name, run } of storeContract(createMedium)) testOn(`${store}: ${guarantee}, ${name}`, run);
 }
 
 test("every guarantee of the port has a case, and no case has the name of another", () => {

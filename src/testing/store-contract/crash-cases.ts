@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../inbox/store.js";
+import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES, type ClaimedEvent } from "../../inbox/store.js";
 import {
   ENDPOINT,
   LEASE_MS,
@@ -46,7 +46,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
   storeCase("G8", "a lease whose hand-off never began is freed without a crash", async ({ store }) => {
     const lease = await acceptAs(store, "evt_1", "leased");
     const { freed } = await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
-    if (store.shared) {
+    if (store.shared && store.ownsLeases !== true) {
       strictEqual(freed, 0, "a living process's lease was freed");
       return;
     }
@@ -55,16 +55,52 @@ export const CRASH_CASES: readonly StoreCase[] = [
     deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0], "a crash or an attempt was counted");
     ok(token > lease.token, "a token was used twice");
   }),
-  storeCase("G8", "a process never takes over an event that it holds itself", async ({ store, sibling, advance }) => {
+  storeCase("G8", "a process never takes over an event that it holds itself", async (context) => {
+    const { store, sibling, advance } = context;
     const { seq } = await acceptAs(store, "evt_1", "leased");
     await advance(LEASE_MS);
     await accept(store, "evt_2");
     const { events } = await claim(store, { held: [seq] });
     deepStrictEqual(idsOf(events), ["evt_2"], "a held event was claimed");
     strictEqual(await stateOf(store, "evt_1"), "leased", "a held lease was taken over");
-    if (!store.shared) return;
+    if (!store.shared || store.ownsLeases === true) return;
     const others = await claim(sibling, { limit: 1, held: [events[0]?.seq ?? -1] });
     deepStrictEqual(idsOf(others.events), ["evt_1"], "another process did not take over the expired lease");
+  }),
+  storeCase("G8", "the leases of a dead process are taken over, and those of a living one are not", async (context) => {
+    const { store, sibling, medium, advance } = context;
+    if (store.ownsLeases !== true) return;
+    ok(medium.createSibling !== undefined && medium.kill !== undefined, "the medium has no createSibling or no kill");
+    const lease = await acceptAs(store, "evt_1", "leased");
+    const held = await acceptAs(sibling, "evt_2", "leased");
+    await accept(store, "evt_3");
+    const claimed = await claimOne(store, { held: [lease.seq] });
+    /** Both processes claim once a second, as dispatchers do. @returns what the sibling was given */
+    const live = async (seconds: number, isStoreAlive: boolean): Promise<ClaimedEvent[]> => {
+      const taken: ClaimedEvent[] = [];
+      for (let second = 0; second < seconds && taken.length < 2; second++) {
+        await advance(1000);
+        if (isStoreAlive) {
+          const { events } = await claim(store, { held: [lease.seq, claimed.seq] });
+          deepStrictEqual(events, [], "a living process's lease was taken over");
+        }
+        taken.push(...(await claim(sibling, { held: [held.seq, ...taken.map(({ seq }) => seq)] })).events);
+      }
+      return taken;
+    };
+    deepStrictEqual(await live(2 * (LEASE_MS / 1000), true), [], "a living process's lease was taken over");
+    await medium.kill(store);
+    const taken = await live(LEASE_MS / 1000, false);
+    deepStrictEqual(idsOf(taken).toSorted(), ["evt_1", "evt_3"], "a dead process's leases were not taken over");
+    deepStrictEqual(
+      taken.map(({ crashes, possiblyRepeated }) => [crashes, possiblyRepeated]),
+      [
+        [1, true],
+        [1, true],
+      ],
+      "a lease that was taken over was not marked as a crash",
+    );
+    strictEqual(await stateOf(sibling, "evt_2"), "leased", "a held lease was taken over");
   }),
   storeCase("G8", "an endpoint's leases are not taken over by another", async ({ store }) => {
     await accept(store, "evt_1", { state: "leased" }, SECOND);

@@ -32,6 +32,11 @@ export interface ContractMedium {
    * stand still or run. Omit it for a store that measures with the clock that `open` is given: the cases then move that clock.
    */
   advance?(ms: number): void | Promise<void>;
+  /**
+   * Does to a store what SIGKILL would do to its process: it never reaches the medium again. For stores with `ownsLeases`, which
+   * also need `createSibling` and `advance`. `close` is still called.
+   */
+  kill?(store: InboxStore): void | Promise<void>;
   /** Called after the case, when its stores are closed. */
   destroy(): Promise<void>;
 }

@@ -1,0 +1,135 @@
+import { SignalboxError } from "../../errors.js";
+import type {
+  AcceptResult,
+  Batch,
+  BatchResult,
+  ClaimedEvent,
+  ClaimResult,
+  CrashedEvent,
+  NewEvent,
+} from "../../inbox/store.js";
+
+/** The first row of a commit's result. */
+interface Summary {
+  /** null: all settlements. */
+  applied: boolean[] | null;
+  seqs: number[] | null;
+  /** null: all events are new. */
+  fates: ("new" | "same" | "other")[] | null;
+  dead: CrashedEvent[] | null;
+  nextDueInMs: number | null;
+  isSuspectDue: boolean | null;
+}
+
+interface ClaimedRow {
+  seq: number;
+  event_id: string;
+  type: string;
+  token: number;
+  attempts: number;
+  crashes: number;
+  received_at: number;
+  possibly_repeated: boolean;
+  replayed: boolean;
+  body: Buffer | null;
+}
+
+/** The rows of a commit's result: the summary first, then the claimed events. */
+export type CommitRow = { summary: Summary } & ClaimedRow;
+
+export const COMMIT_PARAMETERS = Array.from({ length: 24 }, (_, index) => `$${index + 1}`).join(", ");
+
+export interface PreparedCommit {
+  /** The arguments of `commit_batch` after the endpoint and the owner. */
+  values: unknown[];
+  readRows(rows: readonly CommitRow[]): BatchResult;
+}
+
+/** Converts a batch to the arguments of the database's function, and the function's rows to the result. */
+export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedCommit {
+  // In one order for all processes, because each row is locked until the end of its transaction.
+  const settled = order(settlements, (a, b) => a.seq - b.seq);
+  const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
+  const ends = settled.map((index) => settlements[index] as Batch["settlements"][number]);
+  const events = accepted.map((index) => accepts[index] as NewEvent);
+  events.forEach(assertStorable);
+  let start = 1;
+  const starts = events.map(({ body }) => (start += body.byteLength) - body.byteLength);
+
+  const values = [
+    ends.map(({ seq }) => seq),
+    ends.map(({ token }) => token),
+    ends.map(({ state }) => state),
+    ends.map(({ delayMs }) => delayMs),
+    ends.map(({ attempts }) => attempts),
+    ends.map(({ possiblyRepeated }) => possiblyRepeated),
+    ends.map(({ lastError }) => lastError),
+    events.map(({ eventId }) => eventId),
+    events.map(({ type }) => type),
+    events.map(({ state }) => state),
+    events.map(({ leaseMs }) => leaseMs),
+    events.map(({ received }) => received.at),
+    events.map(({ reason }) => reason),
+    events.map(({ received }) => JSON.stringify(received)),
+    events.map(({ bodyHash }) => Buffer.from(bodyHash)),
+    starts,
+    events.map(({ body }) => body.byteLength),
+    Buffer.concat(events.map(({ body }) => body)),
+    claim?.limit ?? null,
+    claim?.leaseMs ?? null,
+    claim?.suspects ?? null,
+    claim?.held ?? [],
+  ];
+
+  function readRows([first, ...claimedRows]: readonly CommitRow[]): BatchResult {
+    const { summary } = first as CommitRow;
+    const results: BatchResult = { settlements: [], accepts: [], claim: null };
+    for (const [at, index] of settled.entries()) results.settlements[index] = summary.applied?.[at] ?? true;
+    for (const [at, index] of accepted.entries()) results.accepts[index] = acceptResult(summary, events, at);
+    if (claim !== null) results.claim = claimResult(summary, claimedRows);
+    return results;
+  }
+
+  return { values, readRows };
+}
+
+/** @returns the indexes of the items in this order */
+function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): number[] {
+  return Array.from(items.keys()).sort((a, b) => compare(items[a] as Item, items[b] as Item));
+}
+
+/** pg would send U+FFFD for half of a surrogate pair, and two ids would become one. PostgreSQL itself refuses NUL. */
+function assertStorable({ eventId }: NewEvent): void {
+  if (eventId.isWellFormed()) return;
+  throw new SignalboxError("store_row_refused", "The inbox refused an event, whose id is not well-formed.", "");
+}
+
+function acceptResult({ seqs, fates }: Summary, events: readonly NewEvent[], at: number): AcceptResult {
+  const event = events[at] as NewEvent;
+  const seq = seqs?.[at] as number;
+  const fate = fates?.[at] ?? "new";
+  // Of several events with one id, which stand side by side, the first is the new one.
+  let first = at;
+  while (events[first - 1]?.eventId === event.eventId) first -= 1;
+  if (fate === "new" && first === at) return { status: "accepted", seq, token: event.state === "leased" ? 1 : 0 };
+  const isLikeFirst = Buffer.compare((events[first] as NewEvent).bodyHash, event.bodyHash) === 0;
+  return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
+}
+
+function claimResult({ dead, nextDueInMs, isSuspectDue }: Summary, rows: readonly ClaimedRow[]): ClaimResult {
+  const events = rows.map(
+    (row): ClaimedEvent => ({
+      seq: row.seq,
+      eventId: row.event_id,
+      type: row.type,
+      token: row.token,
+      attempts: row.attempts,
+      crashes: row.crashes,
+      receivedAt: row.received_at,
+      possiblyRepeated: row.possibly_repeated,
+      replayed: row.replayed,
+      body: row.body ?? new Uint8Array(),
+    }),
+  );
+  return { events, dead: dead ?? [], nextDueInMs, isSuspectDue: isSuspectDue === true };
+}

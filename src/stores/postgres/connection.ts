@@ -1,0 +1,99 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../../time/clock.js";
+import { withDeadline } from "../../time/timers.js";
+import { isRetryable } from "./store-error.js";
+
+/** The part of a `pg` client that the store uses. */
+export interface PgClient {
+  query(query: PgQuery): Promise<{ rows: unknown[] }>;
+  /** Gives it back to its pool; with an error, the pool closes it. */
+  release(error?: Error): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** The part of a `pg` pool that the store uses: `new pg.Pool()`, or another pool with the same methods. */
+export interface PgPool {
+  connect(): Promise<PgClient>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** A statement for a {@link PgClient}. */
+export interface PgQuery {
+  text: string;
+  values?: unknown[];
+  /** How the columns of the result are converted. */
+  types?: { getTypeParser(oid: number): (text: string) => unknown };
+}
+
+/** Runs one statement, which is one transaction. */
+export type Run = <Row>(text: string, values?: unknown[], timeoutMs?: number) => Promise<Row[]>;
+
+/** The converters of the application's `pg` can be changed by the application, so the store uses its own. */
+const CONVERTERS: Readonly<Record<number, (text: string) => unknown>> = {
+  16: (text) => text === "t", // boolean
+  17: (text) => Buffer.from(text.slice(2), "hex"), // bytea
+  20: Number, // bigint: `seq` and times are below 2^53
+  23: Number, // integer
+  114: (text) => JSON.parse(text) as unknown, // json
+};
+const types = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? String };
+
+/** A connection can be cut so that nothing says it: then only this ends the wait. */
+const TIMEOUT_MS = 10_000;
+/** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
+const MOST_RETRIES = 5;
+
+/** Without a listener, the error of a lost connection would end the process. The statement in flight rejects as well. */
+export function ignore(): void {}
+
+export function createRun(pool: PgPool): Run {
+  async function attempt(query: PgQuery, timeoutMs: number): Promise<unknown[]> {
+    const client = await connect(pool, timeoutMs);
+    client.on("error", ignore);
+    let broken: Error | undefined;
+    try {
+      const result = await withDeadline(client.query(query), systemClock, timeoutMs, null);
+      if (result === null) throw timedOut(`PostgreSQL did not answer within ${timeoutMs} ms`);
+      return result.rows;
+    } catch (error) {
+      // After an error of the server the connection is as good as before. Any other error leaves it in an unknown state.
+      if (!isServerError(error)) broken = error as Error;
+      throw error;
+    } finally {
+      client.removeListener("error", ignore);
+      client.release(broken);
+    }
+  }
+
+  return async <Row>(text: string, values: unknown[] = [], timeoutMs = TIMEOUT_MS) => {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return (await attempt({ text, values, types }, timeoutMs)) as Row[];
+      } catch (error) {
+        if (!isRetryable(error) || tries === MOST_RETRIES) throw error;
+        await delay(Math.random() * 10 * 2 ** tries);
+      }
+    }
+  };
+}
+
+async function connect(pool: PgPool, timeoutMs: number): Promise<PgClient> {
+  const connecting = pool.connect();
+  const client = await withDeadline(connecting, systemClock, timeoutMs, null);
+  if (client !== null) return client;
+  connecting.then((late) => late.release(), ignore);
+  throw timedOut(`the pool had no connection within ${timeoutMs} ms`);
+}
+
+function timedOut(message: string): Error {
+  return Object.assign(new Error(message), { code: "ETIMEDOUT" });
+}
+
+/** Whether the server refused a statement and continues: a code of five characters, without those that end the connection. */
+function isServerError(error: unknown): boolean {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof code === "string" && code.length === 5 && severity === "ERROR";
+}

@@ -1,0 +1,99 @@
+import type { CrashedEvent } from "../../inbox/store.js";
+import { MOST_SWEPT, OWNER_GONE } from "./commit-functions.js";
+import type { Run } from "./connection.js";
+import { codeOf } from "./store-error.js";
+
+/** How often an idle process shows that it is alive. Others take it for dead after five of these. */
+const BEAT_EVERY_MS = 1000;
+/** How often the whole table is searched for leases without an owner. */
+const ORPHANS_EVERY_MS = 5 * 60_000;
+
+/** This process as the owner of its leases of one endpoint: a row with a heartbeat. */
+export interface Owner {
+  /**
+   * Calls back with the owner's id. If another process took this one for dead, for example because its machine slept, the
+   * owner is gone with its leases: then it is registered again under a new id.
+   */
+  with<Result>(work: (id: number) => Promise<Result>): Promise<Result>;
+  /** Events that became dead and were not reported yet. */
+  takeDead(): CrashedEvent[];
+  close(): Promise<void>;
+}
+
+/** @param name the schema, quoted */
+export async function registerOwner(run: Run, name: string, endpoint: string): Promise<Owner> {
+  let id = await register();
+  let registering: Promise<void> | null = null;
+  let beating: Promise<void> | null = null;
+  let isClosed = false;
+  let dead: CrashedEvent[] = [];
+
+  async function register(): Promise<number> {
+    const [row] = await run<{ id: number }>(`SELECT ${name}.register_owner($1) AS id`, [endpoint]);
+    return (row as { id: number }).id;
+  }
+
+  async function registerAgain(goneId: number): Promise<void> {
+    if (goneId !== id) return;
+    registering ??= register()
+      .then((newId) => void (id = newId))
+      .finally(() => (registering = null));
+    await registering;
+  }
+
+  async function beat(): Promise<void> {
+    const beatenId = id;
+    const [row] = await run<{ isKnown: boolean }>(`SELECT ${name}.beat($1) AS "isKnown"`, [beatenId]);
+    if (row?.isKnown === false && !isClosed) await registerAgain(beatenId);
+  }
+
+  async function freeOrphans(): Promise<void> {
+    const [range] = await run<{ first: number | null; last: number }>(
+      `SELECT min(seq) AS first, max(seq) AS last FROM ${name}.inbox`,
+    );
+    for (let from = range?.first ?? null; from !== null && from <= (range?.last ?? 0); from += MOST_SWEPT) {
+      if (isClosed) return;
+      const query = `SELECT ${name}.free_orphans($1, $2, $3) AS dead`;
+      const [row] = await run<{ dead: CrashedEvent[] | null }>(query, [endpoint, from, from + MOST_SWEPT]);
+      dead.push(...(row?.dead ?? []));
+    }
+  }
+
+  // What fails here is tried again soon, and commits report that the database fails.
+  const heartbeat = setInterval(() => {
+    beating ??= beat()
+      .catch(ignore)
+      .finally(() => (beating = null));
+  }, BEAT_EVERY_MS).unref();
+  let searching = freeOrphans().catch(ignore);
+  const search = setInterval(() => {
+    searching = searching.then(freeOrphans).catch(ignore);
+  }, ORPHANS_EVERY_MS).unref();
+
+  return {
+    async with(work) {
+      const usedId = id;
+      try {
+        return await work(usedId);
+      } catch (error) {
+        if (codeOf(error) !== OWNER_GONE) throw error;
+        await registerAgain(usedId);
+        return work(id);
+      }
+    },
+    takeDead() {
+      const taken = dead;
+      dead = [];
+      return taken;
+    },
+    async close() {
+      isClosed = true;
+      clearInterval(heartbeat);
+      clearInterval(search);
+      await Promise.all([beating, registering?.catch(ignore), searching]);
+      await run(`SELECT ${name}.unregister_owner($1)`, [id]).catch(ignore);
+    },
+  };
+}
+
+function ignore(): void {}

@@ -1,0 +1,200 @@
+import { SignalboxError } from "../../errors.js";
+import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
+import { unknownName } from "../../options/option-error.js";
+import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
+import { createRun, ignore, type PgPool, type Run } from "./connection.js";
+import { registerOwner, type Owner } from "./owner.js";
+import { createQueries, type Queries } from "./queries.js";
+import { prepareSchema, quoted } from "./schema.js";
+import { codeOf, storeError } from "./store-error.js";
+
+export type { PgClient, PgPool, PgQuery } from "./connection.js";
+
+/** The options of `postgresStore`: a pool or a connection string. A value of `undefined` means absent. */
+export interface PostgresStoreOptions {
+  /** A pool of the package `pg`. It stays open when the receiver closes. It needs 2 free connections. */
+  pool?: PgPool | undefined;
+  /** Such as `postgres://user:password@host/database`. The store then makes a pool of 4 connections with the package `pg`. */
+  connectionString?: string | undefined;
+  /**
+   * The schema with the inbox's tables. It is created if it is missing.
+   * @default "signalbox"
+   */
+  schema?: string | undefined;
+}
+
+/** A commit, a heartbeat, and room for the operations of people. */
+const OWN_POOL_SIZE = 4;
+
+/**
+ * An inbox in a PostgreSQL database, version 14 or later, which any number of receivers on any number of machines can share.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` connects and makes the tables
+ * @example
+ * postgresStore({ connectionString: process.env.DATABASE_URL });
+ * postgresStore({ pool, schema: "webhooks" });
+ */
+export function postgresStore(options: PostgresStoreOptions): InboxStore {
+  assertOptions(options);
+  const { schema = "signalbox" } = options;
+  const name = quoted(schema);
+  const commitQuery = `SELECT * FROM ${name}.commit_batch(${COMMIT_PARAMETERS})`;
+
+  /** The open endpoints; null while one is opening. */
+  const owners = new Map<string, Owner | null>();
+  let opening: Promise<Connection> | null = null;
+  let connection: Connection | null = null;
+  let closing: Promise<void> | null = null;
+  /** `close` waits for these. */
+  const inFlight = new Set<Promise<unknown>>();
+
+  async function connect(): Promise<Connection> {
+    const pool = options.pool ?? (await makePool(options.connectionString as string));
+    pool.on("error", ignore);
+    const run = createRun(pool);
+    try {
+      await prepareSchema(run, schema);
+    } catch (error) {
+      await disconnect(pool);
+      throw error;
+    }
+    return { pool, run, queries: createQueries(run, name) };
+  }
+
+  async function disconnect(pool: PgPool): Promise<void> {
+    if (options.pool === undefined) await pool.end().catch(ignore);
+    else pool.removeListener("error", ignore);
+  }
+
+  /** Runs a query, or the queries of an operation, and converts their errors. */
+  async function call<Result>(operation: (connection: Connection) => Promise<Result>): Promise<Result> {
+    if (connection === null) throw closedStoreError();
+    const called = operation(connection);
+    inFlight.add(called);
+    try {
+      return await called;
+    } catch (error) {
+      throw storeError(error, schema);
+    } finally {
+      inFlight.delete(called);
+    }
+  }
+
+  function ownerOf(endpoint: string): Owner {
+    const owner = owners.get(endpoint);
+    if (owner === undefined || owner === null) throw closedStoreError();
+    return owner;
+  }
+
+  return {
+    name: "postgres",
+    durable: true,
+    shared: true,
+    ownsLeases: true,
+    async open({ endpoint }) {
+      if (owners.has(endpoint)) throw endpointInUseError(endpoint, `the inbox in the schema ${schema}`);
+      owners.set(endpoint, null);
+      try {
+        await closing;
+        connection = await (opening ??= connect());
+        owners.set(endpoint, await registerOwner(connection.run, name, endpoint));
+      } catch (error) {
+        owners.delete(endpoint);
+        if (owners.size === 0) opening = null;
+        throw storeError(error, schema);
+      }
+    },
+    async close(endpoint) {
+      const owner = owners.get(endpoint);
+      owners.delete(endpoint);
+      if (owner === undefined || owner === null) return;
+      await Promise.allSettled(inFlight);
+      await owner.close();
+      if (owners.size > 0 || connection === null) return;
+      closing = disconnect(connection.pool);
+      connection = null;
+      opening = null;
+      await closing;
+    },
+    async commit(batch) {
+      const { endpoint } = batch;
+      const owner = ownerOf(endpoint);
+      const { values, readRows } = prepareCommit(batch);
+      const result = await call(({ run }) =>
+        owner.with(async (id) => readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]))),
+      );
+      result.claim?.dead.push(...owner.takeDead());
+      return result;
+    },
+    async takeOver({ endpoint, held, crashed }) {
+      const owner = ownerOf(endpoint);
+      // A claim takes over the leases of dead owners: this process has not lived long enough yet to know which are dead.
+      if (crashed) return { freed: 0, dead: [] };
+      const freed = await call(({ run }) =>
+        owner.with(async (id) => {
+          const [row] = await run<{ freed: number }>(`SELECT ${name}.free_own($1, $2) AS freed`, [id, held]);
+          return row?.freed ?? 0;
+        }),
+      );
+      return { freed, dead: [] };
+    },
+    list: (query) => call(({ queries }) => queries.list(query)),
+    get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
+    stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
+    replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
+    discard: (events) => call(({ queries }) => queries.discard(events)),
+    prune: (request) => call(({ queries }) => queries.prune(request)),
+  };
+}
+
+interface Connection {
+  pool: PgPool;
+  run: Run;
+  queries: Queries;
+}
+
+/** `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it. */
+async function makePool(connectionString: string): Promise<PgPool> {
+  const packageName: string = "pg";
+  type Pg = { default: { Pool: new (config: object) => PgPool } };
+  const { default: pg } = await import(packageName).then(
+    (loaded: unknown) => loaded as Pg,
+    (error: unknown) => {
+      const help = "Run: npm install pg";
+      const message = codeOf(error) === "ERR_MODULE_NOT_FOUND" ? "is not installed" : "cannot be loaded";
+      throw new SignalboxError("store_unsupported", `The package pg ${message}.`, help, { cause: error });
+    },
+  );
+  return new pg.Pool({
+    connectionString,
+    max: OWN_POOL_SIZE,
+    application_name: "signalbox",
+    keepAlive: true,
+    options: "-c default_transaction_isolation=read\\ committed",
+  });
+}
+
+const OPTION_NAMES = ["pool", "connectionString", "schema"];
+
+function assertOptions(options: unknown): asserts options is PostgresStoreOptions {
+  const invalid = (message: string): SignalboxError =>
+    new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");
+  if (typeof options !== "object" || options === null) throw invalid("The options of postgresStore are no object.");
+  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
+  if (unknown !== undefined) throw unknownName("postgresStore", "option", unknown, OPTION_NAMES);
+  const { pool, connectionString, schema = "signalbox" } = options as Record<string, unknown>;
+  if ((pool === undefined) === (connectionString === undefined)) {
+    throw invalid("postgresStore needs either a pool or a connectionString.");
+  }
+  if (pool !== undefined && typeof (pool as Partial<PgPool> | null)?.connect !== "function") {
+    throw invalid("The pool of postgresStore has no method connect. Pass a Pool of the package pg.");
+  }
+  if (connectionString !== undefined && (typeof connectionString !== "string" || connectionString === "")) {
+    throw invalid("The connectionString of postgresStore is no text. Is the environment variable set?");
+  }
+  // PostgreSQL cuts longer names.
+  const isName = typeof schema === "string" && /^[^\0]+$/.test(schema) && Buffer.byteLength(schema) <= 63;
+  if (!isName || /^pg_/i.test(schema)) {
+    throw invalid("The schema of postgresStore must be a name of at most 63 bytes that does not begin with pg_.");
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  withoutPayload,
+  type EventKey,
+  type InboxEntry,
+  type ListQuery,
+  type MoveOutcome,
+  type PruneRequest,
+  type ReadAgain,
+  type ReceivedDelivery,
+  type ReplayOutcome,
+  type StoredEvent,
+  type StoreStats,
+} from "../../inbox/store.js";
+import type { Run } from "./connection.js";
+
+/** The operations on an inbox that are not on the path of a delivery. */
+export interface Queries {
+  list(query: ListQuery): Promise<InboxEntry[]>;
+  get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  stats(endpoint: string): Promise<StoreStats>;
+  replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;
+  discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
+  prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
+}
+
+/** These may read many rows. */
+const LONG_TIMEOUT_MS = 60_000;
+/** So many numbers of rows one prune walks over: about 100 ms. */
+const WALK = 100_000;
+/** In a larger table the number of done events is estimated, because counting 5 million rows takes a second. */
+const MOST_COUNTED = 200_000;
+
+const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
+  possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError"`;
+
+/** Conditions that let an index find the events of a state; a \`done\` event has none. */
+const IN_STATE = {
+  ready: "queue_at IS NOT NULL",
+  leased: "state = 'leased'",
+  done: "state = 'done'",
+  dead: "parked_at IS NOT NULL AND state = 'dead'",
+  quarantined: "parked_at IS NOT NULL AND state = 'quarantined'",
+};
+
+/** @param name the schema, quoted */
+export function createQueries(run: Run, name: string): Queries {
+  /** Where the walk of `prune` continues, for each endpoint. */
+  const walks = new Map<string, number>();
+
+  async function countDone(endpoint: string): Promise<number> {
+    const inState = `FROM ${name}.inbox WHERE endpoint = $1 AND state = 'done'`;
+    const [plan] = await run<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
+      `EXPLAIN (FORMAT JSON) SELECT ${inState}`,
+      [endpoint],
+    );
+    const estimated = plan?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
+    if (estimated > MOST_COUNTED) return estimated;
+    const [row] = await run<{ n: number }>(`SELECT count(*) AS n ${inState}`, [endpoint], LONG_TIMEOUT_MS);
+    return row?.n ?? 0;
+  }
+
+  return {
+    list({ endpoint, state, type, afterSeq = 0, limit = 100 }) {
+      const conditions = ["seq > $1"];
+      const values: unknown[] = [afterSeq, limit];
+      if (endpoint !== undefined) conditions.push(`endpoint = $${values.push(endpoint)}`);
+      if (type !== undefined) conditions.push(`type = $${values.push(type)}`);
+      if (state !== undefined) conditions.push(IN_STATE[state]);
+      return run(
+        `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`,
+        values,
+        LONG_TIMEOUT_MS,
+      );
+    },
+    async get(endpoint, eventId) {
+      type Row = InboxEntry & { bodyHash: Buffer; received: string | null; rawBody: Buffer | null };
+      const [row] = await run<Row>(
+        `SELECT ${ENTRY}, body_hash AS "bodyHash", received, body AS "rawBody"
+         FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
+        [endpoint, eventId],
+      );
+      if (row === undefined) return undefined;
+      const { received, receivedAt } = row;
+      const delivery = received === null ? withoutPayload(receivedAt) : (JSON.parse(received) as ReceivedDelivery);
+      return { ...row, received: delivery };
+    },
+    async stats(endpoint) {
+      const count = (state: keyof typeof IN_STATE, from = "seq"): string =>
+        `(SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE[state]} AND ${from} IS NOT NULL) AS ${state}`;
+      const [counted] = await run<Omit<StoreStats, "done" | "total">>(
+        `SELECT ${count("ready")}, ${count("dead")}, ${count("quarantined")},
+          (SELECT count(*) FROM ${name}.inbox_owner o,
+             ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
+           WHERE o.endpoint = $1) AS leased,
+          greatest(0, ${name}.now_ms() - (SELECT min(queue_at) FROM ${name}.inbox WHERE endpoint = $1 AND queue_at IS NOT NULL))
+            AS "oldestReadyAgeMs"`,
+        [endpoint],
+        LONG_TIMEOUT_MS,
+      );
+      const done = await countDone(endpoint);
+      const { ready, leased, dead, quarantined } = counted as StoreStats;
+      const total = ready + leased + done + dead + quarantined;
+      return { ...(counted as StoreStats), done, total };
+    },
+    async replay(events, readAgain) {
+      const endpoints = events.map(({ endpoint }) => endpoint);
+      const ids = events.map(({ eventId }) => eventId);
+      const rows = await run<{ n: number; type: string; body: Buffer | null }>(
+        `SELECT e.n, i.type, CASE WHEN i.state = 'quarantined' OR i.type = '' THEN b.body END AS body
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS e(endpoint, id, n)
+         JOIN ${name}.inbox i ON i.endpoint = e.endpoint AND i.event_id = e.id LEFT JOIN ${name}.inbox_body b USING (seq)`,
+        [endpoints, ids],
+      );
+      const read: ({ eventId: string; type: string } | null)[] = events.map(() => null);
+      for (const { n, type, body } of rows) {
+        read[n - 1] = body === null ? { eventId: ids[n - 1] as string, type } : readAgain(body);
+      }
+      const values = [endpoints, ids, read.map((each) => each?.eventId ?? null), read.map((each) => each?.type ?? null)];
+      const [row] = await run<{ outcomes: ReplayOutcome[] }>(
+        `SELECT to_json(${name}.replay($1, $2, $3, $4)) AS outcomes`,
+        values,
+      );
+      return (row as { outcomes: ReplayOutcome[] }).outcomes;
+    },
+    async discard(events) {
+      const [row] = await run<{ outcomes: MoveOutcome[] }>(`SELECT to_json(${name}.discard($1, $2)) AS outcomes`, [
+        events.map(({ endpoint }) => endpoint),
+        events.map(({ eventId }) => eventId),
+      ]);
+      return (row as { outcomes: MoveOutcome[] }).outcomes;
+    },
+    async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
+      const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(
+        `SELECT * FROM ${name}.prune($1, $2, $3, $4, $5, $6)`,
+        [endpoint, walks.get(endpoint) ?? 0, WALK, payloadsOlderThanMs, keysOlderThanMs, limit],
+        LONG_TIMEOUT_MS,
+      );
+      const { payloads = 0, keys = 0, next_seq: next = null } = row ?? {};
+      walks.set(endpoint, next ?? 0);
+      return { payloads, keys };
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { SignalboxError } from "../../errors.js";
+import { COMMIT_FUNCTIONS } from "./commit-functions.js";
+import type { Run } from "./connection.js";
+import { OTHER_FUNCTIONS } from "./other-functions.js";
+import { TABLES } from "./tables.js";
+
+/**
+ * Append only: `inbox_schema.version` is the number of migrations that were applied. While a new version is rolled out, older
+ * processes still call the old functions, so a migration must leave those usable.
+ */
+const MIGRATIONS: readonly string[] = [TABLES + COMMIT_FUNCTIONS + OTHER_FUNCTIONS];
+
+const OLDEST_SERVER = 140_000;
+
+/** What each version must have; a part of it may have been lost with a backup, or by hand. */
+const TABLE_NAMES = ["inbox", "inbox_body", "inbox_owner"];
+
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+interface Found {
+  server: number;
+  isolation: string;
+  /** Whether the schema exists. */
+  exists: boolean;
+  /** The tables with our names. */
+  tables: string[];
+}
+
+/**
+ * Makes or migrates the schema. Any number of processes can do that at once.
+ *
+ * @throws SignalboxError `store_unsupported`, `store_newer`, `store_corrupt`
+ */
+export async function prepareSchema(run: Run, schema: string): Promise<void> {
+  const found = await look(run, schema);
+  if (!(found.server >= OLDEST_SERVER)) {
+    const message = `The inbox needs PostgreSQL 14 or later; this server has version ${found.server}.`;
+    throw new SignalboxError("store_unsupported", message, "Connect to a newer server.");
+  }
+  if (found.isolation !== "read committed") {
+    const message = `Transactions of this role are "${found.isolation}" by default, but the inbox needs "read committed".`;
+    const help = "Set default_transaction_isolation for the role, or in the connection string's options.";
+    throw new SignalboxError("store_unsupported", message, help);
+  }
+  // A current schema is only read, so that a role without the right to make tables can use it.
+  if ((await versionOf(run, schema, found)) === MIGRATIONS.length) return assertWhole(found, schema);
+  await migrate(run, schema);
+}
+
+async function look(run: Run, schema: string): Promise<Found> {
+  const names = [...TABLE_NAMES, "inbox_schema"].map((name) => `'${name}'`).join(", ");
+  const [found] = await run<Found>(
+    `SELECT current_setting('server_version_num')::int AS server, current_setting('transaction_isolation') AS isolation,
+      EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS exists,
+      (SELECT coalesce(json_agg(c.relname), '[]') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v') AND c.relname IN (${names})) AS tables`,
+    [schema],
+  );
+  return found as Found;
+}
+
+async function versionOf(run: Run, schema: string, { tables }: Found): Promise<number> {
+  if (!tables.includes("inbox_schema")) {
+    if (tables.length === 0) return 0;
+    const help = "Pass another schema. If this was an inbox, restore the schema from a backup.";
+    const message = `The schema ${schema} has tables with the names of an inbox, but no version of signalbox made them.`;
+    throw new SignalboxError("store_unsupported", message, help);
+  }
+  const [row] = await run<{ version: number }>(`SELECT version FROM ${quoted(schema)}.inbox_schema`);
+  if (row === undefined) throw damagedSchema(schema, "inbox_schema has no row");
+  if (row.version > MIGRATIONS.length) {
+    throw new SignalboxError(
+      "store_newer",
+      `The inbox in the schema ${schema} was made by a newer signalbox (${row.version}, this one knows ${MIGRATIONS.length}).`,
+      "Upgrade this installation.",
+    );
+  }
+  return row.version;
+}
+
+function assertWhole({ tables }: Found, schema: string): void {
+  const missing = TABLE_NAMES.filter((name) => !tables.includes(name));
+  if (missing.length > 0) throw damagedSchema(schema, `missing: ${missing.join(", ")}`);
+}
+
+function damagedSchema(schema: string, found: string): SignalboxError {
+  const help = "Restore the schema from a backup; or move its tables to another schema, and start with an empty inbox.";
+  return new SignalboxError("store_corrupt", `The inbox in the schema ${schema} is damaged (${found}).`, help);
+}
+
+/**
+ * One text of several statements, which PostgreSQL runs as one transaction: all of it or nothing. If another process has applied
+ * the same migration meanwhile, the first statements fail.
+ */
+async function migrate(run: Run, schema: string): Promise<void> {
+  const name = quoted(schema);
+  const lockKey = createHash("sha256").update(`signalbox ${schema}`).digest().readBigInt64BE();
+  let failure: unknown;
+  for (let tried = -1; ; ) {
+    const found = await look(run, schema);
+    const version = await versionOf(run, schema, found);
+    const migration = MIGRATIONS[version];
+    if (migration === undefined) return;
+    if (tried === version) throw failure;
+    tried = version;
+    // The right to make a schema is not needed if the schema is there.
+    const begin = `SELECT pg_advisory_xact_lock(${lockKey});
+      ${version === 0 && !found.exists ? `CREATE SCHEMA IF NOT EXISTS ${name};` : ""}
+      SET LOCAL search_path TO ${name}, pg_temp;`;
+    const mark =
+      version === 0
+        ? "CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (1);"
+        : `SELECT 1 / count(*) FROM inbox_schema WHERE version = ${version};
+           UPDATE inbox_schema SET version = ${version + 1};`;
+    await run(`${begin} ${mark} ${migration}`).catch((error: unknown) => (failure = error));
+  }
+}

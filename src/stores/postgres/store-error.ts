@@ -1,0 +1,39 @@
+import { SignalboxError, isSignalboxError } from "../../errors.js";
+
+/** @returns the code of an error of PostgreSQL (its SQLSTATE) or of the network; empty if it has none */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "";
+}
+
+/** Whether PostgreSQL ended the transaction because of another one, so that it can be run again. */
+export function isRetryable(error: unknown): boolean {
+  return codeOf(error) === "40001" || codeOf(error) === "40P01";
+}
+
+/** The first pattern that matches the code gives the help. */
+const HELP: readonly (readonly [RegExp, string])[] = [
+  [/^(42P01|42883|3F000|42703)$/, "A table or function of the inbox is missing. Restore it from a backup; docs/postgres.md."],
+  [/^42501$/, "Grant the role what docs/postgres.md lists, or let a role that owns the schema start the receiver once."],
+  [/^25006$/, "The server is read-only, as a standby is. Connect to the primary."],
+  [/^(28|3D000)/, "Check the user, the password and the name of the database."],
+  [/^53300$/, "The server has no free connection. Raise its max_connections, or make the pools smaller."],
+  [/^53/, "Free disk space or memory of the database server. Until then the receiver answers 503."],
+  [/^57014$/, "A statement_timeout of the role or the server ended it. Set it to 0 for the role of the receiver."],
+  [/^(57P|08|E[A-Z]+$|$)/, "Check that the server runs and can be reached. The receiver continues when it can."],
+];
+
+/** Converts an error of pg or of PostgreSQL. @param schema of the inbox, for the message */
+export function storeError(error: unknown, schema: string): SignalboxError {
+  if (isSignalboxError(error)) return error;
+  const code = codeOf(error);
+  const { message: text = "unknown error" } = error as { message?: string };
+  // 54000: an id is longer than an index can hold.
+  if (/^(22|23|54000)/.test(code)) {
+    const message = `The inbox in the schema ${schema} refused a row (${code}).`;
+    return new SignalboxError("store_row_refused", message, "", { cause: error });
+  }
+  const help = HELP.find(([pattern]) => pattern.test(code))?.[1] ?? "The cause is in the error's `cause`.";
+  const message = `The inbox in the schema ${schema} failed (${code === "" ? text : code}).`;
+  return new SignalboxError("store_failed", message, help, { cause: error });
+}

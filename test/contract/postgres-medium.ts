@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import pg, { type Pool } from "pg";
+import type { InboxStore } from "../../src/index.js";
+import type { ContractMedium } from "../../src/testing/index.js";
+import { postgresStore, type PgPool } from "../../src/stores/postgres/postgres-store.js";
+import { systemClock } from "../../src/time/clock.js";
+
+export const POSTGRES_PORT = 5432;
+export const POSTGRES_URL = `postgres://${userInfo().username}@127.0.0.1:${POSTGRES_PORT}/test`;
+
+/** A schema of its own, with capitals, a quote and a dollar sign in its name. */
+export function newSchemaName(): string {
+  return `Test "$$" ${randomUUID()}`;
+}
+
+export function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function makePool(max = 4): Pool {
+  return new pg.Pool({ connectionString: POSTGRES_URL, max });
+}
+
+/** A store that the database's time stands still for, until `advance`. */
+export async function postgresMedium(): Promise<ContractMedium> {
+  const schema = newSchemaName();
+  const name = quotedName(schema);
+  const admin = makePool(2);
+  const pools = new Map<InboxStore, Killable>();
+  let now = Date.UTC(2030, 0, 1);
+
+  const setTime = () =>
+    admin.query(
+      `CREATE OR REPLACE FUNCTION ${name}.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ${now}::bigint'`,
+    );
+  // The tables must be there before their clock can be replaced.
+  const first = postgresStore({ pool: admin, schema });
+  await first.open({ endpoint: "first", clock: systemClock });
+  await first.close("first");
+  await setTime();
+
+  function createStore(): InboxStore {
+    const killable = killablePool();
+    const store = postgresStore({ pool: killable.pool, schema });
+    pools.set(store, killable);
+    return store;
+  }
+
+  return {
+    createStore,
+    createSibling: createStore,
+    async readBack(endpoint, eventId) {
+      const { rows } = await admin.query<{ state: string }>(
+        `SELECT state FROM ${name}.inbox JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
+        [endpoint, eventId],
+      );
+      return rows[0] as Awaited<ReturnType<InboxStore["get"]>>;
+    },
+    async advance(ms) {
+      now += ms;
+      await setTime();
+    },
+    kill: (store) => pools.get(store)?.kill(),
+    async destroy() {
+      for (const { pool } of pools.values()) await pool.end();
+      await admin.query(`DROP SCHEMA ${name} CASCADE`);
+      await admin.end();
+    },
+  };
+}
+
+interface Killable {
+  pool: PgPool;
+  kill(): void;
+}
+
+function killablePool(): Killable {
+  const pool = makePool();
+  let isKilled = false;
+  return {
+    kill: () => void (isKilled = true),
+    pool: {
+      connect: () => (isKilled ? Promise.reject(new Error("killed")) : pool.connect()),
+      end: () => pool.end(),
+      on: (event, listener) => pool.on(event, listener),
+      removeListener: (event, listener) => pool.removeListener(event, listener),
+    },
+  };
+}
