@@ -1,4 +1,5 @@
 import {
+  SUSPECT_CRASHES,
   withoutPayload,
   type EventKey,
   type InboxEntry,
@@ -35,7 +36,7 @@ const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "due
 
 /** Conditions that let an index find the events of a state; a \`done\` event has none. */
 const IN_STATE = {
-  ready: "queue_at IS NOT NULL",
+  ready: "ready_since IS NOT NULL",
   leased: "state = 'leased'",
   done: "state = 'done'",
   dead: "parked_at IS NOT NULL AND state = 'dead'",
@@ -85,22 +86,24 @@ export function createQueries(run: Run, name: string): Queries {
       return { ...row, received: delivery };
     },
     async stats(endpoint) {
-      const count = (state: keyof typeof IN_STATE, from = "seq"): string =>
-        `(SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE[state]} AND ${from} IS NOT NULL) AS ${state}`;
-      const [counted] = await run<Omit<StoreStats, "done" | "total">>(
+      const count = (state: keyof typeof IN_STATE): string =>
+        `(SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE[state]}) AS ${state}`;
+      const firstDue = (which: string): string =>
+        `(SELECT queue_at FROM ${name}.inbox WHERE endpoint = $1 AND queue_at IS NOT NULL AND ${which} ORDER BY queue_at LIMIT 1)`;
+      const [row] = await run<Omit<StoreStats, "done" | "total">>(
         `SELECT ${count("ready")}, ${count("dead")}, ${count("quarantined")},
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
-          greatest(0, ${name}.now_ms() - (SELECT min(queue_at) FROM ${name}.inbox WHERE endpoint = $1 AND queue_at IS NOT NULL))
+          ${name}.now_ms() - least(${firstDue(`crashes < ${SUSPECT_CRASHES}`)}, ${firstDue(`crashes >= ${SUSPECT_CRASHES}`)})
             AS "oldestReadyAgeMs"`,
         [endpoint],
         LONG_TIMEOUT_MS,
       );
       const done = await countDone(endpoint);
-      const { ready, leased, dead, quarantined } = counted as StoreStats;
-      const total = ready + leased + done + dead + quarantined;
-      return { ...(counted as StoreStats), done, total };
+      const { oldestReadyAgeMs: ageMs, ...counts } = row as Omit<StoreStats, "done" | "total">;
+      const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
+      return { ...counts, done, total, oldestReadyAgeMs: ageMs === null ? null : Math.max(0, ageMs) };
     },
     async replay(events, readAgain) {
       const endpoints = events.map(({ endpoint }) => endpoint);
