@@ -117,19 +117,17 @@ function acceptResult({ seqs, fates }: Summary, events: readonly NewEvent[], at:
 }
 
 function claimResult({ dead, nextDueInMs, isSuspectDue }: Summary, rows: readonly ClaimedRow[]): ClaimResult {
-  const events = rows.map(
-    (row): ClaimedEvent => ({
-      seq: row.seq,
-      eventId: row.event_id,
-      type: row.type,
-      token: row.token,
-      attempts: row.attempts,
-      crashes: row.crashes,
-      receivedAt: row.received_at,
-      possiblyRepeated: row.possibly_repeated,
-      replayed: row.replayed,
-      body: row.body ?? new Uint8Array(),
-    }),
-  );
+  const events = rows.map((row): ClaimedEvent => ({
+    seq: row.seq,
+    eventId: row.event_id,
+    type: row.type,
+    token: row.token,
+    attempts: row.attempts,
+    crashes: row.crashes,
+    receivedAt: row.received_at,
+    possiblyRepeated: row.possibly_repeated,
+    replayed: row.replayed,
+    body: row.body ?? new Uint8Array(),
+  }));
   return { events, dead: dead ?? [], nextDueInMs, isSuspectDue: isSuspectDue === true };
 }

@@ -118,7 +118,12 @@ export function createQueries(run: Run, name: string): Queries {
       for (const { n, type, body } of rows) {
         read[n - 1] = body === null ? { eventId: ids[n - 1] as string, type } : readAgain(body);
       }
-      const values = [endpoints, ids, read.map((each) => each?.eventId ?? null), read.map((each) => each?.type ?? null)];
+      const values = [
+        endpoints,
+        ids,
+        read.map((each) => each?.eventId ?? null),
+        read.map((each) => each?.type ?? null),
+      ];
       const [row] = await run<{ outcomes: ReplayOutcome[] }>(
         `SELECT to_json(${name}.replay($1, $2, $3, $4)) AS outcomes`,
         values,

@@ -99,7 +99,7 @@ async function migrate(run: Run, schema: string): Promise<void> {
   const name = quoted(schema);
   const lockKey = createHash("sha256").update(`signalbox ${schema}`).digest().readBigInt64BE();
   let failure: unknown;
-  for (let tried = -1; ; ) {
+  for (let tried = -1; ;) {
     const found = await look(run, schema);
     const version = await versionOf(run, schema, found);
     const migration = MIGRATIONS[version];

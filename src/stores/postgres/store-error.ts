@@ -13,8 +13,14 @@ export function isRetryable(error: unknown): boolean {
 
 /** The first pattern that matches the code gives the help. */
 const HELP: readonly (readonly [RegExp, string])[] = [
-  [/^(42P01|42883|3F000|42703)$/, "A table or function of the inbox is missing. Restore it from a backup; docs/postgres.md."],
-  [/^42501$/, "Grant the role what docs/postgres.md lists, or let a role that owns the schema start the receiver once."],
+  [
+    /^(42P01|42883|3F000|42703)$/,
+    "A table or function of the inbox is missing. Restore it from a backup; docs/postgres.md.",
+  ],
+  [
+    /^42501$/,
+    "Grant the role what docs/postgres.md lists, or let a role that owns the schema start the receiver once.",
+  ],
   [/^25006$/, "The server is read-only, as a standby is. Connect to the primary."],
   [/^(28|3D000)/, "Check the user, the password and the name of the database."],
   [/^53300$/, "The server has no free connection. Raise its max_connections, or make the pools smaller."],
