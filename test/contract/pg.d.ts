@@ -1,16 +1,16 @@
 // The package pg has no types of its own. This is what the tests use of it.
 declare module "pg" {
-  interface Result<Row> {
+  export interface Result<Row> {
     rows: Row[];
     rowCount: number | null;
   }
-  interface Client {
+  export interface Client {
     query<Row>(text: string | object, values?: unknown[]): Promise<Result<Row>>;
     release(error?: Error | boolean): void;
     on(event: "error", listener: (error: Error) => void): this;
     removeListener(event: "error", listener: (error: Error) => void): this;
   }
-  class Pool {
+  export class Pool {
     constructor(config?: object);
     connect(): Promise<Client>;
     query<Row>(text: string | object, values?: unknown[]): Promise<Result<Row>>;
@@ -18,8 +18,4 @@ declare module "pg" {
     on(event: "error", listener: (error: Error) => void): this;
     removeListener(event: "error", listener: (error: Error) => void): this;
   }
-  const pg: { Pool: typeof Pool };
-  // oxlint-disable-next-line import/no-default-export -- that is how pg exports it
-  export default pg;
-  export type { Client, Pool };
 }

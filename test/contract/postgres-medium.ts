@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
-import pg, { type Pool } from "pg";
+import { Pool } from "pg";
 import type { InboxStore } from "../../src/index.js";
 import type { ContractMedium } from "../../src/testing/index.js";
 import { postgresStore, type PgPool } from "../../src/stores/postgres/postgres-store.js";
@@ -19,7 +19,7 @@ export function quotedName(name: string): string {
 }
 
 export function makePool(max = 4): Pool {
-  return new pg.Pool({ connectionString: POSTGRES_URL, max });
+  return new Pool({ connectionString: POSTGRES_URL, max });
 }
 
 /** A store that the database's time stands still for, until `advance`. */

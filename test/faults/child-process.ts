@@ -16,6 +16,8 @@ export type Line =
 
 export interface ChildConfig {
   db: string;
+  /** The options of its store on PostgreSQL, instead of the file. */
+  postgres?: { connectionString: string; schema: string };
   /** Where callbacks note that they began. */
   log: string;
   shared?: boolean;

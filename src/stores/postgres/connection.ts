@@ -5,18 +5,25 @@ import { isRetryable } from "./store-error.js";
 
 /** The part of a `pg` client that the store uses. */
 export interface PgClient {
+  /** Runs a statement. */
   query(query: PgQuery): Promise<{ rows: unknown[] }>;
   /** Gives it back to its pool; with an error, the pool closes it. */
   release(error?: Error): void;
+  /** Adds a listener for the loss of the connection. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Removes it. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** The part of a `pg` pool that the store uses: `new pg.Pool()`, or another pool with the same methods. */
 export interface PgPool {
+  /** Takes a client, or waits for one. */
   connect(): Promise<PgClient>;
+  /** Closes all clients. The store calls it only for a pool that it made. */
   end(): Promise<void>;
+  /** Adds a listener for the loss of an idle connection. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Removes it. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
@@ -24,8 +31,14 @@ export interface PgPool {
 export interface PgQuery {
   text: string;
   values?: unknown[];
-  /** How the columns of the result are converted. */
-  types?: { getTypeParser(oid: number): (text: string) => unknown };
+  /** Tells how the columns of the result are converted. */
+  types?: PgTypes;
+}
+
+/** The converters of a result. */
+export interface PgTypes {
+  /** Finds the converter of a type. */
+  getTypeParser(oid: number): (text: string) => unknown;
 }
 
 /** Runs one statement, which is one transaction. */
@@ -39,7 +52,7 @@ const CONVERTERS: Readonly<Record<number, (text: string) => unknown>> = {
   23: Number, // integer
   114: (text) => JSON.parse(text) as unknown, // json
 };
-const types = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? String };
+const types: PgTypes = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? String };
 
 /** A connection can be cut so that nothing says it: then only this ends the wait. */
 const TIMEOUT_MS = 10_000;

@@ -8,7 +8,7 @@ import { createQueries, type Queries } from "./queries.js";
 import { prepareSchema, quoted } from "./schema.js";
 import { codeOf, storeError } from "./store-error.js";
 
-export type { PgClient, PgPool, PgQuery } from "./connection.js";
+export type { PgClient, PgPool, PgQuery, PgTypes } from "./connection.js";
 
 /** The options of `postgresStore`: a pool or a connection string. A value of `undefined` means absent. */
 export interface PostgresStoreOptions {
@@ -176,9 +176,11 @@ async function makePool(connectionString: string): Promise<PgPool> {
 
 const OPTION_NAMES = ["pool", "connectionString", "schema"];
 
+function invalid(message: string): SignalboxError {
+  return new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");
+}
+
 function assertOptions(options: unknown): asserts options is PostgresStoreOptions {
-  const invalid = (message: string): SignalboxError =>
-    new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");
   if (typeof options !== "object" || options === null) throw invalid("The options of postgresStore are no object.");
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
   if (unknown !== undefined) throw unknownName("postgresStore", "option", unknown, OPTION_NAMES);
@@ -186,8 +188,11 @@ function assertOptions(options: unknown): asserts options is PostgresStoreOption
   if ((pool === undefined) === (connectionString === undefined)) {
     throw invalid("postgresStore needs either a pool or a connectionString.");
   }
-  if (pool !== undefined && typeof (pool as Partial<PgPool> | null)?.connect !== "function") {
-    throw invalid("The pool of postgresStore has no method connect. Pass a Pool of the package pg.");
+  const hasMethods = ["connect", "on", "removeListener"].every(
+    (method) => typeof (pool as Record<string, unknown> | null | undefined)?.[method] === "function",
+  );
+  if (pool !== undefined && !hasMethods) {
+    throw invalid("The pool of postgresStore is no pool. Pass a Pool of the package pg.");
   }
   if (connectionString !== undefined && (typeof connectionString !== "string" || connectionString === "")) {
     throw invalid("The connectionString of postgresStore is no text. Is the environment variable set?");

@@ -6,11 +6,13 @@ import { createServer } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createReceiver, PermanentFailure } from "signalbox";
 import { nodeHandler } from "signalbox/node";
+import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
 
 const {
   db,
+  postgres,
   log,
   shared = false,
   healedBy = "",
@@ -42,7 +44,7 @@ const CALLBACKS = new Map([
   ],
 ]);
 
-const store = sqliteStore({ path: db, shared });
+const store = postgres === undefined ? sqliteStore({ path: db, shared }) : postgresStore(postgres);
 /** The process ends when the first event is written and not synced yet: no delivery was answered. */
 function exitInCommit() {
   return {

@@ -1,0 +1,213 @@
+import { Pool } from "pg";
+import { expect, test } from "vitest";
+import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
+import {
+  accept,
+  claim,
+  claimRequest,
+  commit,
+  newEvent,
+  settle,
+} from "../../../src/testing/store-contract/store-case.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { POSTGRES_URL } from "../../contract/postgres-medium.js";
+import { eventually } from "../eventually.js";
+import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
+
+testOnPostgres("hostile bodies are kept byte for byte", async () => {
+  const store = await openStore(newSchema().schema);
+  const bodies = [
+    Buffer.alloc(256 * 1024, 0),
+    Buffer.from([0, 0xff, 0xc3, 0x28, 0x5c, 0x78]),
+    Buffer.from("\\x00'\"{}"),
+  ];
+  const accepts = bodies.map((body, index) => newEvent(`evt"{},\\'${index}`, { body }));
+  const received = { at: 1, headers: { "user-agent": 'NUL \0, quote ", backslash \\, \ud800' } };
+  await commit(store, { accepts: accepts.map((event) => ({ ...event, received })) });
+  const { events } = await claim(store);
+  expect(
+    events.map(({ body }) => Buffer.compare(body, bodies[events.findIndex((each) => each.body === body)] as Buffer)),
+  ).toEqual([0, 0, 0]);
+  expect((await store.get(ENDPOINT, `evt"{},\\'0`))?.received).toEqual(received);
+});
+
+testOnPostgres("a row that PostgreSQL cannot store is refused as a row, and its batch is not stored", async () => {
+  const { schema } = newSchema();
+  const store = await openStore(schema);
+  const longId = Array.from({ length: 3000 }, (_, index) =>
+    String.fromCharCode(0x4e00 + ((index * 7919) % 20_000)),
+  ).join("");
+  for (const over of [{ eventId: "nul\0" }, { eventId: longId }, { eventId: "half \ud800" }, { type: "\0" }]) {
+    const accepts = [newEvent("evt_good"), { ...newEvent("evt_bad"), ...over }];
+    await expect(commit(store, { accepts })).rejects.toMatchObject({ code: "store_row_refused" });
+    expect(await store.list({})).toEqual([]);
+  }
+});
+
+testOnPostgres("processes that accept the same ids in opposite orders never deadlock", async () => {
+  const { schema } = newSchema();
+  const codes: unknown[] = [];
+  const stores = await Promise.all([0, 1, 2, 3].map(() => openStore(schema, watched(poolOfTest(), codes))));
+  // Of simultaneous migrations all but one fail.
+  codes.length = 0;
+  for (let round = 0; round < 30; round++) {
+    const ids = Array.from({ length: 50 }, (_, index) => `evt_${round}_${index}`);
+    const results = await Promise.all(
+      stores.map((store, index) => {
+        const accepts = (index % 2 === 0 ? ids : ids.toReversed()).map((id) => newEvent(id));
+        return commit(store, { accepts });
+      }),
+    );
+    const accepted = results.flatMap(({ accepts }) => accepts.filter(({ status }) => status === "accepted"));
+    expect(accepted.length).toBe(ids.length);
+  }
+  expect(codes).toEqual([]);
+});
+
+/** Notes the codes of the errors of its queries, which the store may hide by trying again. */
+function watched(pool: Pool, codes: unknown[]): Pool {
+  const watchedPool: PgPool = {
+    connect: async () => {
+      const client: PgClient = await pool.connect();
+      return {
+        query: (query) =>
+          client.query(query).catch((error: unknown) => {
+            codes.push((error as { code?: unknown }).code);
+            throw error;
+          }),
+        release: (error) => client.release(error),
+        on: (event, listener) => client.on(event, listener),
+        removeListener: (event, listener) => client.removeListener(event, listener),
+      };
+    },
+    end: () => pool.end(),
+    on: (event, listener) => pool.on(event, listener),
+    removeListener: (event, listener) => pool.removeListener(event, listener),
+  };
+  return watchedPool as Pool;
+}
+
+testOnPostgres("a transaction that PostgreSQL ended because of others is tried again", async () => {
+  const { schema, name, admin } = newSchema();
+  const codes: unknown[] = [];
+  const store = await openStore(schema, watched(poolOfTest(), codes));
+  await admin.query(`CREATE SEQUENCE ${name}.failures`);
+  await admin.query(`CREATE FUNCTION ${name}.fail() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    IF nextval('${name}.failures') < 3 THEN RAISE EXCEPTION 'once' USING ERRCODE = '40001'; END IF; RETURN NEW; END $f$`);
+  await admin.query(
+    `CREATE TRIGGER fail BEFORE INSERT ON ${name}.inbox_body FOR EACH ROW EXECUTE FUNCTION ${name}.fail()`,
+  );
+  await accept(store, "evt_1");
+  expect(codes).toEqual(["40001", "40001"]);
+});
+
+testOnPostgres("commits wait for the disk where the role has synchronous_commit off", async () => {
+  const { schema, name, admin } = newSchema();
+  const pool = new Pool({ connectionString: POSTGRES_URL, max: 2, options: "-c synchronous_commit=off" });
+  const store = postgresStore({ pool, schema });
+  await store.open({ endpoint: ENDPOINT, clock: systemClock });
+  await admin.query(`CREATE TABLE ${name}.seen (setting text)`);
+  await admin.query(`CREATE FUNCTION ${name}.see() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+    INSERT INTO ${name}.seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END $f$`);
+  await admin.query(
+    `CREATE TRIGGER see AFTER INSERT OR UPDATE ON ${name}.inbox FOR EACH ROW EXECUTE FUNCTION ${name}.see()`,
+  );
+  const lease = await accept(store, "evt_1", { state: "leased" });
+  await settle(store, lease);
+  await store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], () => null);
+  const { rows } = await admin.query(`SELECT DISTINCT setting FROM ${name}.seen`);
+  expect(rows).toEqual([{ setting: "on" }]);
+  await store.close(ENDPOINT);
+  await pool.end();
+});
+
+testOnPostgres(
+  "when backends are ended during commits, nothing acknowledged is lost and nothing is accepted twice",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const application = `signalbox ${schema}`.slice(0, 60);
+    const pool = new Pool({ connectionString: POSTGRES_URL, max: 4, application_name: application });
+    const store = postgresStore({ pool, schema });
+    await store.open({ endpoint: ENDPOINT, clock: systemClock });
+    const acknowledged = new Map<string, number>();
+    let failures = 0;
+    let ended = 0;
+    const send = async (worker: number): Promise<void> => {
+      for (let index = 0; index < 150; index++) {
+        const eventId = `evt_${worker}_${index}`;
+        for (;;) {
+          try {
+            const { accepts } = await commit(store, {
+              accepts: [newEvent(eventId), newEvent(`${eventId}_b`)],
+              claim: claimRequest(),
+            });
+            if (accepts[0]?.status === "accepted") acknowledged.set(eventId, (acknowledged.get(eventId) ?? 0) + 1);
+            break;
+          } catch (error) {
+            expect(error).toMatchObject({ code: "store_failed" });
+            failures += 1;
+          }
+        }
+      }
+    };
+    const sending = Promise.all([0, 1, 2].map(send));
+    let isSending = true;
+    void sending.finally(() => (isSending = false));
+    while (isSending && ended < 15) {
+      const { rows } = await admin.query<{ ended: boolean }>(
+        `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE application_name = $1 AND state = 'active' LIMIT 1`,
+        [application],
+      );
+      ended += rows.length;
+    }
+    await sending;
+    expect(failures).toBeGreaterThan(0);
+    expect([...acknowledged.values()].every((times) => times === 1)).toBe(true);
+    const { rows } = await admin.query<{ n: string; bodies: string }>(
+      `SELECT count(*) AS n, count(b.seq) AS bodies FROM ${name}.inbox LEFT JOIN ${name}.inbox_body b USING (seq)`,
+    );
+    expect(rows).toEqual([{ n: "900", bodies: "900" }]);
+    // Leases that a lost commit took are not held by anyone: they are free after the recovery of the batcher.
+    await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
+    expect((await store.stats(ENDPOINT)).leased).toBe(0);
+    await store.close(ENDPOINT);
+    await pool.end();
+  },
+);
+
+test("a connection that never answers fails after its deadline, and the pool closes it", async () => {
+  const released: unknown[] = [];
+  const client: PgClient = {
+    query: () => new Promise(() => {}),
+    release: (error) => void released.push(error),
+    on: () => {},
+    removeListener: () => {},
+  };
+  const pool: PgPool = { connect: async () => client, end: async () => {}, on: () => {}, removeListener: () => {} };
+  const store = postgresStore({ pool });
+  const timers = globalThis.setTimeout;
+  // The deadline passes at once.
+  globalThis.setTimeout = ((callback: () => void) => timers(callback, 0)) as typeof setTimeout;
+  try {
+    const opening = store.open({ endpoint: ENDPOINT, clock: systemClock });
+    await expect(opening).rejects.toMatchObject({
+      code: "store_failed",
+      message: expect.stringContaining("ETIMEDOUT"),
+    });
+  } finally {
+    globalThis.setTimeout = timers;
+  }
+  expect(released).toEqual([expect.any(Error)]);
+});
+
+testOnPostgres("a lease that no owner has is freed when a store opens", async () => {
+  const { schema, name, admin } = newSchema();
+  const first = await openStore(schema);
+  await accept(first, "evt_1", { state: "leased" });
+  await accept(first, "evt_2", { state: "leased" });
+  await admin.query(`UPDATE ${name}.inbox SET owner = 99 WHERE event_id = 'evt_1'`);
+  const second = await openStore(schema);
+  await eventually("the lease is freed", async () => (await second.get(ENDPOINT, "evt_1"))?.state === "ready");
+  expect(await second.get(ENDPOINT, "evt_1")).toMatchObject({ crashes: 1, possiblyRepeated: true });
+  expect((await second.get(ENDPOINT, "evt_2"))?.state).toBe("leased");
+});

@@ -1,0 +1,39 @@
+import type { Pool } from "pg";
+import { onTestFinished } from "vitest";
+import type { InboxStore } from "../../../src/index.js";
+import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { POSTGRES_PORT, makePool, newSchemaName, quotedName } from "../../contract/postgres-medium.js";
+import { hasServer, testWith } from "../../prerequisites.js";
+
+export const ENDPOINT = "default";
+export const testOnPostgres: ReturnType<typeof testWith> = testWith(await hasServer(POSTGRES_PORT));
+
+/** A schema that is dropped after the test, and a pool to look into it. */
+export function newSchema(): { schema: string; name: string; admin: Pool } {
+  const schema = newSchemaName();
+  const name = quotedName(schema);
+  const admin = makePool(2);
+  onTestFinished(async () => {
+    await admin.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`);
+    await admin.end();
+  });
+  return { schema, name, admin };
+}
+
+/** An open store, closed after the test. @param pool by default one of its own */
+export async function openStore(schema: string, pool = poolOfTest()): Promise<InboxStore> {
+  const store = postgresStore({ pool, schema });
+  await store.open({ endpoint: ENDPOINT, clock: systemClock });
+  onTestFinished(() => store.close(ENDPOINT));
+  return store;
+}
+
+/** A pool that ends after the stores of the test, which are closed first. */
+export function poolOfTest(max = 4): Pool {
+  const pool = makePool(max);
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
+export { quotedName };

@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import { Pool } from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { postgresStore, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
+import { accept, stateOf } from "../../../src/testing/store-contract/store-case.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { POSTGRES_URL } from "../../contract/postgres-medium.js";
+import { ENDPOINT, newSchema, openStore, poolOfTest, quotedName, testOnPostgres } from "./open-stores.js";
+
+const CONTEXT = { endpoint: ENDPOINT, clock: systemClock };
+
+/** Ten at once, since a race shows only sometimes. */
+testOnPostgres("any number of stores make one schema at once", async () => {
+  const { schema, name, admin } = newSchema();
+  const stores = await Promise.all(Array.from({ length: 10 }, () => openStore(schema, poolOfTest(1))));
+  await accept(stores[0] as (typeof stores)[number], "evt_1");
+  expect(await stateOf(stores[9] as (typeof stores)[number], "evt_1")).toBe("ready");
+  expect((await admin.query(`SELECT version FROM ${name}.inbox_schema`)).rows).toEqual([{ version: 1 }]);
+});
+
+testOnPostgres("a connection string is enough, and close ends its connections", async () => {
+  const { schema, admin } = newSchema();
+  const application_name = randomUUID();
+  const store = postgresStore({ connectionString: `${POSTGRES_URL}?application_name=${application_name}`, schema });
+  for (let round = 0; round < 2; round++) {
+    await store.open(CONTEXT);
+    await accept(store, `evt_${round}`);
+    await store.close(ENDPOINT);
+    await expect(store.list({})).rejects.toMatchObject({ code: "store_failed" });
+  }
+  const { rows } = await admin.query("SELECT FROM pg_stat_activity WHERE application_name = $1", [application_name]);
+  expect(rows).toEqual([]);
+});
+
+testOnPostgres("a newer schema, a foreign one and a damaged one are refused", async () => {
+  const { schema, name, admin } = newSchema();
+  const pool = poolOfTest();
+  await (await openStore(schema, pool)).close(ENDPOINT);
+  const refusal = async (sql: string): Promise<unknown> => {
+    await admin.query(sql);
+    return postgresStore({ pool, schema })
+      .open(CONTEXT)
+      .then(
+        () => null,
+        (error: { code?: unknown }) => error.code,
+      );
+  };
+  expect(await refusal(`UPDATE ${name}.inbox_schema SET version = 2`)).toBe("store_newer");
+  expect(await refusal(`UPDATE ${name}.inbox_schema SET version = 1; DROP TABLE ${name}.inbox_body`)).toBe(
+    "store_corrupt",
+  );
+  expect(await refusal(`DELETE FROM ${name}.inbox_schema`)).toBe("store_corrupt");
+  expect(await refusal(`DROP TABLE ${name}.inbox_schema`)).toBe("store_unsupported");
+  expect(await refusal(`DROP SCHEMA ${name} CASCADE; CREATE SCHEMA ${name}; CREATE TABLE ${name}.inbox_owner ()`)).toBe(
+    "store_unsupported",
+  );
+  expect(await refusal(`DROP TABLE ${name}.inbox_owner; CREATE VIEW ${name}.inbox_key AS SELECT 1`)).toBe(
+    "store_failed",
+  );
+  expect(await refusal(`DROP VIEW ${name}.inbox_key`)).toBe(null);
+});
+
+testOnPostgres("a table that is dropped under a running store is told, and nothing is acknowledged", async () => {
+  const { schema, name, admin } = newSchema();
+  const store = await openStore(schema);
+  await accept(store, "evt_1");
+  await admin.query(`ALTER TABLE ${name}.inbox_body RENAME TO gone`);
+  await expect(accept(store, "evt_2")).rejects.toMatchObject({
+    code: "store_failed",
+    message: expect.stringContaining("is missing"),
+  });
+  await admin.query(`ALTER TABLE ${name}.gone RENAME TO inbox_body`);
+  await accept(store, "evt_2");
+  expect(await stateOf(store, "evt_1")).toBe("ready");
+});
+
+testOnPostgres("a role can use a schema that it may not change, and is told which rights are missing", async () => {
+  const { schema, name, admin } = newSchema();
+  const role = `signalbox_${randomUUID()}`;
+  await admin.query(`CREATE ROLE ${quotedName(role)}`);
+  onTestFinished(async () => {
+    const cleaner = new Pool({ connectionString: POSTGRES_URL, max: 1 });
+    await cleaner.query(`DROP OWNED BY ${quotedName(role)}`);
+    await cleaner.query(`DROP ROLE ${quotedName(role)}`);
+    await cleaner.end();
+  });
+  const pool = new Pool({ connectionString: POSTGRES_URL, max: 2, options: `-c role=${role}` });
+  onTestFinished(() => pool.end());
+  const denied = { code: "store_failed", message: expect.stringContaining("42501") };
+  await expect(postgresStore({ pool, schema }).open(CONTEXT)).rejects.toMatchObject(denied);
+  await (await openStore(schema)).close(ENDPOINT);
+  await expect(postgresStore({ pool, schema }).open(CONTEXT)).rejects.toMatchObject(denied);
+  // As docs/postgres.md says.
+  await admin.query(`
+    GRANT USAGE ON SCHEMA ${name} TO ${quotedName(role)};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${name} TO ${quotedName(role)};
+    GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${name} TO ${quotedName(role)};`);
+  const store = await openStore(schema, pool);
+  await accept(store, "evt_1", { state: "leased" });
+  await store.stats(ENDPOINT);
+  await store.prune({ endpoint: ENDPOINT, payloadsOlderThanMs: 0, keysOlderThanMs: 0, limit: 10 });
+  await store.close(ENDPOINT);
+});
+
+test("an old server and another isolation are refused", async () => {
+  const answering = (row: object): PgPool => ({
+    connect: async () => ({ query: async () => ({ rows: [row] }), release() {}, on() {}, removeListener() {} }),
+    end: async () => {},
+    on() {},
+    removeListener() {},
+  });
+  for (const found of [
+    { server: 130_012, isolation: "read committed" },
+    { server: 170_000, isolation: "serializable" },
+  ]) {
+    const store = postgresStore({ pool: answering({ ...found, exists: false, tables: [] }) });
+    await expect(store.open(CONTEXT)).rejects.toMatchObject({ code: "store_unsupported" });
+  }
+});
+
+test("wrong options are refused", () => {
+  const pool = { connect() {}, on() {}, removeListener() {} };
+  const codeOf = (options: unknown): unknown => {
+    try {
+      postgresStore(options as never);
+      return null;
+    } catch (error) {
+      return (error as { code: unknown }).code;
+    }
+  };
+  expect(() => postgresStore({ conectionString: "x" } as never)).toThrow('Did you mean "connectionString"?');
+  expect(codeOf({ pool })).toBe(null);
+  for (const options of [
+    undefined,
+    {},
+    { pool, connectionString: "x" },
+    { pool: {} },
+    { connectionString: "" },
+    { pool, schema: "" },
+    { pool, schema: "pg_x" },
+    { pool, schema: "x".repeat(64) },
+  ])
+    expect(codeOf(options)).toBe("option_invalid");
+});
