@@ -160,7 +160,8 @@ const SWEEP = `
     IF v_me.alive_since <= p_now - ${DEAD_AFTER_MS} AND v_me.beat_at >= p_now - ${DEAD_AFTER_MS} THEN
       FOR v_dead IN
         SELECT * FROM inbox_owner
-        WHERE endpoint = p_endpoint AND id <> p_owner AND beat_at < p_now - ${DEAD_AFTER_MS}
+        WHERE endpoint = p_endpoint AND id <> p_owner
+          AND beat_at NOT BETWEEN p_now - ${DEAD_AFTER_MS} AND p_now + ${DEAD_AFTER_MS} -- later: the clock was set back
         ORDER BY id FOR UPDATE SKIP LOCKED
       LOOP
         v_next := v_dead.low_seq + ${MOST_SWEPT};
@@ -232,8 +233,8 @@ const COMMIT = `
     p_limit int, p_lease bigint, p_suspects boolean, p_held bigint[] -- p_limit NULL: no claim
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
-    seq bigint, event_id text, type text, token int, attempts int, crashes int, received_at bigint,
-    possibly_repeated boolean, replayed boolean, body bytea
+    seq bigint, "eventId" text, type text, token int, attempts int, crashes int, "receivedAt" bigint,
+    "possiblyRepeated" boolean, replayed boolean, body bytea
   )
   LANGUAGE plpgsql ${BY_INDEX} SET search_path FROM CURRENT AS $$
   #variable_conflict use_column
@@ -293,11 +294,11 @@ const COMMIT = `
     RETURN QUERY SELECT
       json_build_object('applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
         'nextDueInMs', v_next - v_now, 'isSuspectDue', v_is_suspect_due),
-      NULL::bigint, NULL::text, NULL::text, NULL::int, NULL::int, NULL::int, NULL::bigint, NULL::boolean, NULL::boolean, NULL::bytea;
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::int, NULL::bigint, NULL::boolean, NULL::boolean, NULL::bytea;
     IF v_claimed IS NOT NULL THEN
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.crashes, i.received_at, i.possibly_repeated,
-          i.replayed, b.body
+          i.replayed, coalesce(b.body, '')
         FROM unnest(v_claimed) WITH ORDINALITY AS claimed(seq, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

@@ -1,13 +1,5 @@
 import { SignalboxError } from "../../errors.js";
-import type {
-  AcceptResult,
-  Batch,
-  BatchResult,
-  ClaimedEvent,
-  ClaimResult,
-  CrashedEvent,
-  NewEvent,
-} from "../../inbox/store.js";
+import type { AcceptResult, Batch, BatchResult, ClaimedEvent, CrashedEvent, NewEvent } from "../../inbox/store.js";
 
 /** The first row of a commit's result. */
 interface Summary {
@@ -21,21 +13,8 @@ interface Summary {
   isSuspectDue: boolean | null;
 }
 
-interface ClaimedRow {
-  seq: number;
-  event_id: string;
-  type: string;
-  token: number;
-  attempts: number;
-  crashes: number;
-  received_at: number;
-  possibly_repeated: boolean;
-  replayed: boolean;
-  body: Buffer | null;
-}
-
 /** The rows of a commit's result: the summary first, then the claimed events. */
-export type CommitRow = { summary: Summary } & ClaimedRow;
+export type CommitRow = { summary: Summary } | ({ summary: null } & ClaimedEvent);
 
 export const COMMIT_PARAMETERS = Array.from({ length: 24 }, (_, index) => `$${index + 1}`).join(", ");
 
@@ -81,12 +60,20 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
     claim?.held ?? [],
   ];
 
-  function readRows([first, ...claimedRows]: readonly CommitRow[]): BatchResult {
-    const { summary } = first as CommitRow;
+  function readRows([first, ...claimed]: readonly CommitRow[]): BatchResult {
+    const summary = first?.summary as Summary;
     const results: BatchResult = { settlements: [], accepts: [], claim: null };
     for (const [at, index] of settled.entries()) results.settlements[index] = summary.applied?.[at] ?? true;
     for (const [at, index] of accepted.entries()) results.accepts[index] = acceptResult(summary, events, at);
-    if (claim !== null) results.claim = claimResult(summary, claimedRows);
+    if (claim !== null) {
+      const { dead, nextDueInMs, isSuspectDue } = summary;
+      results.claim = {
+        events: claimed as ClaimedEvent[],
+        dead: dead ?? [],
+        nextDueInMs,
+        isSuspectDue: isSuspectDue === true,
+      };
+    }
     return results;
   }
 
@@ -114,20 +101,4 @@ function acceptResult({ seqs, fates }: Summary, events: readonly NewEvent[], at:
   if (fate === "new" && first === at) return { status: "accepted", seq, token: event.state === "leased" ? 1 : 0 };
   const isLikeFirst = Buffer.compare((events[first] as NewEvent).bodyHash, event.bodyHash) === 0;
   return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
-}
-
-function claimResult({ dead, nextDueInMs, isSuspectDue }: Summary, rows: readonly ClaimedRow[]): ClaimResult {
-  const events = rows.map((row): ClaimedEvent => ({
-    seq: row.seq,
-    eventId: row.event_id,
-    type: row.type,
-    token: row.token,
-    attempts: row.attempts,
-    crashes: row.crashes,
-    receivedAt: row.received_at,
-    possiblyRepeated: row.possibly_repeated,
-    replayed: row.replayed,
-    body: row.body ?? new Uint8Array(),
-  }));
-  return { events, dead: dead ?? [], nextDueInMs, isSuspectDue: isSuspectDue === true };
 }

@@ -66,6 +66,14 @@ export function postgresStore(options: PostgresStoreOptions): InboxStore {
     else pool.removeListener("error", ignore);
   }
 
+  async function disconnectIfUnused(): Promise<void> {
+    if (owners.size > 0) return;
+    const unused = connection;
+    connection = null;
+    opening = null;
+    if (unused !== null) await (closing = disconnect(unused.pool));
+  }
+
   /** Runs a query, or the queries of an operation, and converts their errors. */
   async function call<Result>(operation: (connection: Connection) => Promise<Result>): Promise<Result> {
     if (connection === null) throw closedStoreError();
@@ -100,7 +108,7 @@ export function postgresStore(options: PostgresStoreOptions): InboxStore {
         owners.set(endpoint, await registerOwner(connection.run, name, endpoint));
       } catch (error) {
         owners.delete(endpoint);
-        if (owners.size === 0) opening = null;
+        await disconnectIfUnused();
         throw storeError(error, schema);
       }
     },
@@ -110,11 +118,7 @@ export function postgresStore(options: PostgresStoreOptions): InboxStore {
       if (owner === undefined || owner === null) return;
       await Promise.allSettled(inFlight);
       await owner.close();
-      if (owners.size > 0 || connection === null) return;
-      closing = disconnect(connection.pool);
-      connection = null;
-      opening = null;
-      await closing;
+      await disconnectIfUnused();
     },
     async commit(batch) {
       const { endpoint } = batch;

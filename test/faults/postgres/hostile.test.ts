@@ -151,9 +151,9 @@ testOnPostgres(
       }
     };
     const sending = Promise.all([0, 1, 2].map(send));
-    let isSending = true;
-    void sending.finally(() => (isSending = false));
-    while (isSending && ended < 15) {
+    const state = { isSending: true };
+    void sending.finally(() => (state.isSending = false));
+    while (state.isSending && ended < 15) {
       const { rows } = await admin.query<{ ended: boolean }>(
         `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE application_name = $1 AND state = 'active' LIMIT 1`,
         [application],

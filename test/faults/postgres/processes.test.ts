@@ -10,6 +10,7 @@ import {
   type Child,
   type ChildConfig,
 } from "../child-process.js";
+import { eventually } from "../eventually.js";
 import { inboxFiles, readLog } from "../inbox-file.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
 import { newSchema, testOnPostgres } from "./open-stores.js";
@@ -43,15 +44,9 @@ testOnPostgres(
     expect(answers.every(isAcknowledged)).toBe(true);
     expect(answers.filter(({ body }) => !body.includes("duplicate")).length).toBe(events.length);
     const ids = events.map(({ id }) => id).sort();
-    const handedOff = () => children.flatMap(({ lines }) => idsOf(lines, "handedOff"));
-    await Promise.all(
-      children.map((child) =>
-        Promise.race([child.until("all", () => handedOff().length >= ids.length), allHandedOff()]),
-      ),
-    );
-    async function allHandedOff(): Promise<void> {
-      while (handedOff().length < ids.length) await new Promise((resume) => setImmediate(resume));
-    }
+    await eventually("the hand-off of all", () => {
+      return children.flatMap(({ lines }) => idsOf(lines, "handedOff")).length === ids.length;
+    });
     for (const child of children) child.kill("SIGTERM");
     for (const child of children) expect(await child.exited).toBe(0);
     expect(
