@@ -27,6 +27,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "signalbox/express": ["expressHandler"],
   "signalbox/node": ["nodeHandler"],
   "signalbox/stores/sqlite": ["sqliteStore"],
+  "signalbox/stores/postgres": ["postgresStore"],
   "signalbox/stores/memory": ["memoryStore"],
   "signalbox/client": ["createClient", "ClientError", "isClientError", "SignalboxError", "isSignalboxError"],
   "signalbox/emulator": ["createEmulator", "ASSUMPTIONS"],
