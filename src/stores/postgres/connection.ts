@@ -59,7 +59,7 @@ const TIMEOUT_MS = 10_000;
 /** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
 const MOST_RETRIES = 5;
 
-/** Without a listener, the error of a lost connection would end the process. The statement in flight rejects as well. */
+/** Without a listener, the error of a lost connection would end the process, even of an idle one. A statement rejects as well. */
 export function ignore(): void {}
 
 export function createRun(pool: PgPool): Run {

@@ -174,7 +174,6 @@ async function makePool(connectionString: string): Promise<PgPool> {
     max: OWN_POOL_SIZE,
     application_name: "signalbox",
     keepAlive: true,
-    options: "-c default_transaction_isolation=read\\ committed",
   });
 }
 

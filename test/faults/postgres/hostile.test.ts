@@ -1,5 +1,6 @@
+import type { EventEmitter } from "node:events";
 import { Pool } from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
 import {
   accept,
@@ -198,6 +199,22 @@ test("a connection that never answers fails after its deadline, and the pool clo
     globalThis.setTimeout = timers;
   }
   expect(released).toEqual([expect.any(Error)]);
+});
+
+testOnPostgres("the loss of idle connections is not noticed", async () => {
+  const { schema, admin } = newSchema();
+  const application = `idle ${schema}`.slice(0, 60);
+  const pool = new Pool({ connectionString: POSTGRES_URL, max: 4, application_name: application });
+  onTestFinished(() => pool.end());
+  const store = await openStore(schema, pool);
+  await Promise.all([0, 1, 2].map(() => store.list({})));
+  let removed = 0;
+  (pool as unknown as EventEmitter).on("remove", () => (removed += 1));
+  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", [
+    application,
+  ]);
+  await eventually("the pool has lost them", () => removed >= 3);
+  await accept(store, "evt_1");
 });
 
 testOnPostgres("a lease that no owner has is freed when a store opens", async () => {
