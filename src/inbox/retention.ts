@@ -56,7 +56,7 @@ export function startRetention(config: {
         const payloadsOlderThanMs = retention.payloadDays * DAY_MS;
         const keysOlderThanMs = retention.keyDays * DAY_MS;
         const pruned = await store.prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit: ROWS_AT_ONCE });
-        if (pruned.payloads === ROWS_AT_ONCE || pruned.keys === ROWS_AT_ONCE) delayMs = PORTION_EVERY_MS;
+        if (pruned.payloads + pruned.keys >= ROWS_AT_ONCE) delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);
       }

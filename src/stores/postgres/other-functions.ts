@@ -136,28 +136,20 @@ const PRUNE = `
   DECLARE
     v_now bigint := now_ms();
     v_from bigint := greatest(p_from, (SELECT min(seq) FROM inbox));
-    v_old_keys bigint[];
-    v_old_payloads bigint[];
+    v_old bigint[];
   BEGIN
-    v_old_keys := ARRAY(
+    v_old := ARRAY(
       SELECT seq FROM inbox
       WHERE seq >= v_from AND seq < v_from + p_walk AND endpoint = p_endpoint AND state = 'done'
-        AND NOT has_payload AND due_at < v_now - p_key_age
+        AND due_at < v_now - CASE WHEN has_payload THEN p_payload_age ELSE p_key_age END
       ORDER BY seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
-    v_old_payloads := ARRAY(
-      SELECT seq FROM inbox
-      WHERE seq >= v_from AND seq < v_from + p_walk AND endpoint = p_endpoint AND state = 'done'
-        AND has_payload AND due_at < v_now - p_payload_age
-      ORDER BY seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
-    DELETE FROM inbox WHERE seq = ANY (v_old_keys);
+    DELETE FROM inbox WHERE seq = ANY (v_old) AND NOT has_payload;
     GET DIAGNOSTICS keys = ROW_COUNT;
-    UPDATE inbox SET has_payload = false WHERE seq = ANY (v_old_payloads);
+    UPDATE inbox SET has_payload = false WHERE seq = ANY (v_old);
     GET DIAGNOSTICS payloads = ROW_COUNT;
-    DELETE FROM inbox_body WHERE seq = ANY (v_old_payloads);
-    next_seq := least(
-      CASE WHEN keys = p_limit THEN v_old_keys[keys] + 1 END,
-      CASE WHEN payloads = p_limit THEN v_old_payloads[payloads] + 1 END,
-      (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1));
+    DELETE FROM inbox_body WHERE seq = ANY (v_old);
+    next_seq := CASE WHEN cardinality(v_old) = p_limit THEN v_old[p_limit] + 1
+      ELSE (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1) END;
   END $$;
 `;
 

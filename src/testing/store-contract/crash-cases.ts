@@ -71,9 +71,10 @@ export const CRASH_CASES: readonly StoreCase[] = [
     const { store, sibling, medium, advance } = context;
     if (store.ownsLeases !== true) return;
     ok(medium.createSibling !== undefined && medium.kill !== undefined, "the medium has no createSibling or no kill");
+    // Older than the leases since birth, so that a store that looks only from these on misses it.
+    await accept(store, "evt_3");
     const lease = await acceptAs(store, "evt_1", "leased");
     const held = await acceptAs(sibling, "evt_2", "leased");
-    await accept(store, "evt_3");
     const claimed = await claimOne(store, { held: [lease.seq] });
     /** Both processes claim once a second, as dispatchers do. @returns what the sibling was given */
     const live = async (seconds: number, isStoreAlive: boolean): Promise<ClaimedEvent[]> => {
