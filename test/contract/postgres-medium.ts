@@ -70,12 +70,12 @@ export async function postgresMedium(): Promise<ContractMedium> {
   };
 }
 
-interface Killable {
+export interface Killable {
   pool: PgPool;
   kill(): void;
 }
 
-function killablePool(): Killable {
+export function killablePool(): Killable {
   const pool = makePool();
   let isKilled = false;
   return {

@@ -1,0 +1,85 @@
+import type { Pool } from "pg";
+import { expect, onTestFinished } from "vitest";
+import type { InboxStore } from "../../../src/index.js";
+import { accept, claim, commit, idsOf, newEvent, settle } from "../../../src/testing/store-contract/store-case.js";
+import { killablePool } from "../../contract/postgres-medium.js";
+import { eventually } from "../eventually.js";
+import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
+
+interface OwnerRow {
+  id: number;
+  low: number;
+}
+
+async function ownersIn(admin: Pool, name: string): Promise<OwnerRow[]> {
+  return (await admin.query<OwnerRow>(`SELECT id, low_seq::int AS low FROM ${name}.inbox_owner ORDER BY id`)).rows;
+}
+
+/** Claims as if the last look for dead owners were long ago, and the last heartbeat of one of them. */
+async function sweep(store: InboxStore, admin: Pool, name: string, deadId = 0): Promise<string[]> {
+  const beatAt = `CASE WHEN id = ${deadId} THEN 0 ELSE beat_at END`;
+  await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`);
+  return idsOf((await claim(store)).events);
+}
+
+testOnPostgres("a commit of a process that lost its owner works at once, under a new one", async () => {
+  const { schema, name, admin } = newSchema();
+  const store = await openStore(schema);
+  const lease = await accept(store, "evt_1", { state: "leased" });
+  await admin.query(`DELETE FROM ${name}.inbox_owner; UPDATE ${name}.inbox SET token = token + 1`);
+  expect(await settle(store, lease)).toBe(false);
+  await accept(store, "evt_2");
+  expect(await ownersIn(admin, name)).toHaveLength(1);
+});
+
+testOnPostgres("an owner is removed only when none of its commits is in flight", async () => {
+  const { schema, name, admin } = newSchema();
+  const { pool, kill } = killablePool();
+  onTestFinished(() => pool.end());
+  const dead = await openStore(schema, pool as Pool);
+  const living = await openStore(schema);
+  await accept(dead, "evt_1", { state: "leased" });
+  kill();
+  const [{ id }, { id: livingId }] = (await ownersIn(admin, name)) as [OwnerRow, OwnerRow];
+  // PostgreSQL still executes a commit of the dead process.
+  const late = await poolOfTest(1).connect();
+  await late.query("BEGIN");
+  await late.query(`SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`);
+  expect(await sweep(living, admin, name, id)).toEqual(["evt_1"]);
+  await sweep(living, admin, name, id);
+  expect(await ownersIn(admin, name)).toMatchObject([{ id }, { id: livingId }]);
+  await late.query("COMMIT");
+  late.release();
+  await sweep(living, admin, name, id);
+  expect(await ownersIn(admin, name)).toMatchObject([{ id: livingId }]);
+});
+
+testOnPostgres("the lowest lease is known even while the commit of an older lease is in flight", async () => {
+  const { schema, name, admin } = newSchema();
+  const store = await openStore(schema);
+  // The commit waits for this id after it has inserted its first event.
+  const blocker = await poolOfTest(1).connect();
+  const { rows: backend } = await blocker.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  await blocker.query("BEGIN");
+  const columns = "due_at, received_at, token, owner, state, endpoint, event_id, type, body_hash";
+  await blocker.query(`INSERT INTO ${name}.inbox (${columns}) VALUES (0, 0, 0, 0, 'done', $1, 'evt_b', '', '')`, [
+    ENDPOINT,
+  ]);
+  const waiting = commit(store, { accepts: [newEvent("evt_a", { state: "leased" }), newEvent("evt_b")] });
+  await eventually("the commit waits", async () => {
+    const query = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
+    return (await admin.query(query, [backend[0]?.pid])).rows.length > 0;
+  });
+  const later = await accept(store, "evt_c", { state: "leased" });
+  await sweep(store, admin, name);
+  await blocker.query("ROLLBACK");
+  blocker.release();
+  const { accepts } = await waiting;
+  const [owner] = (await ownersIn(admin, name)) as [OwnerRow];
+  expect(accepts[0]?.seq).toBeLessThan(later.seq);
+  expect(owner.low).toBeLessThanOrEqual(accepts[0]?.seq ?? NaN);
+  // With no commit in flight it moves on, to the oldest lease.
+  await settle(store, { seq: accepts[0]?.seq ?? NaN, token: 1 });
+  await sweep(store, admin, name);
+  expect((await ownersIn(admin, name))[0]?.low).toBe(later.seq);
+});
