@@ -116,7 +116,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
       if (freed > 0) dispatcher.nudge();
     },
   });
-  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared && store.ownsLeases !== true });
+  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 

@@ -75,6 +75,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
     await accept(store, "evt_3");
     const lease = await acceptAs(store, "evt_1", "leased");
     const held = await acceptAs(sibling, "evt_2", "leased");
+    await claim(store, { held: [lease.seq], suspects: true });
     const claimed = await claimOne(store, { held: [lease.seq] });
     /** Both processes claim once a second, as dispatchers do. @returns what the sibling was given */
     const live = async (seconds: number, isStoreAlive: boolean): Promise<ClaimedEvent[]> => {

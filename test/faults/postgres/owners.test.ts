@@ -32,6 +32,15 @@ testOnPostgres("a commit of a process that lost its owner works at once, under a
   expect(await ownersIn(admin, name)).toHaveLength(1);
 });
 
+testOnPostgres("a process that commits nothing has a heartbeat", async () => {
+  const { schema, name, admin } = newSchema();
+  await openStore(schema);
+  const beatAt = async (): Promise<unknown> =>
+    (await admin.query<{ at: string }>(`SELECT beat_at AS at FROM ${name}.inbox_owner`)).rows[0]?.at;
+  const first = await beatAt();
+  await eventually("the next heartbeat", async () => (await beatAt()) !== first);
+});
+
 testOnPostgres("an owner is removed only when none of its commits is in flight", async () => {
   const { schema, name, admin } = newSchema();
   const { pool, kill } = killablePool();
