@@ -8,6 +8,9 @@ const BEAT_EVERY_MS = 1000;
 /** How often the whole table is searched for leases without an owner. */
 const ORPHANS_EVERY_MS = 5 * 60_000;
 
+/** If the database does not answer, others take the owner for dead after a while. */
+const UNREGISTER_TIMEOUT_MS = 2000;
+
 /** This process as the owner of its leases of one endpoint: a row with a heartbeat. */
 export interface Owner {
   /**
@@ -90,8 +93,7 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
       isClosed = true;
       clearInterval(heartbeat);
       clearInterval(search);
-      await Promise.all([beating, registering?.catch(ignore), searching]);
-      await run(`SELECT ${name}.unregister_owner($1)`, [id]).catch(ignore);
+      await run(`SELECT ${name}.unregister_owner($1)`, [id], UNREGISTER_TIMEOUT_MS).catch(ignore);
     },
   };
 }

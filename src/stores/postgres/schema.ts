@@ -13,6 +13,9 @@ const MIGRATIONS: readonly string[] = [TABLES + COMMIT_FUNCTIONS + OTHER_FUNCTIO
 
 const OLDEST_SERVER = 140_000;
 
+/** Other processes wait for the one that migrates, and a later migration may take long. */
+const MIGRATION_TIMEOUT_MS = 10 * 60_000;
+
 /** What each version must have; a part of it may have been lost with a backup, or by hand. */
 const TABLE_NAMES = ["inbox", "inbox_body", "inbox_owner"];
 
@@ -115,6 +118,6 @@ async function migrate(run: Run, schema: string): Promise<void> {
         ? "CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (1);"
         : `SELECT 1 / count(*) FROM inbox_schema WHERE version = ${version};
            UPDATE inbox_schema SET version = ${version + 1};`;
-    await run(`${begin} ${mark} ${migration}`).catch((error: unknown) => (failure = error));
+    await run(`${begin} ${mark} ${migration}`, [], MIGRATION_TIMEOUT_MS).catch((error: unknown) => (failure = error));
   }
 }
