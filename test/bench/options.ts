@@ -4,6 +4,7 @@ import { SERVERS, serverNamed, type Server } from "./servers/catalogue.js";
 export const PARTS = [
   "throughput",
   "latency",
+  "one-core",
   "slow-disk",
   "verify",
   "scale-events",
@@ -18,7 +19,7 @@ const GROUPS = new Map<string, readonly Part[]>([
   ["all", PARTS],
   ["none", []],
 ]);
-const USUAL: readonly Part[] = ["throughput", "latency", "slow-disk", "verify"];
+const USUAL: readonly Part[] = ["throughput", "latency", "one-core", "slow-disk", "verify"];
 
 export interface BenchOptions {
   only: readonly Part[];
@@ -35,7 +36,7 @@ export interface BenchOptions {
 
 const EXAMPLES = `
 Examples:
-  npm run bench                                        the usual parts, about nine minutes
+  npm run bench                                        the usual parts, about ten minutes
   npm run bench -- --rounds 1 --seconds 1              a quick look
   npm run bench -- --only throughput --servers signalbox-express5,express-nothing
   npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time

@@ -1,6 +1,7 @@
 import { describeMachine } from "./machine.js";
 import type { BenchOptions } from "./options.js";
 import { chooseRate, latencyTable, measureLatency, type LatencyResult } from "./parts/latency.js";
+import { measureOneCore, oneCoreTable, type OneCoreResult } from "./parts/one-core.js";
 import type { PartContext } from "./parts/part-context.js";
 import { measureScaleBodies, scaleBodiesTable, type ScaleBodiesResult } from "./parts/scale-bodies.js";
 import { measureScaleEvents, scaleEventsTable, type ScaleEventsResult } from "./parts/scale-events.js";
@@ -17,6 +18,7 @@ import { SERVERS, serverNamed } from "./servers/catalogue.js";
 export interface BenchResult {
   throughput?: Measured<ThroughputResult>;
   latency?: Measured<LatencyResult>;
+  oneCore?: Measured<OneCoreResult>;
   verification?: Measured<VerificationResult>;
   slowDisk?: Measured<SlowDiskResult>;
   scaleEvents?: Measured<ScaleEventsResult>;
@@ -26,10 +28,11 @@ export interface BenchResult {
 
 /** The tables of a result, in the order in which they are read. */
 export function tablesOf(result: BenchResult): BenchTable[] {
-  const { throughput, latency, slowDisk, verification, scaleEvents, scaleBodies, scaleMemory } = result;
+  const { throughput, latency, oneCore, slowDisk, verification, scaleEvents, scaleBodies, scaleMemory } = result;
   return [
     ...(throughput ? throughputTables(throughput) : []),
     ...(latency ? [latencyTable(latency)] : []),
+    ...(oneCore ? [oneCoreTable(oneCore)] : []),
     ...(slowDisk ? [slowDiskTable(slowDisk)] : []),
     ...(verification ? [verificationTable(verification)] : []),
     ...(scaleEvents ? [scaleEventsTable(scaleEvents)] : []),
@@ -39,6 +42,7 @@ export function tablesOf(result: BenchResult): BenchTable[] {
 }
 
 /** The servers that a part compares by default. */
+const ON_ONE_CORE = ["node-nothing", "signalbox-node", "express-nothing", "signalbox-express5"];
 const ON_SLOW_DISK = ["express-nothing", "signalbox-express5", "signalbox-node", "express-insert"];
 const AT_SCALE = ["signalbox-express5", "signalbox-node"];
 const OVER_TIME = "signalbox-express5";
@@ -83,6 +87,9 @@ export async function runParts({ options, generator, under, progress }: RunOptio
         result.latency = measured(await measureLatency({ ...all, ...fewer }, rate));
         break;
       }
+      case "one-core":
+        result.oneCore = measured(await measureOneCore(context(ON_ONE_CORE)));
+        break;
       case "slow-disk":
         result.slowDisk = measured(await measureSlowDisk({ ...context(ON_SLOW_DISK), ...fewer }));
         break;

@@ -22,7 +22,7 @@ export async function makeSlowDisk(under: string, syncMs: number): Promise<SlowD
   }
   const env = { LD_PRELOAD: library, SLOW_SYNC_MS: String(syncMs) };
   // A library that is not loaded is silent, and everything would look fast.
-  const trial = startProcess("disk/trial.js", {}, env);
+  const trial = startProcess("disk/trial.js", {}, { env });
   try {
     const measuredMs = await trial.ask<number>("sync", { folder: under });
     if (measuredMs < syncMs) return { skipped: `the slow disk synced in ${measuredMs.toFixed(1)} ms` };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { ClosedLoop } from "../load/closed-loop.js";
 import type { LoadReport } from "../load/generator.js";
-import { startProcess, type BenchProcess } from "../processes/start-process.js";
+import { startProcess, type BenchProcess, type ProcessOptions } from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
 import type { LoopDelay } from "../servers/loop-watch.js";
 import type { ServerSample } from "../servers/serve.js";
@@ -20,12 +20,11 @@ export interface RunningServer {
   measure(generate: (port: number) => Promise<LoadReport>): Promise<LoadOutcome>;
 }
 
-export interface RunServerOptions {
+export interface RunServerOptions extends ProcessOptions {
   /** The parent of a folder for its files, which is removed afterwards. */
   under: string;
   /** A folder whose files already hold so many events; it is not removed. */
   filled?: { folder: string; events: number };
-  env?: NodeJS.ProcessEnv;
 }
 
 export interface ServerRun<Value> {
@@ -43,12 +42,12 @@ export interface ServerRun<Value> {
  */
 export async function runServer<Value>(
   server: Server,
-  { under, filled, env = {} }: RunServerOptions,
+  { under, filled, ...process }: RunServerOptions,
   use: (running: RunningServer) => Promise<Value>,
 ): Promise<ServerRun<Value>> {
   const folder = filled?.folder ?? mkdtempSync(join(under, `${server.name}-`));
   const startedAt = performance.now();
-  const child = startProcess(`servers/${server.name}.js`, { folder }, env);
+  const child = startProcess(`servers/${server.name}.js`, { folder }, process);
   try {
     const port = await child.ask<number>("port");
     const startMs = performance.now() - startedAt;

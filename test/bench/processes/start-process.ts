@@ -9,17 +9,24 @@ export interface BenchProcess {
   stop(): Promise<void>;
 }
 
+export interface ProcessOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Holds the process, with all its threads, to this core. Needs `taskset`. */
+  core?: number | undefined;
+}
+
 /**
  * Starts one script of the bench in a process of its own.
  *
  * @param script relative to `test/bench`
  */
-export function startProcess(script: string, config: object = {}, env: NodeJS.ProcessEnv = {}): BenchProcess {
+export function startProcess(script: string, config: object = {}, { env, core }: ProcessOptions = {}): BenchProcess {
   const path = new URL(`../${script}`, import.meta.url).pathname;
   const child = fork(path, [JSON.stringify(config)], {
     // Express and others do less when this is set, and it is how they are meant to run.
     env: { ...process.env, NODE_ENV: "production", ...env },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
+    ...(core !== undefined && { execPath: "taskset", execArgv: ["-c", String(core), process.execPath] }),
   });
   const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   let lastId = 0;
