@@ -126,7 +126,7 @@ const DISCARD = `
 `;
 
 // No index finds old events, as it would have to change with each settlement. So prune walks through the table in the order of
-// seq. \`next_seq\`: where the walk continues; NULL when it is at its end.
+// seq. `next_seq`: where the walk continues; NULL when it is at its end.
 const PRUNE = `
   CREATE FUNCTION prune(
     p_endpoint text, p_from bigint, p_walk bigint, p_payload_age bigint, p_key_age bigint, p_limit int,

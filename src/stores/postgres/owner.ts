@@ -1,6 +1,6 @@
 import type { CrashedEvent } from "../../inbox/store.js";
 import { MOST_SWEPT, OWNER_GONE } from "./commit-functions.js";
-import type { Run } from "./connection.js";
+import { ignore, type Run } from "./connection.js";
 import { codeOf } from "./store-error.js";
 
 /** How often an idle process shows that it is alive. Others take it for dead after five of these. */
@@ -97,5 +97,3 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
     },
   };
 }
-
-function ignore(): void {}

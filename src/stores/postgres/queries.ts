@@ -34,7 +34,7 @@ const MOST_COUNTED = 200_000;
 const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
   possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError"`;
 
-/** Conditions that let an index find the events of a state; a \`done\` event has none. */
+/** Conditions that let an index find the events of a state; a `done` event has none. */
 const IN_STATE = {
   ready: "ready_since IS NOT NULL",
   leased: "state = 'leased'",
