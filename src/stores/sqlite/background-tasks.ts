@@ -1,3 +1,4 @@
+import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import type { StoreStats } from "../../inbox/store.js";
 import { createQueries } from "./queries.js";
@@ -16,7 +17,10 @@ export interface BackgroundTasks {
    * @returns false if a reader needs the WAL, which then continues to grow
    */
   restartWal(): boolean;
-  /** Does the same as `restartWal` and empties the WAL's file. @returns false if a reader needs the WAL */
+  /**
+   * To be called when a sync of the WAL may have failed. Writes the WAL's bytes again and syncs them, does the same as `restartWal`,
+   * and empties the WAL's file. @returns false if a reader needs the WAL
+   */
   rewrite(): boolean;
   stats(endpoint: string, now: number): StoreStats;
 }
@@ -36,7 +40,29 @@ export function createBackgroundTasks(db: Database): BackgroundTasks {
     quickCheck: () => db.pragma("quick_check(1)", { simple: true }) as string,
     checkpoint: () => void db.pragma("wal_checkpoint(PASSIVE)"),
     restartWal: () => restart("RESTART"),
-    rewrite: () => restart("TRUNCATE"),
+    rewrite() {
+      // The transaction keeps other processes from writing to the WAL meanwhile.
+      db.transaction(() => writeAgain(`${db.name}-wal`)).immediate();
+      return restart("TRUNCATE");
+    },
     stats,
   };
+}
+
+/**
+ * After a failed sync, pages of the WAL are in memory but not on the disk, and no later sync writes them. If the power failed
+ * while such pages are copied into the file, the file would have a part of them, and the WAL on the disk could not complete it.
+ */
+function writeAgain(path: string): void {
+  const descriptor = openSync(path, "r+");
+  try {
+    const bytes = Buffer.alloc(1024 * 1024);
+    let at = 0;
+    for (let length = 0; (length = readSync(descriptor, bytes, 0, bytes.length, at)) > 0; at += length) {
+      writeSync(descriptor, bytes, 0, length, at);
+    }
+    fdatasyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -142,6 +142,25 @@ testRecorded("nothing is lost when a sync fails, nor when the process dies right
   expect((await cutPower(record, cuts, { scratch: own.scratch })).damaged, HINT).toEqual([]);
 });
 
+testRecorded("nothing is lost when the power fails while the WAL is rewritten after a failed sync", async () => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  // So many at once that the commit whose sync fails has many pages.
+  const load = { from: 1, to: 1000, connections: 200 };
+  const record = await recordRuns(own, [
+    load,
+    { ...load, from: 950, to: 1500, failSync: 3, kill: { call: "write", file: "inbox.db", nth: 1, side: "before" } },
+    { ...load, from: 950, to: 1500 },
+  ]);
+  const { beforeSyncs, checkpoints } = cutPointsOf(record);
+  const cuts = [
+    ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
+    ...cutsAt(someOf(checkpoints, 6, random), anyLuck()),
+  ];
+  expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(1);
+  expect((await cutPower(record, cuts, { scratch: own.scratch })).damaged, HINT).toEqual([]);
+});
+
 testRecorded(
   "what is committed while the file is written anew is acknowledged when that is done, not before",
   async () => {
