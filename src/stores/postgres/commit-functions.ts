@@ -92,6 +92,10 @@ const ACCEPT = `
       IF array_position(seqs, NULL) IS NOT NULL THEN
         RAISE EXCEPTION 'the original of a duplicate was pruned meanwhile' USING ERRCODE = 'serialization_failure';
       END IF;
+      IF current_setting('synchronous_standby_names') <> '' THEN
+        -- The standby may not have the original, if the wait for it was ended. A transaction that writes nothing does not wait.
+        PERFORM pg_logical_emit_message(true, 'signalbox', '');
+      END IF;
     END IF;
     INSERT INTO inbox_body (seq, received, body)
     SELECT e.seq, e.received, substring(p_bodies FROM e.start FOR e.length)

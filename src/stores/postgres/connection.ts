@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../time/clock.js";
 import { withDeadline } from "../../time/timers.js";
-import { isRetryable } from "./store-error.js";
+import { codeOf, isRetryable } from "./store-error.js";
 
 /** The part of a `pg` client that the store uses. */
 export interface PgClient {
@@ -9,10 +9,10 @@ export interface PgClient {
   query(query: PgQuery): Promise<{ rows: unknown[] }>;
   /** Gives it back to its pool; with an error, the pool closes it. */
   release(error?: Error): void;
-  /** Adds a listener for the loss of the connection. */
-  on(event: "error", listener: (error: Error) => void): unknown;
+  /** Adds a listener for the loss of the connection, or for warnings. */
+  on(event: "error" | "notice", listener: (error: Error) => void): unknown;
   /** Removes it. */
-  removeListener(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error" | "notice", listener: (error: Error) => void): unknown;
 }
 
 /** The part of a `pg` pool that the store uses: `new pg.Pool()`, or another pool with the same methods. */
@@ -56,6 +56,8 @@ const types: PgTypes = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? Stri
 
 /** A connection can be cut so that nothing says it: then only this ends the wait. */
 const TIMEOUT_MS = 10_000;
+/** SQLSTATE of a commit that works although someone cancelled its wait for a synchronous standby, which may not have it. */
+const WARNING = "01000";
 /** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
 const MOST_RETRIES = 5;
 
@@ -65,11 +67,17 @@ export function ignore(): void {}
 export function createRun(pool: PgPool): Run {
   async function attempt(query: PgQuery, timeoutMs: number): Promise<unknown[]> {
     const client = await connect(pool, timeoutMs);
+    let warning: Error | undefined;
+    const onNotice = (notice: Error): void => {
+      if (codeOf(notice) === WARNING) warning = notice;
+    };
     client.on("error", ignore);
+    client.on("notice", onNotice);
     let broken: Error | undefined;
     try {
       const result = await withDeadline(client.query(query), systemClock, timeoutMs, null);
       if (result === null) throw timedOut(`PostgreSQL did not answer within ${timeoutMs} ms`);
+      if (warning !== undefined) throw warning;
       return result.rows;
     } catch (error) {
       // After an error of the server the connection is as good as before. Any other error leaves it in an unknown state.
@@ -77,6 +85,7 @@ export function createRun(pool: PgPool): Run {
       throw error;
     } finally {
       client.removeListener("error", ignore);
+      client.removeListener("notice", onNotice);
       client.release(broken);
     }
   }

@@ -21,6 +21,7 @@ const HELP: readonly (readonly [RegExp, string])[] = [
     /^42501$/,
     "Grant the role what docs/postgres.md lists, or let a role that owns the schema start the receiver once.",
   ],
+  [/^01000$/, "Someone cancelled the wait for the synchronous standby. Check why the standby does not answer."],
   [/^25006$/, "The server is read-only, as a standby is. Connect to the primary."],
   [/^(28|3D000)/, "Check the user, the password and the name of the database."],
   [/^53300$/, "The server has no free connection. Raise its max_connections, or make the pools smaller."],

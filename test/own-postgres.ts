@@ -1,0 +1,90 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+const DEBIAN = "/usr/lib/postgresql";
+/** The folder of `initdb` and `postgres`; undefined where there is no PostgreSQL. */
+export const POSTGRES_BINARIES: string | undefined = existsSync(DEBIAN)
+  ? readdirSync(DEBIAN)
+      .map((version) => join(DEBIAN, version, "bin"))
+      .find((folder) => existsSync(join(folder, "initdb")))
+  : undefined;
+
+/** A PostgreSQL of the test's own, which it may stop, kill and configure. Without a password, as the user `postgres`. */
+export interface OwnPostgres {
+  port: number;
+  /** The folder with its data. */
+  data: string;
+  start(): Promise<void>;
+  /** `SIGINT` stops it cleanly, `SIGQUIT` as a crash would. */
+  stop(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
+  /** Stops it and deletes its files. */
+  remove(): Promise<void>;
+}
+
+/** @param settings as on the command line of `postgres`, such as `fsync=off` */
+export async function makeOwnPostgres(settings: readonly string[] = []): Promise<OwnPostgres> {
+  const owner = await unprivileged();
+  const data = mkdtempSync(join(tmpdir(), "signalbox-postgres-"));
+  if (owner !== null) chownSync(data, owner.uid, owner.gid);
+  const folder = POSTGRES_BINARIES as string;
+  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];
+  await run(join(folder, "initdb"), initdb, { ...owner });
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+
+  const own: OwnPostgres = {
+    port,
+    data,
+    async start() {
+      const all = ["listen_addresses=127.0.0.1", `unix_socket_directories=${data}`, ...settings];
+      const args = ["-D", data, "-p", String(port), ...all.flatMap((setting) => ["-c", setting])];
+      const started = spawn(join(folder, "postgres"), args, { ...owner, stdio: ["ignore", "ignore", "pipe"] });
+      server = started;
+      let log = "";
+      await new Promise<void>((resolve, reject) => {
+        started.once("exit", () => reject(new Error(`PostgreSQL did not start: ${log}`)));
+        started.stderr.on("data", (text: Buffer) => {
+          log = (log + text.toString()).slice(-10_000);
+          if (log.includes("ready to accept")) resolve();
+        });
+      });
+    },
+    async stop(signal) {
+      const stopping = server;
+      server = undefined;
+      if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return;
+      const ended = once(stopping, "exit");
+      stopping.kill(signal);
+      await ended;
+    },
+    async remove() {
+      await own.stop("SIGQUIT");
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+  await own.start();
+  return own;
+}
+
+/** PostgreSQL refuses to run as root. */
+async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
+  if (process.getuid?.() !== 0) return null;
+  const id = async (flag: string): Promise<number> => Number((await run("id", [flag, "postgres"])).stdout);
+  return { uid: await id("-u"), gid: await id("-g") };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
