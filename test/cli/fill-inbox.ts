@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { NewEvent, Settlement } from "../../src/index.js";
+import { onTestFinished } from "vitest";
+import type { InboxStore, NewEvent, Settlement } from "../../src/index.js";
 import { createManualClock } from "../../src/testing/index.js";
+import { postgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { makePool, newSchemaName, POSTGRES_PORT, POSTGRES_URL, quotedName } from "../contract/postgres-medium.js";
+import { hasServer } from "../prerequisites.js";
 import { tempFiles } from "./temp-files.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -15,10 +19,59 @@ export interface Filling extends Partial<Omit<NewEvent, "body" | "state">> {
   ageDays?: number;
 }
 
+export const hasPostgres: boolean = await hasServer(POSTGRES_PORT);
+
+/** Where the inboxes of a test are. Each has no inbox yet, and is dropped after the test. */
+export const KINDS: readonly { kind: string; isThere: boolean; newPlace: () => Place }[] = [
+  { kind: "a file", isThere: true, newPlace: newFile },
+  { kind: "PostgreSQL", isThere: hasPostgres || process.env["CI"] !== undefined, newPlace: newSchema },
+];
+
+/** The place of an inbox. */
+export interface Place {
+  /** The options of the command line that name it. */
+  args: string[];
+  createStore: () => InboxStore;
+  /** Makes events older. */
+  age?: (eventIds: readonly string[], ms: number) => Promise<void>;
+}
+
+function newFile(): Place {
+  const path = join(tempFiles(), "signals.db");
+  return { args: ["--db", path], createStore: () => sqliteStore(path) };
+}
+
+/** A schema of PostgreSQL. */
+export function newSchema(): Place & { schema: string } {
+  const schema = newSchemaName();
+  const name = quotedName(schema);
+  const onAdmin = async (text: string, values: unknown[] = []): Promise<void> => {
+    const admin = makePool(1);
+    await admin.query(text, values).finally(() => admin.end());
+  };
+  onTestFinished(() => onAdmin(`DROP SCHEMA IF EXISTS ${name} CASCADE`));
+  return {
+    schema,
+    args: ["--db", POSTGRES_URL, "--schema", schema],
+    createStore: () => postgresStore({ connectionString: POSTGRES_URL, schema }),
+    age: (eventIds, ms) =>
+      onAdmin(`UPDATE ${name}.inbox SET due_at = due_at - $2, queue_at = queue_at - $2 WHERE event_id = ANY ($1)`, [
+        eventIds,
+        ms,
+      ]),
+  };
+}
+
 /** An inbox in a file, with these events, that no receiver has open. */
 export async function fillInbox(fillings: readonly Filling[], endpoint = "default"): Promise<string> {
-  const path = join(tempFiles(), "signals.db");
-  const store = sqliteStore(path);
+  const place = newFile();
+  await fill(place, fillings, endpoint);
+  return place.args[1] as string;
+}
+
+/** Stores the events in this order, and closes the inbox. */
+export async function fill(place: Place, fillings: readonly Filling[], endpoint = "default"): Promise<void> {
+  const store = place.createStore();
   const now = Date.now();
   const clock = createManualClock(now);
   await store.open({ endpoint, clock });
@@ -26,7 +79,9 @@ export async function fillInbox(fillings: readonly Filling[], endpoint = "defaul
   // Neighbours of one age are one batch. The age is that of the store's clock.
   for (let from = 0, to = 0; from < fillings.length; from = to) {
     const { ageDays = 0 } = fillings[from] as Filling;
-    while (to < fillings.length && (fillings[to]?.ageDays ?? 0) === ageDays) to += 1;
+    // PostgreSQL stores the events of a batch in the order of their ids.
+    while (to < fillings.length && (fillings[to]?.ageDays ?? 0) === ageDays && (to === from || isInOrder(fillings, to)))
+      to += 1;
     clock.setNow(now - ageDays * DAY_MS);
     const portion = fillings.slice(from, to);
     const accepts = portion.map((filling) => newEvent(filling, clock.now()));
@@ -38,9 +93,14 @@ export async function fillInbox(fillings: readonly Filling[], endpoint = "defaul
       return state === "dead" ? [{ seq: accepted[index]?.seq ?? 0, state, ...values, lastError }] : [];
     });
     await store.commit({ ...batch, settlements });
+    const ids = portion.map(({ eventId }) => eventId);
+    if (ageDays > 0) await place.age?.(ids, ageDays * DAY_MS);
   }
   await store.close(endpoint);
-  return path;
+}
+
+function isInOrder(fillings: readonly Filling[], index: number): boolean {
+  return (fillings[index - 1] as Filling).eventId < (fillings[index] as Filling).eventId;
 }
 
 function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...event }: Filling, at: number): NewEvent {

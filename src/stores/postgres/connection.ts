@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { SignalboxError } from "../../errors.js";
 import { systemClock } from "../../time/clock.js";
 import { withDeadline } from "../../time/timers.js";
 import { codeOf, isRetryable } from "./store-error.js";
@@ -63,6 +64,29 @@ const MOST_RETRIES = 5;
 
 /** Without a listener, the error of a lost connection would end the process, even of an idle one. A statement rejects as well. */
 export function ignore(): void {}
+
+/** A commit, a heartbeat, and room for the operations of people. */
+const OWN_POOL_SIZE = 4;
+
+/** `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it. */
+export async function makePool(connectionString: string): Promise<PgPool> {
+  const packageName: string = "pg";
+  type Pg = { default: { Pool: new (config: object) => PgPool } };
+  const { default: pg } = await import(packageName).then(
+    (loaded: unknown) => loaded as Pg,
+    (error: unknown) => {
+      const help = "Run: npm install pg";
+      const message = codeOf(error) === "ERR_MODULE_NOT_FOUND" ? "is not installed" : "cannot be loaded";
+      throw new SignalboxError("store_unsupported", `The package pg ${message}.`, help, { cause: error });
+    },
+  );
+  return new pg.Pool({
+    connectionString,
+    max: OWN_POOL_SIZE,
+    application_name: "signalbox",
+    keepAlive: true,
+  });
+}
 
 export function createRun(pool: PgPool): Run {
   async function attempt(query: PgQuery, timeoutMs: number): Promise<unknown[]> {

@@ -143,10 +143,12 @@ const PRUNE = `
       WHERE seq >= v_from AND seq < v_from + p_walk AND endpoint = p_endpoint AND state = 'done'
         AND due_at < v_now - CASE WHEN has_payload THEN p_payload_age ELSE p_key_age END
       ORDER BY seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
-    DELETE FROM inbox WHERE seq = ANY (v_old) AND NOT has_payload;
-    GET DIAGNOSTICS keys = ROW_COUNT;
-    UPDATE inbox SET has_payload = false WHERE seq = ANY (v_old);
-    GET DIAGNOSTICS payloads = ROW_COUNT;
+    WITH gone AS (
+      DELETE FROM inbox WHERE seq = ANY (v_old) AND due_at < v_now - p_key_age RETURNING has_payload
+    )
+    SELECT count(*), count(*) FILTER (WHERE has_payload) INTO keys, payloads FROM gone;
+    WITH emptied AS (UPDATE inbox SET has_payload = false WHERE seq = ANY (v_old) AND has_payload RETURNING 1)
+    SELECT payloads + count(*) INTO payloads FROM emptied;
     DELETE FROM inbox_body WHERE seq = ANY (v_old);
     next_seq := CASE WHEN cardinality(v_old) = p_limit THEN v_old[p_limit] + 1
       ELSE (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1) END;

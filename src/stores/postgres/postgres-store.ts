@@ -2,11 +2,11 @@ import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { unknownName } from "../../options/option-error.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
-import { createRun, ignore, type PgPool, type Run } from "./connection.js";
+import { createRun, ignore, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
 import { prepareSchema, quoted } from "./schema.js";
-import { codeOf, storeError } from "./store-error.js";
+import { storeError } from "./store-error.js";
 
 export type { PgClient, PgPool, PgQuery, PgTypes } from "./connection.js";
 
@@ -21,10 +21,13 @@ export interface PostgresStoreOptions {
    * @default "signalbox"
    */
   schema?: string | undefined;
+  /**
+   * For a tool: opens an existing inbox, which receivers may use, and never hands off. A role that may only read can list and
+   * export it, also on a standby.
+   * @default false
+   */
+  operator?: boolean | undefined;
 }
-
-/** A commit, a heartbeat, and room for the operations of people. */
-const OWN_POOL_SIZE = 4;
 
 /**
  * An inbox in a PostgreSQL database, version 14 or later, which any number of receivers on any number of machines can share.
@@ -36,7 +39,7 @@ const OWN_POOL_SIZE = 4;
  */
 export function postgresStore(options: PostgresStoreOptions): InboxStore {
   assertOptions(options);
-  const { schema = "signalbox" } = options;
+  const { schema = "signalbox", operator = false } = options;
   const name = quoted(schema);
   const commitQuery = `SELECT * FROM ${name}.commit_batch(${COMMIT_PARAMETERS})`;
 
@@ -53,12 +56,12 @@ export function postgresStore(options: PostgresStoreOptions): InboxStore {
     pool.on("error", ignore);
     const run = createRun(pool);
     try {
-      await prepareSchema(run, schema);
+      await prepareSchema(run, schema, !operator);
     } catch (error) {
       await disconnect(pool);
       throw error;
     }
-    return { pool, run, queries: createQueries(run, name) };
+    return { pool, run, queries: createQueries(run, name, operator) };
   }
 
   async function disconnect(pool: PgPool): Promise<void> {
@@ -105,7 +108,7 @@ export function postgresStore(options: PostgresStoreOptions): InboxStore {
       try {
         await closing;
         connection = await (opening ??= connect());
-        owners.set(endpoint, await registerOwner(connection.run, name, endpoint));
+        owners.set(endpoint, operator ? NO_OWNER : await registerOwner(connection.run, name, endpoint));
       } catch (error) {
         owners.delete(endpoint);
         await disconnectIfUnused();
@@ -157,27 +160,17 @@ interface Connection {
   queries: Queries;
 }
 
-/** `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it. */
-async function makePool(connectionString: string): Promise<PgPool> {
-  const packageName: string = "pg";
-  type Pg = { default: { Pool: new (config: object) => PgPool } };
-  const { default: pg } = await import(packageName).then(
-    (loaded: unknown) => loaded as Pg,
-    (error: unknown) => {
-      const help = "Run: npm install pg";
-      const message = codeOf(error) === "ERR_MODULE_NOT_FOUND" ? "is not installed" : "cannot be loaded";
-      throw new SignalboxError("store_unsupported", `The package pg ${message}.`, help, { cause: error });
-    },
-  );
-  return new pg.Pool({
-    connectionString,
-    max: OWN_POOL_SIZE,
-    application_name: "signalbox",
-    keepAlive: true,
-  });
-}
+/** A tool is no owner: it has no heartbeat, and leases and frees nothing. */
+const NO_OWNER: Owner = {
+  with() {
+    const help = "To receive with it, remove operator: true.";
+    throw new SignalboxError("store_unsupported", "The inbox was opened for a tool.", help);
+  },
+  takeDead: () => [],
+  close: async () => {},
+};
 
-const OPTION_NAMES = ["pool", "connectionString", "schema"];
+const OPTION_NAMES = ["pool", "connectionString", "schema", "operator"];
 
 function invalid(message: string): SignalboxError {
   return new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");

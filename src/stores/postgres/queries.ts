@@ -43,8 +43,11 @@ const IN_STATE = {
   quarantined: "parked_at IS NOT NULL AND state = 'quarantined'",
 };
 
-/** @param name the schema, quoted */
-export function createQueries(run: Run, name: string): Queries {
+/**
+ * @param name the schema, quoted
+ * @param operator for a tool, which has time: its `prune` ends with nothing only at the end of the table
+ */
+export function createQueries(run: Run, name: string, operator: boolean): Queries {
   /** Where the walk of `prune` continues, for each endpoint. */
   const walks = new Map<string, number>();
 
@@ -138,14 +141,16 @@ export function createQueries(run: Run, name: string): Queries {
       return (row as { outcomes: MoveOutcome[] }).outcomes;
     },
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
-      const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(
-        `SELECT * FROM ${name}.prune($1, $2, $3, $4, $5, $6)`,
-        [endpoint, walks.get(endpoint) ?? 0, WALK, payloadsOlderThanMs, keysOlderThanMs, limit],
-        LONG_TIMEOUT_MS,
-      );
-      const { payloads = 0, keys = 0, next_seq: next = null } = row ?? {};
-      walks.set(endpoint, next ?? 0);
-      return { payloads, keys };
+      for (;;) {
+        const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(
+          `SELECT * FROM ${name}.prune($1, $2, $3, $4, $5, $6)`,
+          [endpoint, walks.get(endpoint) ?? 0, WALK, payloadsOlderThanMs, keysOlderThanMs, limit],
+          LONG_TIMEOUT_MS,
+        );
+        const { payloads = 0, keys = 0, next_seq: next = null } = row ?? {};
+        walks.set(endpoint, next ?? 0);
+        if (!operator || payloads + keys > 0 || next === null) return { payloads, keys };
+      }
     },
   };
 }

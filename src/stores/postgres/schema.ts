@@ -35,9 +35,10 @@ interface Found {
 /**
  * Makes or migrates the schema. Any number of processes can do that at once.
  *
+ * @param canMake whether to make or migrate it; otherwise it is only read
  * @throws SignalboxError `store_unsupported`, `store_newer`, `store_corrupt`
  */
-export async function prepareSchema(run: Run, schema: string): Promise<void> {
+export async function prepareSchema(run: Run, schema: string, canMake: boolean): Promise<void> {
   const found = await look(run, schema);
   if (!(found.server >= OLDEST_SERVER)) {
     const message = `The inbox needs PostgreSQL 14 or later; this server has version ${found.server}.`;
@@ -49,7 +50,9 @@ export async function prepareSchema(run: Run, schema: string): Promise<void> {
     throw new SignalboxError("store_unsupported", message, help);
   }
   // A current schema is only read, so that a role without the right to make tables can use it.
-  if ((await versionOf(run, schema, found)) === MIGRATIONS.length) return assertWhole(found, schema);
+  const version = await versionOf(run, schema, found);
+  if (version === MIGRATIONS.length) return assertWhole(found, schema);
+  if (!canMake) throw notMade(schema, version);
   await migrate(run, schema);
 }
 
@@ -82,6 +85,17 @@ async function versionOf(run: Run, schema: string, { tables }: Found): Promise<n
     );
   }
   return row.version;
+}
+
+function notMade(schema: string, version: number): SignalboxError {
+  const [message, help] =
+    version === 0
+      ? [`There is no inbox in the schema ${schema} of this database.`, "Pass the database and schema of the receiver."]
+      : [
+          `The inbox in the schema ${schema} was made by an older signalbox.`,
+          "Start a receiver once with this version of signalbox, which migrates it.",
+        ];
+  return new SignalboxError("store_unsupported", message, help);
 }
 
 function assertWhole({ tables }: Found, schema: string): void {

@@ -26,6 +26,7 @@ const HELP: readonly (readonly [RegExp, string])[] = [
   [/^(28|3D000)/, "Check the user, the password and the name of the database."],
   [/^53300$/, "The server has no free connection. Raise its max_connections, or make the pools smaller."],
   [/^53/, "Free disk space or memory of the database server. Until then the receiver answers 503."],
+  [/^ERR_INVALID_URL$/, "The connection string is no URL. In a password, write / as %2F, # as %23, and so on."],
   [/^57014$/, "A statement_timeout of the role or the server ended it. Set it to 0 for the role of the receiver."],
   [/^(57P|08|E[A-Z]+$|$)/, "Check that the server runs and can be reached. The receiver continues when it can."],
 ];

@@ -1,30 +1,44 @@
 import { statSync } from "node:fs";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js";
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
+import { postgresStore } from "../../../stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
-import { environmentError } from "../../options/exit.js";
+import { environmentError, usageError } from "../../options/exit.js";
 import { notEmpty } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 
 export interface InboxOptions {
   db: string;
+  schema?: string;
   endpoint: string;
   json?: true;
 }
 
-/** An open inbox file, with the endpoint of the command. */
+/** An open inbox, with the endpoint of the command. */
 export interface OpenInbox {
   store: InboxStore;
   endpoint: string;
   now: number;
 }
 
+export const DB_HELP = "the inbox: its SQLite file, or the URL of its PostgreSQL database (postgres://…)";
+
+export function schemaOption(): Option {
+  return new Option("--schema <name>", "the schema of an inbox in PostgreSQL (default: signalbox)").argParser(notEmpty);
+}
+
+/** The connection string has a password, so no message may contain it. */
+export function isDatabase(db: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(db);
+}
+
 export function addInboxOptions(command: Command): Command {
   return command
-    .requiredOption("--db <file>", "the inbox's SQLite file", notEmpty)
+    .requiredOption("--db <inbox>", DB_HELP, notEmpty)
+    .addOption(schemaOption())
     .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
     .option("--json", "print NDJSON");
 }
@@ -32,19 +46,14 @@ export function addInboxOptions(command: Command): Command {
 /**
  * Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time.
  *
- * @throws CliError when the file is not an SQLite file; SignalboxError `store_…` when the store cannot use it
+ * @throws CliError when the file is not an SQLite file; SignalboxError `store_…` when the store cannot use the inbox
  */
 export async function withInbox<Result>(
-  { db, endpoint }: InboxOptions,
+  options: InboxOptions,
   act: (inbox: OpenInbox) => Promise<Result>,
 ): Promise<Result> {
-  const found = statSync(db, { throwIfNoEntry: false });
-  if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
-  // Checked here, because the store would report another kind of file as damaged, and would fill an empty file with an inbox.
-  if (!found.isFile() || !isSqliteFile(db)) {
-    throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
-  }
-  const store = sqliteStore({ path: db, operator: true });
+  const { endpoint } = options;
+  const store = storeOf(options);
   const now = Date.now();
   await store.open({ endpoint, clock: systemClock });
   try {
@@ -52,6 +61,20 @@ export async function withInbox<Result>(
   } finally {
     await store.close(endpoint);
   }
+}
+
+function storeOf({ db, schema }: InboxOptions): InboxStore {
+  if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
+  if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
+  // It may have a password, so it is not repeated as the name of a file.
+  if (/:\/\/|password=/i.test(db)) throw usageError("--db is no file and does not begin with postgres://");
+  const found = statSync(db, { throwIfNoEntry: false });
+  if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
+  // Checked here, because the store would report another kind of file as damaged, and would fill an empty file with an inbox.
+  if (!found.isFile() || !isSqliteFile(db)) {
+    throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
+  }
+  return sqliteStore({ path: db, operator: true });
 }
 
 /** The number of entries that are read at a time, because an inbox can be larger than memory. */

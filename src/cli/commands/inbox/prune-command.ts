@@ -47,7 +47,7 @@ async function prune(options: PruneOptions, { cli }: CommandContext): Promise<Ex
       total.payloads += payloads;
       total.keys += keys;
       terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-      if (payloads < ROWS_AT_ONCE && keys < ROWS_AT_ONCE) return;
+      if (payloads + keys === 0) return;
     }
   });
   if (json) terminal.printJson({ endpoint, ...total });

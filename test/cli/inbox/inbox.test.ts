@@ -1,0 +1,328 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { PermanentFailure, type Signal } from "../../../src/index.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { callCli } from "../call-cli.js";
+import { testWith } from "../../prerequisites.js";
+import { fill, fillInbox, KINDS } from "../fill-inbox.js";
+import { ndjson, outcomeOf, rowsOf, SECRET, startCli, type CliRun } from "../run-cli.js";
+import { serveReceiver } from "../serve-requests.js";
+import { tempFiles } from "../temp-files.js";
+
+const LATIN_1 = Buffer.from('{"text":"caf\u00e9"}', "latin1");
+const HASH = `sha256:${"ab".repeat(32)}`;
+
+/** The inbox of a test: the options that name it. */
+type Db = readonly string[];
+
+const inbox = (db: Db, ...args: string[]): Promise<CliRun> =>
+  callCli(["inbox", args[0] as string, ...db, ...args.slice(1)]);
+
+const idsOf = (run: CliRun): unknown[] => ndjson(run).map((row) => row["eventId"]);
+
+async function stateOf(db: Db, id: string): Promise<unknown> {
+  return ndjson(await inbox(db, "show", id, "--json"))[0]?.["state"];
+}
+
+/** The same line on a slow machine. */
+function asIfAtOnce(line: string): string {
+  return line.replace(/\b[1-9]\d* s\b/, "0 s");
+}
+
+describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
+  const test = testWith(isThere);
+
+  async function filled(
+    ...filling: Parameters<typeof fill> extends [unknown, ...infer Rest] ? Rest : never
+  ): Promise<Db> {
+    const place = newPlace();
+    await fill(place, ...filling);
+    return place.args;
+  }
+
+  const mixedInbox = (): Promise<Db> =>
+    filled([
+      { eventId: "evt_done", type: "webhook.test", ageDays: 2 },
+      { eventId: "evt_ready", state: "ready" },
+      { eventId: "evt_dead", state: "dead", body: JSON.stringify(signalEvent({ id: "evt_dead" })) },
+      { eventId: HASH, type: "", state: "quarantined", body: LATIN_1, reason: "not_utf8" },
+    ]);
+
+  test("ls prints a table, oldest first, with readable ages", async () => {
+    const run = await inbox(await mixedInbox(), "ls");
+    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+    const lines = run.lines.map(asIfAtOnce);
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ["STATE", "ID", "AGE"],
+      ["done", "evt_done", "2 d", "webhook.test"],
+      ["ready", "evt_ready", "0 s"],
+      ["dead", "evt_dead", "0 s", "20 tries, the queue is down"],
+      ["quarantined", HASH.slice(0, 23), "0 s", "not_utf8"],
+    ]);
+  });
+
+  test("ls filters by state and type, and goes on after a page", async () => {
+    const db = await mixedInbox();
+    expect(idsOf(await inbox(db, "ls", "--json", "--state", "dead"))).toEqual(["evt_dead"]);
+    expect(idsOf(await inbox(db, "ls", "--json", "--type", "webhook.test"))).toEqual(["evt_done"]);
+    const first = await inbox(db, "ls", "--json", "--limit", "3");
+    expect(idsOf(first)).toEqual(["evt_done", "evt_ready", "evt_dead"]);
+    expect(first.stderr).toBe("there are more events; for the next page add --after 3\n");
+    const second = await inbox(db, "ls", "--json", "--limit", "3", "--after", "3");
+    expect(idsOf(second)).toEqual([HASH]);
+    expect(second.stderr).toBe("");
+  });
+
+  test("an empty list says why it is empty", async () => {
+    const db = await filled([{ eventId: "evt_1" }], "orders");
+    const other = await inbox(db, "ls");
+    expect(other).toMatchObject({ exitCode: 0, stdout: "" });
+    expect(other.stderr).toMatch(/"default".*"orders": give --endpoint\n$/);
+    expect((await inbox(db, "ls", "--endpoint", "orders", "--state", "dead")).stderr).toBe("no event is dead\n");
+    expect(idsOf(await inbox(db, "ls", "--endpoint", "orders", "--json"))).toEqual(["evt_1"]);
+  });
+
+  test("show prints where an event stands, its last error, and its payload on demand", async () => {
+    const db = await mixedInbox();
+    const { stdout } = await inbox(db, "show", "evt_dead");
+    expect(stdout).toMatch(/^id +evt_dead$/m);
+    expect(stdout).toMatch(/^state +dead$/m);
+    expect(stdout).toMatch(/^last error +the queue is down$/m);
+    expect(stdout).toMatch(/^content-type +application\/json$/m);
+    expect(stdout).not.toMatch(/evidence_summary|v1=/);
+    const args = ["inbox", "show", "evt_dead", ...db];
+    const narrow = (await callCli([...args, "--payload"], { columns: 60 })).stdout;
+    const payload = JSON.parse(narrow.slice(narrow.indexOf("\n\n"))) as Signal;
+    expect(payload.data.evidence_summary.length).toBeGreaterThan(60);
+    expect((await inbox(db, "show", "default/evt_dead")).stdout).toBe(stdout);
+    expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
+  });
+
+  test("show prints an error with its stack on several lines, and ls its first line", async () => {
+    const reason =
+      "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
+    const db = await filled([{ eventId: "evt_dead", state: "dead", reason }]);
+    const { stdout } = await inbox(db, "show", "evt_dead");
+    expect(stdout).toMatch(
+      /^last error +TypeError: no \\u001b tenant\n +at onSignal \(.*:3:9\)\n +caused by Error: below$/m,
+    );
+    expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
+  });
+
+  test("show --raw writes the exact bytes", async () => {
+    const db = await mixedInbox();
+    const child = startCli(["inbox", "show", HASH, ...db, "--raw"]);
+    const chunks: Buffer[] = [];
+    child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+    await new Promise((resolve) => child.once("close", resolve));
+    expect(Buffer.concat(chunks)).toEqual(LATIN_1);
+    expect((await inbox(db, "show", HASH, "--payload")).stdout).toContain(LATIN_1.toString("hex"));
+  });
+
+  test("an id that is not there is exit 1 with one line", async () => {
+    expect(await inbox(await mixedInbox(), "show", "evt_no")).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: 'signalbox inbox show: no event evt_no of endpoint "default"\n',
+    });
+  });
+
+  test("retry prints the outcome of each id, and one that was not moved is exit 1", async () => {
+    const db = await mixedInbox();
+    const run = await inbox(db, "retry", "evt_dead", "evt_done", "evt_ready", "evt_no", HASH);
+    expect(run.exitCode).toBe(1);
+    expect(run.lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ["evt_dead", "ready again"],
+      ["evt_done", "ready again"],
+      ["evt_ready", expect.stringMatching(/^not retried: /)],
+      ["evt_no", "not found"],
+      [HASH.slice(0, 23), expect.stringMatching(/^not retried: /)],
+      ["2 retried, 3 not retried"],
+    ]);
+    expect(await stateOf(db, "evt_dead")).toBe("ready");
+  });
+
+  test("retry --all-dead moves what is dead and nothing else", async () => {
+    const db = await mixedInbox();
+    const run = await inbox(db, "retry", "--all-dead", "--json");
+    expect(run.exitCode).toBe(0);
+    expect(rowsOf(run)).toEqual([{ eventId: "evt_dead", outcome: "moved" }]);
+    expect(await inbox(db, "retry", "--state", "dead")).toMatchObject({ exitCode: 0, stderr: "no event is dead\n" });
+  });
+
+  test("retry --state quarantined gives an event that is usable now its real id", async () => {
+    const event = signalEvent();
+    const body = JSON.stringify(event);
+    const db = await filled([
+      { eventId: HASH, type: "", state: "quarantined", body, reason: "data_invalid" },
+      { eventId: `sha256:${"cd".repeat(32)}`, type: "", state: "quarantined", body, reason: "data_invalid" },
+    ]);
+    const run = await inbox(db, "retry", "--state", "quarantined", "--json");
+    expect(rowsOf(run).map((row) => row["outcome"])).toEqual(["moved", "duplicate"]);
+    expect(run.exitCode).toBe(0);
+    expect(await stateOf(db, event.id)).toBe("ready");
+  });
+
+  test("discard drops the payload and keeps the id, for named ids or for all with --yes", async () => {
+    const db = await mixedInbox();
+    expect(await inbox(db, "discard", "--all-dead")).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(await stateOf(db, "evt_dead")).toBe("dead");
+    expect(await inbox(db, "discard", "--all-dead", "--yes")).toMatchObject({
+      exitCode: 0,
+      stdout: "evt_dead  discarded\n",
+    });
+    expect(await inbox(db, "discard", HASH, "evt_ready")).toMatchObject({ exitCode: 1 });
+    expect((await inbox(db, "show", "evt_dead", "--payload")).stdout).toContain("The payload was deleted");
+    expect(await inbox(db, "show", "evt_dead", "--raw")).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(await inbox(db, "retry", "evt_dead")).toMatchObject({
+      exitCode: 1,
+      stdout: "evt_dead  not retried: its payload was deleted\n",
+    });
+  });
+
+  test("export writes every event with its bytes, page by page", async () => {
+    const many = Array.from({ length: 1201 }, (_, index) => ({ eventId: `evt_${index}`, body: `{"n":${index}}` }));
+    const db = await filled([...many, { eventId: HASH, state: "quarantined", body: LATIN_1, reason: "not_utf8" }]);
+    const rows = ndjson(await inbox(db, "export"));
+    expect(rows.map((row) => row["eventId"])).toEqual([...many.map(({ eventId }) => eventId), HASH]);
+    expect(Buffer.from(rows.at(-1)?.["bodyBase64"] as string, "base64")).toEqual(LATIN_1);
+    expect(rows[0]).toMatchObject({ headers: { "content-type": "application/json" }, state: "done" });
+    expect(idsOf(await inbox(db, "export", "--state", "quarantined"))).toEqual([HASH]);
+  });
+
+  test("prune forgets what is old and done, all of it, and nothing else", async () => {
+    const old = Array.from({ length: 1201 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 }));
+    const db = await filled([
+      ...old,
+      { eventId: "evt_week", ageDays: 8 },
+      { eventId: "evt_new" },
+      { eventId: "evt_held", state: "quarantined", ageDays: 400, reason: "not_json" },
+      { eventId: "evt_waits", state: "ready", ageDays: 400 },
+    ]);
+    expect(await inbox(db, "prune")).toMatchObject({
+      exitCode: 0,
+      stdout: "deleted 1202 payloads and 1201 ids\n",
+    });
+    expect(idsOf(await inbox(db, "ls", "--json"))).toEqual(["evt_week", "evt_new", "evt_held", "evt_waits"]);
+    expect(ndjson(await inbox(db, "prune", "--json", "--key-days", "7", "--payload-days", "0.5"))).toEqual([
+      { endpoint: "default", payloads: 0, keys: 1 },
+    ]);
+  });
+
+  test("prune goes on while only payloads are left, and while only ids are", async () => {
+    const db = await filled([
+      ...Array.from({ length: 501 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 })),
+      { eventId: "evt_new" },
+    ]);
+    expect((await inbox(db, "prune", "--key-days", "60")).stdout).toBe("deleted 501 payloads and 0 ids\n");
+    expect((await inbox(db, "prune")).stdout).toBe("deleted 0 payloads and 501 ids\n");
+  });
+
+  test("stats counts the states and says how long the oldest has waited", async () => {
+    const db = await mixedInbox();
+    const run = await inbox(db, "stats");
+    expect(
+      run.lines.map((line) =>
+        asIfAtOnce(line)
+          .trim()
+          .split(/\s{2,}/),
+      ),
+    ).toEqual([
+      ["ready", "1", "the oldest has been due for 0 s"],
+      ["leased", "0"],
+      ["done", "1"],
+      ["dead", "1"],
+      ["quarantined", "1"],
+      ["total", "4"],
+    ]);
+    expect(ndjson(await inbox(db, "stats", "--json"))[0]).toMatchObject({ endpoint: "default", ready: 1, total: 4 });
+  });
+
+  test("a retried event of a running receiver is handed off by it", async () => {
+    const { args: db, createStore } = newPlace();
+    let isRepaired = false;
+    const { receiver } = await serveReceiver({
+      store: createStore(),
+      onSignal() {
+        if (!isRepaired) throw new PermanentFailure("\u001b[31mbroken\u001b[0m");
+      },
+    });
+    const dead = new Promise((resolve) => receiver.on("dead", resolve));
+    const event = signalEvent();
+    await receiver.handle({ method: "POST", ...signedDelivery(event, { secret: SECRET }) });
+    await dead;
+    await expect.poll(() => receiver.inbox.stats()).toMatchObject({ dead: 1 });
+    expect((await inbox(db, "ls")).stdout).toContain("\\u001b[31mbroken");
+
+    isRepaired = true;
+    const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
+    const run = await inbox(db, "retry", event.id);
+    expect(run).toMatchObject({ exitCode: 0, stdout: `${event.id}  ready again\n`, stderr: "" });
+    expect(await handedOff).toMatchObject({ eventId: event.id });
+    await expect.poll(() => receiver.inbox.stats()).toMatchObject({ done: 1, dead: 0 });
+    expect(receiver.health().ok).toBe(true);
+  });
+
+  test("control characters in an id or an error are shown, not obeyed", async () => {
+    const eventId = "evt_\u001b[2J\u0007\u009b\u202e";
+    const shown = "evt_\\u001b[2J\\u0007\\u009b\\u202e";
+    const db = await filled([{ eventId, state: "dead", reason: "\u001b]0;owned\u0007" }]);
+    const outputs = [
+      await inbox(db, "ls"),
+      await inbox(db, "ls", "--json"),
+      await inbox(db, "show", eventId, "--payload"),
+      await inbox(db, "show", `${eventId}?`),
+      await inbox(db, "export"),
+      await inbox(db, "retry", eventId, "evt_\u001bno"),
+      await inbox(db, "ls", "--type", eventId),
+      await inbox(db, "ls", "--state", eventId),
+      await inbox(db, "ls", "--endpoint", eventId),
+    ];
+    for (const { stdout, stderr } of outputs) {
+      expect(stdout + stderr).toContain(shown);
+      expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+    }
+    expect(idsOf(outputs[1] as CliRun)).toEqual([eventId]);
+  });
+});
+
+test.each([8000, 200_000])("a payload that is nested %i deep is shown as it came", async (depth) => {
+  const body = "[".repeat(depth) + "]".repeat(depth);
+  const db = await fillInbox([{ eventId: "evt_deep", body }]);
+  const run = await inbox(["--db", db], "show", "evt_deep", "--payload");
+  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(run.stdout).toContain(`Nested too deep to indent: ${body}`);
+});
+
+test("a reader that goes away (| head) ends an export without a word", async () => {
+  const body = "x".repeat(20_000);
+  const db = await fillInbox(Array.from({ length: 1000 }, (_, index) => ({ eventId: `evt_${index}`, body })));
+  const child = startCli(["inbox", "export", "--db", db]);
+  const outcome = outcomeOf(child);
+  child.stdout?.once("data", () => child.stdout?.destroy());
+  expect(await outcome).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
+test.each(["ls", "stats", "export", "prune"])("%s of a file that is no inbox is exit 3 with one line", async (name) => {
+  const folder = tempFiles({ "text.db": "no database", "empty.db": "" });
+  for (const [file, words] of [
+    ["missing.db", "there is no file"],
+    ["text.db", "is not an SQLite file"],
+    ["empty.db", "is not an SQLite file"],
+    [".", "is not an SQLite file"],
+  ] as const) {
+    const run = await inbox(["--db", join(folder, file)], name);
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toContain(words);
+    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+  }
+});
+
+test("a damaged inbox is exit 3 with one line", async () => {
+  const db = join(tempFiles(), "signals.db");
+  writeFileSync(db, Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(8000, 7)]));
+  const run = await inbox(["--db", db], "ls");
+  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+});
