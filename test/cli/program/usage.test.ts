@@ -66,7 +66,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["send", "test", ...URL_FLAG, "--duplicate"], /--duplicate needs --count/],
   [["inbox", "prune", ...DB_FLAG, "--key-days", "1.9"], /at least 2/],
   [["inbox", "prune", ...DB_FLAG, "--payload-days", "31"], /more than --key-days 30/],
-  [["inbox", "stats"], /'--db <file>' not specified/],
+  [["inbox", "stats"], /'--db <inbox>' not specified/],
 ];
 
 test.each(WRONG)("wrong usage is one line that says what to type: %j", async (args, says) => {
