@@ -47,7 +47,8 @@ export function newSchema(): Place & { schema: string } {
   const name = quotedName(schema);
   const onAdmin = async (text: string, values: unknown[] = []): Promise<void> => {
     const admin = makePool(1);
-    await admin.query(text, values).finally(() => admin.end());
+    await admin.query(text, values);
+    await admin.end();
   };
   onTestFinished(() => onAdmin(`DROP SCHEMA IF EXISTS ${name} CASCADE`));
   return {

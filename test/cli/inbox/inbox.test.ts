@@ -31,7 +31,7 @@ function asIfAtOnce(line: string): string {
 }
 
 describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
-  const test = testWith(isThere);
+  const testHere = testWith(isThere);
 
   async function filled(
     ...filling: Parameters<typeof fill> extends [unknown, ...infer Rest] ? Rest : never
@@ -49,7 +49,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       { eventId: HASH, type: "", state: "quarantined", body: LATIN_1, reason: "not_utf8" },
     ]);
 
-  test("ls prints a table, oldest first, with readable ages", async () => {
+  testHere("ls prints a table, oldest first, with readable ages", async () => {
     const run = await inbox(await mixedInbox(), "ls");
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
     const lines = run.lines.map(asIfAtOnce);
@@ -62,7 +62,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     ]);
   });
 
-  test("ls filters by state and type, and goes on after a page", async () => {
+  testHere("ls filters by state and type, and goes on after a page", async () => {
     const db = await mixedInbox();
     expect(idsOf(await inbox(db, "ls", "--json", "--state", "dead"))).toEqual(["evt_dead"]);
     expect(idsOf(await inbox(db, "ls", "--json", "--type", "webhook.test"))).toEqual(["evt_done"]);
@@ -74,7 +74,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(second.stderr).toBe("");
   });
 
-  test("an empty list says why it is empty", async () => {
+  testHere("an empty list says why it is empty", async () => {
     const db = await filled([{ eventId: "evt_1" }], "orders");
     const other = await inbox(db, "ls");
     expect(other).toMatchObject({ exitCode: 0, stdout: "" });
@@ -83,7 +83,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(idsOf(await inbox(db, "ls", "--endpoint", "orders", "--json"))).toEqual(["evt_1"]);
   });
 
-  test("show prints where an event stands, its last error, and its payload on demand", async () => {
+  testHere("show prints where an event stands, its last error, and its payload on demand", async () => {
     const db = await mixedInbox();
     const { stdout } = await inbox(db, "show", "evt_dead");
     expect(stdout).toMatch(/^id +evt_dead$/m);
@@ -99,7 +99,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
   });
 
-  test("show prints an error with its stack on several lines, and ls its first line", async () => {
+  testHere("show prints an error with its stack on several lines, and ls its first line", async () => {
     const reason =
       "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
     const db = await filled([{ eventId: "evt_dead", state: "dead", reason }]);
@@ -110,7 +110,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
   });
 
-  test("show --raw writes the exact bytes", async () => {
+  testHere("show --raw writes the exact bytes", async () => {
     const db = await mixedInbox();
     const child = startCli(["inbox", "show", HASH, ...db, "--raw"]);
     const chunks: Buffer[] = [];
@@ -120,7 +120,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "show", HASH, "--payload")).stdout).toContain(LATIN_1.toString("hex"));
   });
 
-  test("an id that is not there is exit 1 with one line", async () => {
+  testHere("an id that is not there is exit 1 with one line", async () => {
     expect(await inbox(await mixedInbox(), "show", "evt_no")).toMatchObject({
       exitCode: 1,
       stdout: "",
@@ -128,7 +128,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     });
   });
 
-  test("retry prints the outcome of each id, and one that was not moved is exit 1", async () => {
+  testHere("retry prints the outcome of each id, and one that was not moved is exit 1", async () => {
     const db = await mixedInbox();
     const run = await inbox(db, "retry", "evt_dead", "evt_done", "evt_ready", "evt_no", HASH);
     expect(run.exitCode).toBe(1);
@@ -143,7 +143,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(await stateOf(db, "evt_dead")).toBe("ready");
   });
 
-  test("retry --all-dead moves what is dead and nothing else", async () => {
+  testHere("retry --all-dead moves what is dead and nothing else", async () => {
     const db = await mixedInbox();
     const run = await inbox(db, "retry", "--all-dead", "--json");
     expect(run.exitCode).toBe(0);
@@ -151,7 +151,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(await inbox(db, "retry", "--state", "dead")).toMatchObject({ exitCode: 0, stderr: "no event is dead\n" });
   });
 
-  test("retry --state quarantined gives an event that is usable now its real id", async () => {
+  testHere("retry --state quarantined gives an event that is usable now its real id", async () => {
     const event = signalEvent();
     const body = JSON.stringify(event);
     const db = await filled([
@@ -164,7 +164,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(await stateOf(db, event.id)).toBe("ready");
   });
 
-  test("discard drops the payload and keeps the id, for named ids or for all with --yes", async () => {
+  testHere("discard drops the payload and keeps the id, for named ids or for all with --yes", async () => {
     const db = await mixedInbox();
     expect(await inbox(db, "discard", "--all-dead")).toMatchObject({ exitCode: 2, stdout: "" });
     expect(await stateOf(db, "evt_dead")).toBe("dead");
@@ -181,7 +181,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     });
   });
 
-  test("export writes every event with its bytes, page by page", async () => {
+  testHere("export writes every event with its bytes, page by page", async () => {
     const many = Array.from({ length: 1201 }, (_, index) => ({ eventId: `evt_${index}`, body: `{"n":${index}}` }));
     const db = await filled([...many, { eventId: HASH, state: "quarantined", body: LATIN_1, reason: "not_utf8" }]);
     const rows = ndjson(await inbox(db, "export"));
@@ -191,7 +191,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(idsOf(await inbox(db, "export", "--state", "quarantined"))).toEqual([HASH]);
   });
 
-  test("prune forgets what is old and done, all of it, and nothing else", async () => {
+  testHere("prune forgets what is old and done, all of it, and nothing else", async () => {
     const old = Array.from({ length: 1201 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 }));
     const db = await filled([
       ...old,
@@ -210,7 +210,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     ]);
   });
 
-  test("prune goes on while only payloads are left, and while only ids are", async () => {
+  testHere("prune goes on while only payloads are left, and while only ids are", async () => {
     const db = await filled([
       ...Array.from({ length: 501 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 })),
       { eventId: "evt_new" },
@@ -219,7 +219,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "prune")).stdout).toBe("deleted 0 payloads and 501 ids\n");
   });
 
-  test("stats counts the states and says how long the oldest has waited", async () => {
+  testHere("stats counts the states and says how long the oldest has waited", async () => {
     const db = await mixedInbox();
     const run = await inbox(db, "stats");
     expect(
@@ -239,7 +239,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(ndjson(await inbox(db, "stats", "--json"))[0]).toMatchObject({ endpoint: "default", ready: 1, total: 4 });
   });
 
-  test("a retried event of a running receiver is handed off by it", async () => {
+  testHere("a retried event of a running receiver is handed off by it", async () => {
     const { args: db, createStore } = newPlace();
     let isRepaired = false;
     const { receiver } = await serveReceiver({
@@ -264,7 +264,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(receiver.health().ok).toBe(true);
   });
 
-  test("control characters in an id or an error are shown, not obeyed", async () => {
+  testHere("control characters in an id or an error are shown, not obeyed", async () => {
     const eventId = "evt_\u001b[2J\u0007\u009b\u202e";
     const shown = "evt_\\u001b[2J\\u0007\\u009b\\u202e";
     const db = await filled([{ eventId, state: "dead", reason: "\u001b]0;owned\u0007" }]);
