@@ -30,7 +30,6 @@ export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "./time/durations.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";
-export type { CheckpointCounts, StoreDiagnostics } from "./inbox/store-diagnostics.js";
 export type { RetentionOptions } from "./inbox/retention.js";
 export type {
   AcceptResult,
@@ -54,6 +53,7 @@ export type {
   Settlement,
   StateCounts,
   StoredEvent,
+  StoreDiagnostics,
   StoreStats,
   TakeOverRequest,
   TakeOverResult,

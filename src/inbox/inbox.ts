@@ -7,7 +7,6 @@ import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
 import type { DurationStats } from "../time/durations.js";
 import { replayEvents } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
-import type { StoreDiagnostics } from "./store-diagnostics.js";
 import {
   EVENT_STATES,
   type InboxEntry,
@@ -16,6 +15,7 @@ import {
   type MoveOutcome,
   type ReceivedDelivery,
   type ReplayOutcome,
+  type StoreDiagnostics,
   type StoredEvent,
   type StoreStats,
 } from "./store.js";
@@ -32,7 +32,7 @@ export interface InboxVitals {
   breaker: "closed" | "open" | "probing";
   /** The durations of commits, from the first row to the last sync. */
   commits: DurationStats;
-  /** The diagnostics of the store; null when the store has none, is not open, or fails. */
+  /** The store's own, such as `SqliteDiagnostics`; null when the store has none, is not open, or fails. */
   medium: StoreDiagnostics | null;
 }
 

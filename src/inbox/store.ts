@@ -1,6 +1,5 @@
 import { SignalboxError } from "../errors.js";
 import type { Clock } from "../time/clock.js";
-import type { StoreDiagnostics } from "./store-diagnostics.js";
 
 /**
  * The state of an accepted event.
@@ -199,6 +198,9 @@ export interface EventKey {
   eventId: string;
 }
 
+/** What a store says about its medium: plain values, which nothing here reads. Each store has a type of its own for them. */
+export type StoreDiagnostics = Readonly<Record<string, unknown>>;
+
 /** The number of events in each state. */
 export type StateCounts = Record<EventState, number>;
 
@@ -352,9 +354,9 @@ export interface InboxStore {
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
-  /** As `stats` returns it, for `health()`. Omit it, or throw, if that takes a long query. */
-  oldestReadyAgeMs?(endpoint: string): number | null;
-  /** Numbers for `health()` and `stats()`; null while it is not open. Optional. */
+  /** As `stats` returns it, for `health()`; undefined when it is not known. Omit it if that takes a long query. */
+  oldestReadyAgeMs?(endpoint: string): number | null | undefined;
+  /** For `health()` and `stats()`, without a query; null while nothing is known. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /** Makes events `ready`; see G10. @returns one outcome for each, in order */
   replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;

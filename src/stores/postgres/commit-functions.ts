@@ -1,12 +1,9 @@
-import { CLOCK_SLACK_MS, CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../inbox/store.js";
+import { CLOCK_SLACK_MS, SUSPECT_CRASHES } from "../../inbox/store.js";
 
-/** An owner without a heartbeat for this time is dead, and its leases are taken over. */
-const DEAD_AFTER_MS = 5000;
 /** How often an owner looks for leases of dead owners. */
 const SWEEP_EVERY_MS = 1000;
-/** Most rows that one step reads or changes, so that a commit never takes long because of them. */
-export const MOST_SWEPT = 100_000;
-const MOST_FREED = 500;
+/** Most rows that one step changes, so that a commit never takes long because of them. */
+export const MOST_FREED = 500;
 
 /** SQLSTATE: another process took this owner for dead, took over its leases and removed it. */
 export const OWNER_GONE = "SBX01";
@@ -16,6 +13,14 @@ export const OWNER_GONE = "SBX01";
  * `jit = off`, because the cost that is added to a refused plan would make PostgreSQL compile the query.
  */
 export const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off";
+export const IN_SCHEMA = `${BY_INDEX} SET search_path FROM CURRENT`;
+
+/** An acknowledgement stands for a commit that is on the disk, whatever the role has set. */
+export const SYNC = `
+    IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+      PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+`;
 
 // A settlement that was applied before, under a token that is still the event's last, counts as applied (G5).
 const SETTLE = `
@@ -58,7 +63,7 @@ const SETTLE = `
 // times in 100 rounds, against none in 300 when they are sorted.
 const ACCEPT = `
   CREATE FUNCTION accept(
-    p_now bigint, p_endpoint text, p_owner int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
+    p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
   )
@@ -72,7 +77,7 @@ const ACCEPT = `
         received_at, body_hash, last_error)
       SELECT p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0), CASE WHEN e.state = 'ready' THEN p_now END,
         CASE WHEN e.state = 'ready' THEN p_now END, CASE WHEN e.state = 'quarantined' THEN p_now END,
-        CASE WHEN e.state = 'leased' THEN 1 ELSE 0 END, p_owner, e.received_at, e.hash, e.reason
+        CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes) WITH ORDINALITY
         AS e(id, type, state, lease, received_at, reason, hash, n)
       ORDER BY e.n
@@ -105,104 +110,6 @@ const ACCEPT = `
   END $$;
 `;
 
-const FREE_CRASHED = `
-  CREATE FUNCTION free_crashed(p_now bigint, p_seqs bigint[]) RETURNS json -- the events that became dead; or NULL
-  LANGUAGE sql ${BY_INDEX} AS $$
-    WITH freed AS (
-      UPDATE inbox SET
-        token = token + 1,
-        crashes = crashes + 1,
-        possibly_repeated = true,
-        claimed_by = NULL,
-        due_at = p_now,
-        state = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN 'dead' ELSE 'ready' END,
-        queue_at = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN NULL ELSE p_now END,
-        ready_since = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN NULL ELSE p_now END,
-        parked_at = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN p_now END,
-        last_error = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN '${CRASH_LOOP}' ELSE last_error END
-      WHERE seq = ANY (p_seqs) AND state = 'leased'
-      RETURNING seq, event_id, type, attempts, state
-    )
-    SELECT json_agg(json_build_object('seq', seq, 'eventId', event_id, 'type', type, 'attempts', attempts))
-    FROM freed WHERE state = 'dead'
-  $$;
-`;
-
-// The events that are leased to an owner: claimed ones by their index, the others by a walk from the owner's low_seq.
-const LEASED_TO = `
-  CREATE FUNCTION leased_to(p_owner int, p_low_seq bigint, p_below bigint) RETURNS SETOF bigint
-  LANGUAGE sql ${BY_INDEX} SET search_path FROM CURRENT AS $$
-    SELECT seq FROM inbox WHERE claimed_by = p_owner
-    UNION ALL
-    SELECT seq FROM inbox
-    WHERE seq >= p_low_seq AND seq < p_below AND owner = p_owner AND state = 'leased' AND claimed_by IS NULL
-  $$;
-`;
-
-// A process can be dead while PostgreSQL still executes its last commit, which may lease events. Each commit holds a shared
-// advisory lock on its owner, so the owner is removed only when none runs; a later one finds that its owner is gone.
-//
-// After an outage of the database all owners look dead. So an owner judges others only after it has had a regular heartbeat for
-// as long as a dead owner has had none.
-const SWEEP = `
-  CREATE FUNCTION sweep(p_now bigint, p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
-  LANGUAGE plpgsql ${BY_INDEX} AS $$
-  DECLARE
-    v_class int := 'inbox'::regclass::oid::bigint::bit(32)::int;
-    v_me inbox_owner;
-    v_dead inbox_owner;
-    v_freed bigint[];
-    v_next bigint;
-  BEGIN
-    SELECT * INTO v_me FROM inbox_owner WHERE id = p_owner;
-    -- Its own leases that expired and that it does not hold: a settlement was refused, or a commit whose result was lost.
-    v_freed := ARRAY(
-      SELECT seq FROM inbox
-      WHERE seq = ANY (ARRAY(SELECT leased_to(p_owner, v_me.low_seq, v_me.low_seq + ${MOST_SWEPT})))
-        AND owner = p_owner AND state = 'leased' AND due_at <= p_now AND seq <> ALL (p_held)
-      ORDER BY seq LIMIT ${MOST_FREED} FOR UPDATE SKIP LOCKED);
-    IF v_me.alive_since <= p_now - ${DEAD_AFTER_MS} AND v_me.beat_at >= p_now - ${DEAD_AFTER_MS} THEN
-      FOR v_dead IN
-        SELECT * FROM inbox_owner
-        WHERE endpoint = p_endpoint AND id <> p_owner
-          AND beat_at NOT BETWEEN p_now - ${DEAD_AFTER_MS} AND p_now + ${DEAD_AFTER_MS} -- later: the clock was set back
-        ORDER BY id FOR UPDATE SKIP LOCKED
-      LOOP
-        v_next := v_dead.low_seq + ${MOST_SWEPT};
-        v_freed := v_freed || ARRAY(
-          SELECT seq FROM inbox
-          WHERE seq = ANY (ARRAY(SELECT leased_to(v_dead.id, v_dead.low_seq, v_next)))
-            AND owner = v_dead.id AND state = 'leased'
-          ORDER BY seq LIMIT ${MOST_FREED} FOR UPDATE SKIP LOCKED);
-        CONTINUE WHEN NOT pg_try_advisory_xact_lock(v_class, v_dead.id)
-          OR EXISTS (SELECT FROM leased_to(v_dead.id, v_dead.low_seq, v_next));
-        IF v_next > (SELECT last_value FROM inbox_seq_seq) THEN
-          DELETE FROM inbox_owner WHERE id = v_dead.id;
-        ELSE
-          UPDATE inbox_owner SET low_seq = v_next WHERE id = v_dead.id;
-        END IF;
-      END LOOP;
-    END IF;
-    RETURN free_crashed(p_now, v_freed);
-  END $$;
-`;
-
-// The heartbeat of an idle process. It needs no sync: a lost heartbeat is soon followed by another.
-const BEAT = `
-  CREATE FUNCTION beat(p_owner int) RETURNS boolean -- false: the owner is gone
-  LANGUAGE plpgsql ${BY_INDEX} SET search_path FROM CURRENT AS $$
-  DECLARE
-    v_now bigint := now_ms();
-  BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
-    UPDATE inbox_owner SET
-      alive_since = CASE WHEN beat_at BETWEEN v_now - ${DEAD_AFTER_MS} AND v_now THEN alive_since ELSE v_now END,
-      beat_at = v_now
-    WHERE id = p_owner;
-    RETURN FOUND;
-  END $$;
-`;
-
 // The clock was set back: the event keeps its delay, counted from now (G7).
 const MOVE_EARLIER = `
   UPDATE inbox SET
@@ -220,9 +127,9 @@ const dueEvents = (which: string): string => `
     ORDER BY queue_at, seq LIMIT p_limit FOR UPDATE SKIP LOCKED
   ) due;
 `;
-const OTHERS = `crashes < ${SUSPECT_CRASHES}`;
-const SUSPECTS = `crashes >= ${SUSPECT_CRASHES}`;
-const firstOf = (which: string, due: string): string =>
+export const OTHERS = `crashes < ${SUSPECT_CRASHES}`;
+export const SUSPECTS = `crashes >= ${SUSPECT_CRASHES}`;
+export const firstOf = (which: string, due: string): string =>
   `(SELECT queue_at FROM inbox WHERE endpoint = p_endpoint AND ${which} AND queue_at ${due} ORDER BY queue_at LIMIT 1)`;
 
 // The whole commit is one statement for the client, so that no transaction stays open if the client is cut off.
@@ -230,7 +137,7 @@ const firstOf = (which: string, due: string): string =>
 // The owner's row is written last: a commit that holds its lock then waits for nothing more, so it cannot deadlock.
 const COMMIT = `
   CREATE FUNCTION commit_batch(
-    p_endpoint text, p_owner int,
+    p_endpoint text, p_owner int, p_token int,
     s_seqs bigint[], s_tokens int[], s_states text[], s_delays bigint[], s_attempts int[], s_repeated boolean[], s_errors text[],
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea,
@@ -240,7 +147,7 @@ const COMMIT = `
     seq bigint, "eventId" text, type text, token int, attempts int, crashes int, "receivedAt" bigint,
     "possiblyRepeated" boolean, replayed boolean, body bytea
   )
-  LANGUAGE plpgsql ${BY_INDEX} SET search_path FROM CURRENT AS $$
+  LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
   DECLARE
     v_class int := 'inbox'::regclass::oid::bigint::bit(32)::int;
@@ -254,9 +161,7 @@ const COMMIT = `
     v_next bigint;
     v_is_suspect_due boolean;
   BEGIN
-    IF current_setting('synchronous_commit') IN ('off', 'local') THEN
-      PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    ${SYNC}
     PERFORM pg_advisory_xact_lock_shared(v_class, p_owner);
     v_now := now_ms();
     SELECT swept_at INTO v_swept_at FROM inbox_owner WHERE id = p_owner;
@@ -271,7 +176,7 @@ const COMMIT = `
 
     SELECT NULL::bigint[] AS seqs, NULL::text[] AS fates INTO v_accepted;
     IF cardinality(a_ids) > 0 THEN
-      SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, a_ids, a_types, a_states, a_leases, a_received_at,
+      SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, p_token, a_ids, a_types, a_states, a_leases, a_received_at,
         a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies);
     END IF;
 
@@ -287,7 +192,8 @@ const COMMIT = `
       END IF;
       IF v_claimed IS NOT NULL THEN
         UPDATE inbox SET
-          state = 'leased', token = token + 1, owner = p_owner, claimed_by = p_owner, due_at = v_now + p_lease,
+          -- not the next number: see the column in tables.ts
+          state = 'leased', token = token + 1 + (random() * 1000)::int, owner = p_owner, claimed_by = p_owner, due_at = v_now + p_lease,
           queue_at = NULL, ready_since = NULL
         FROM unnest(v_claimed) AS claimed(seq) WHERE inbox.seq = claimed.seq;
       END IF;
@@ -314,32 +220,4 @@ const COMMIT = `
   END $$;
 `;
 
-// A commit that is not finished may have taken a seq below those that can be seen here, so the mark is only moved while no
-// other commit of this owner runs. Each row is read about once.
-const RAISE_LOW_SEQ = `
-  CREATE FUNCTION raise_low_seq(p_class int, p_owner int) RETURNS void
-  LANGUAGE plpgsql ${BY_INDEX} AS $$
-  DECLARE
-    v_low bigint;
-    v_last bigint;
-    v_now bigint := now_ms();
-  BEGIN
-    IF pg_try_advisory_xact_lock(p_class, p_owner) THEN
-      SELECT low_seq INTO v_low FROM inbox_owner WHERE id = p_owner;
-      SELECT last_value INTO v_last FROM inbox_seq_seq;
-      v_last := least(v_last, v_low + ${MOST_SWEPT});
-      v_low := coalesce((
-        SELECT seq FROM inbox
-        WHERE seq >= v_low AND seq < v_last AND owner = p_owner AND state = 'leased' AND claimed_by IS NULL
-        ORDER BY seq LIMIT 1), v_last);
-    END IF;
-    UPDATE inbox_owner SET
-      low_seq = coalesce(v_low, low_seq),
-      alive_since = CASE WHEN beat_at BETWEEN v_now - ${DEAD_AFTER_MS} AND v_now THEN alive_since ELSE v_now END,
-      beat_at = v_now,
-      swept_at = v_now
-    WHERE id = p_owner;
-  END $$;
-`;
-
-export const COMMIT_FUNCTIONS = [SETTLE, ACCEPT, FREE_CRASHED, LEASED_TO, SWEEP, BEAT, RAISE_LOW_SEQ, COMMIT].join("");
+export const COMMIT_FUNCTIONS = SETTLE + ACCEPT + COMMIT;

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { SignalboxError } from "../../errors.js";
 import type { AcceptResult, Batch, BatchResult, ClaimedEvent, CrashedEvent, NewEvent } from "../../inbox/store.js";
 
@@ -16,7 +17,10 @@ interface Summary {
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ({ summary: null } & ClaimedEvent);
 
-export const COMMIT_PARAMETERS = Array.from({ length: 24 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 25 }, (_, index) => `$${index + 1}`).join(", ");
+
+/** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
+const MOST_TOKEN = 2 ** 30;
 
 export interface PreparedCommit {
   /** The arguments of `commit_batch` after the endpoint and the owner. */
@@ -35,7 +39,10 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
   let start = 1;
   const starts = events.map(({ body }) => (start += body.byteLength) - body.byteLength);
 
+  const firstToken = randomInt(1, MOST_TOKEN);
+
   const values = [
+    firstToken,
     ends.map(({ seq }) => seq),
     ends.map(({ token }) => token),
     ends.map(({ state }) => state),
@@ -64,7 +71,8 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
     const summary = first?.summary as Summary;
     const results: BatchResult = { settlements: [], accepts: [], claim: null };
     for (const [at, index] of settled.entries()) results.settlements[index] = summary.applied?.[at] ?? true;
-    for (const [at, index] of accepted.entries()) results.accepts[index] = acceptResult(summary, events, at);
+    for (const [at, index] of accepted.entries())
+      results.accepts[index] = acceptResult(summary, events, at, firstToken);
     if (claim !== null) {
       const { dead, nextDueInMs, isSuspectDue } = summary;
       results.claim = {
@@ -91,14 +99,15 @@ function assertStorable({ eventId }: NewEvent): void {
   throw new SignalboxError("store_row_refused", "The inbox refused an event, whose id is not well-formed.", "");
 }
 
-function acceptResult({ seqs, fates }: Summary, events: readonly NewEvent[], at: number): AcceptResult {
+function acceptResult({ seqs, fates }: Summary, events: readonly NewEvent[], at: number, token: number): AcceptResult {
   const event = events[at] as NewEvent;
   const seq = seqs?.[at] as number;
   const fate = fates?.[at] ?? "new";
   // Of several events with one id, which stand side by side, the first is the new one.
   let first = at;
   while (events[first - 1]?.eventId === event.eventId) first -= 1;
-  if (fate === "new" && first === at) return { status: "accepted", seq, token: event.state === "leased" ? 1 : 0 };
+  if (fate === "new" && first === at)
+    return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
   const isLikeFirst = Buffer.compare((events[first] as NewEvent).bodyHash, event.bodyHash) === 0;
   return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
 }

@@ -83,6 +83,8 @@ export async function makePool(connectionString: string): Promise<PgPool> {
   return new pg.Pool({
     connectionString,
     max: OWN_POOL_SIZE,
+    // Otherwise an attempt to connect that is never answered keeps its place in the pool.
+    connectionTimeoutMillis: TIMEOUT_MS,
     application_name: "signalbox",
     keepAlive: true,
   });

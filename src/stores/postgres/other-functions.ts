@@ -1,59 +1,4 @@
-import { BY_INDEX } from "./commit-functions.js";
-
-const IN_SCHEMA = `${BY_INDEX} SET search_path FROM CURRENT`;
-const SYNC = `
-    IF current_setting('synchronous_commit') IN ('off', 'local') THEN
-      PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
-`;
-
-// A new owner does not judge others before it has lived for a while; see SWEEP.
-const REGISTER = `
-  CREATE FUNCTION register_owner(p_endpoint text) RETURNS int LANGUAGE sql ${IN_SCHEMA} AS $$
-    INSERT INTO inbox_owner (endpoint, beat_at, alive_since, swept_at, low_seq)
-    SELECT p_endpoint, now_ms(), now_ms(), 0, last_value FROM inbox_seq_seq
-    RETURNING id
-  $$;
-`;
-
-// An owner that leaves events leased stays, without a heartbeat, until they are taken over.
-const UNREGISTER = `
-  CREATE FUNCTION unregister_owner(p_owner int) RETURNS void LANGUAGE sql ${IN_SCHEMA} AS $$
-    DELETE FROM inbox_owner WHERE id = p_owner
-      AND NOT EXISTS (SELECT FROM leased_to(p_owner, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq)))
-  $$;
-`;
-
-// After a failed commit: no hand-off of these leases began, so no crash is counted.
-const FREE_OWN = `
-  CREATE FUNCTION free_own(p_owner int, p_held bigint[]) RETURNS int LANGUAGE plpgsql ${IN_SCHEMA} AS $$
-  DECLARE
-    v_now bigint := now_ms();
-    v_freed int;
-  BEGIN
-    ${SYNC}
-    UPDATE inbox SET state = 'ready', token = token + 1, claimed_by = NULL, due_at = v_now, queue_at = v_now, ready_since = v_now
-    WHERE state = 'leased' AND owner = p_owner AND seq <> ALL (p_held)
-      AND seq = ANY (ARRAY(SELECT leased_to(p_owner, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq))
-                           FROM inbox_owner WHERE id = p_owner));
-    GET DIAGNOSTICS v_freed = ROW_COUNT;
-    -- Something is written in any case, so that this fails while writes fail.
-    UPDATE inbox_owner SET beat_at = v_now WHERE id = p_owner;
-    RETURN v_freed;
-  END $$;
-`;
-
-// Leases that no owner has, or that an owner's low_seq does not cover. There should be none: a mistake in the bookkeeping of
-// leases would otherwise leave an event leased for good.
-const FREE_ORPHANS = `
-  CREATE FUNCTION free_orphans(p_endpoint text, p_from bigint, p_below bigint) RETURNS json LANGUAGE sql ${IN_SCHEMA} AS $$
-    SELECT free_crashed(now_ms(), ARRAY(
-      SELECT i.seq FROM inbox i
-      WHERE i.seq >= p_from AND i.seq < p_below AND i.endpoint = p_endpoint AND i.state = 'leased' AND NOT EXISTS (
-        SELECT FROM inbox_owner o WHERE o.id = i.owner AND (i.claimed_by IS NOT NULL OR i.seq >= o.low_seq))
-      ORDER BY i.seq FOR UPDATE SKIP LOCKED))
-  $$;
-`;
+import { IN_SCHEMA, SYNC } from "./commit-functions.js";
 
 // The process has read the bodies before, in another transaction, so each row is checked again here. Ids and types that it read
 // are NULL for an event whose body cannot be used.
@@ -155,4 +100,4 @@ const PRUNE = `
   END $$;
 `;
 
-export const OTHER_FUNCTIONS = [REGISTER, UNREGISTER, FREE_OWN, FREE_ORPHANS, REPLAY, DISCARD, PRUNE].join("");
+export const OTHER_FUNCTIONS = REPLAY + DISCARD + PRUNE;

@@ -1,6 +1,7 @@
 import type { CrashedEvent } from "../../inbox/store.js";
-import { MOST_SWEPT, OWNER_GONE } from "./commit-functions.js";
+import { OWNER_GONE } from "./commit-functions.js";
 import { ignore, type Run } from "./connection.js";
+import { MOST_SWEPT } from "./owner-functions.js";
 import { codeOf } from "./store-error.js";
 
 /** How often an idle process shows that it is alive. Others take it for dead after five of these. */
@@ -11,6 +12,28 @@ const ORPHANS_EVERY_MS = 5 * 60_000;
 /** If the database does not answer, others take the owner for dead after a while. */
 const UNREGISTER_TIMEOUT_MS = 2000;
 
+/** What `health().medium` is with `postgresStore`, as of the last heartbeat. */
+export type PostgresDiagnostics = {
+  /**
+   * What an acknowledgement stands for. `standby`: a synchronous standby has the event too, so a failover to it loses nothing.
+   * `primary`: only this server has it, so a failover may lose it.
+   */
+  durability: "primary" | "standby";
+  /** The `synchronous_commit` of the inbox's transactions. */
+  synchronousCommit: string;
+  /** How many standbys are synchronous now; null if the role may not see it. With `standby`, commits wait while it is 0. */
+  synchronousStandbys: number | null;
+  /** Whether the server is a standby, which accepts nothing. */
+  inRecovery: boolean;
+};
+
+/** The result of a heartbeat. */
+export interface Beat {
+  isKnown: boolean;
+  oldestReadyAgeMs: number | null;
+  medium: PostgresDiagnostics;
+}
+
 /** This process as the owner of its leases of one endpoint: a row with a heartbeat. */
 export interface Owner {
   /**
@@ -18,6 +41,8 @@ export interface Owner {
    * owner is gone with its leases: then it is registered again under a new id.
    */
   with<Result>(work: (id: number) => Promise<Result>): Promise<Result>;
+  /** The result of the last heartbeat; null if it failed. */
+  lastBeat(): Beat | null;
   /** Events that became dead and were not reported yet. */
   takeDead(): CrashedEvent[];
   close(): Promise<void>;
@@ -28,6 +53,7 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
   let id = await register();
   let registering: Promise<void> | null = null;
   let beating: Promise<void> | null = null;
+  let lastBeat: Beat | null = null;
   let isClosed = false;
   let dead: CrashedEvent[] = [];
 
@@ -46,8 +72,11 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
 
   async function beat(): Promise<void> {
     const beatenId = id;
-    const [row] = await run<{ isKnown: boolean }>(`SELECT ${name}.beat($1) AS "isKnown"`, [beatenId]);
-    if (row?.isKnown === false && !isClosed) await registerAgain(beatenId);
+    lastBeat = await run<{ beat: Beat }>(`SELECT ${name}.beat($1, $2)`, [endpoint, beatenId]).then(
+      ([row]) => row?.beat ?? null,
+      () => null,
+    );
+    if (lastBeat?.isKnown === false && !isClosed) await registerAgain(beatenId);
   }
 
   async function freeOrphans(): Promise<void> {
@@ -62,6 +91,7 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
     }
   }
 
+  await beat();
   // What fails here is tried again soon, and commits report that the database fails.
   const heartbeat = setInterval(() => {
     beating ??= beat()
@@ -84,6 +114,7 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
         return work(id);
       }
     },
+    lastBeat: () => lastBeat,
     takeDead() {
       const taken = dead;
       dead = [];

@@ -3,12 +3,19 @@ import { closedStoreError, endpointInUseError, type InboxStore } from "../../inb
 import { unknownName } from "../../options/option-error.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
 import { createRun, ignore, makePool, type PgPool, type Run } from "./connection.js";
-import { registerOwner, type Owner } from "./owner.js";
+import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
 import { prepareSchema, quoted } from "./schema.js";
 import { storeError } from "./store-error.js";
 
 export type { PgClient, PgPool, PgQuery, PgTypes } from "./connection.js";
+export type { PostgresDiagnostics } from "./owner.js";
+
+/** An inbox in a PostgreSQL database. */
+export interface PostgresStore extends InboxStore {
+  /** As `health().medium`; null while it is not open, and when the last heartbeat failed. */
+  diagnostics(endpoint: string): PostgresDiagnostics | null;
+}
 
 /** The options of `postgresStore`: a pool or a connection string. A value of `undefined` means absent. */
 export interface PostgresStoreOptions {
@@ -37,7 +44,7 @@ export interface PostgresStoreOptions {
  * postgresStore({ connectionString: process.env.DATABASE_URL });
  * postgresStore({ pool, schema: "webhooks" });
  */
-export function postgresStore(options: PostgresStoreOptions): InboxStore {
+export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   assertOptions(options);
   const { schema = "signalbox", operator = false } = options;
   const name = quoted(schema);
@@ -148,6 +155,8 @@ export function postgresStore(options: PostgresStoreOptions): InboxStore {
     list: (query) => call(({ queries }) => queries.list(query)),
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
+    oldestReadyAgeMs: (endpoint) => owners.get(endpoint)?.lastBeat()?.oldestReadyAgeMs,
+    diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
     replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
     discard: (events) => call(({ queries }) => queries.discard(events)),
     prune: (request) => call(({ queries }) => queries.prune(request)),
@@ -166,6 +175,7 @@ const NO_OWNER: Owner = {
     const help = "To receive with it, remove operator: true.";
     throw new SignalboxError("store_unsupported", "The inbox was opened for a tool.", help);
   },
+  lastBeat: () => null,
   takeDead: () => [],
   close: async () => {},
 };

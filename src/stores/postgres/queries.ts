@@ -1,5 +1,4 @@
 import {
-  SUSPECT_CRASHES,
   withoutPayload,
   type EventKey,
   type InboxEntry,
@@ -91,22 +90,19 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     async stats(endpoint) {
       const count = (state: keyof typeof IN_STATE): string =>
         `(SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE[state]}) AS ${state}`;
-      const firstDue = (which: string): string =>
-        `(SELECT queue_at FROM ${name}.inbox WHERE endpoint = $1 AND queue_at IS NOT NULL AND ${which} ORDER BY queue_at LIMIT 1)`;
       const [row] = await run<Omit<StoreStats, "done" | "total">>(
         `SELECT ${count("ready")}, ${count("dead")}, ${count("quarantined")},
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
-          ${name}.now_ms() - least(${firstDue(`crashes < ${SUSPECT_CRASHES}`)}, ${firstDue(`crashes >= ${SUSPECT_CRASHES}`)})
-            AS "oldestReadyAgeMs"`,
+          ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs"`,
         [endpoint],
         LONG_TIMEOUT_MS,
       );
       const done = await countDone(endpoint);
-      const { oldestReadyAgeMs: ageMs, ...counts } = row as Omit<StoreStats, "done" | "total">;
+      const counts = row as Omit<StoreStats, "done" | "total">;
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
-      return { ...counts, done, total, oldestReadyAgeMs: ageMs === null ? null : Math.max(0, ageMs) };
+      return { ...counts, done, total };
     },
     async replay(events, readAgain) {
       const endpoints = events.map(({ endpoint }) => endpoint);

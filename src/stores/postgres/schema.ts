@@ -3,13 +3,14 @@ import { SignalboxError } from "../../errors.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
 import type { Run } from "./connection.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
+import { OWNER_FUNCTIONS } from "./owner-functions.js";
 import { TABLES } from "./tables.js";
 
 /**
  * Append only: `inbox_schema.version` is the number of migrations that were applied. While a new version is rolled out, older
  * processes still call the old functions, so a migration must leave those usable.
  */
-const MIGRATIONS: readonly string[] = [TABLES + COMMIT_FUNCTIONS + OTHER_FUNCTIONS];
+const MIGRATIONS: readonly string[] = [TABLES + OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS];
 
 const OLDEST_SERVER = 140_000;
 

@@ -12,7 +12,7 @@ const INBOX = `
     parked_at         bigint,           -- dead and quarantined: since when; else NULL
     claimed_by        int,              -- leased by a claim: the owner; else NULL
     received_at       bigint  NOT NULL, -- by the clock of the process, so nothing depends on it
-    token             int     NOT NULL,
+    token             int     NOT NULL, -- random: after a failover a seq can belong to another event than before
     owner             int     NOT NULL, -- of the last lease
     attempts          int     NOT NULL DEFAULT 0,
     crashes           int     NOT NULL DEFAULT 0,

@@ -1,4 +1,4 @@
-import type { CheckpointCounts } from "../../inbox/store-diagnostics.js";
+import type { CheckpointCounts } from "./diagnostics.js";
 import type { Background } from "./background.js";
 import { isFailedSync } from "./store-error.js";
 

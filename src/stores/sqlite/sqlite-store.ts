@@ -7,12 +7,21 @@ import { unknownName } from "../../options/option-error.js";
 import { createQueries, type NowAt, type Queries } from "./queries.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
+import type { SqliteDiagnostics } from "./diagnostics.js";
 import { createCommitter, type Committer } from "./commit.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
 import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
+
+export type { CheckpointCounts, SqliteDiagnostics } from "./diagnostics.js";
+
+/** An inbox in a file. */
+export interface SqliteStore extends InboxStore {
+  /** As `health().medium`; null while it is not open. */
+  diagnostics(endpoint?: string): SqliteDiagnostics | null;
+}
 
 /** The options of `sqliteStore`. A value of `undefined` means absent. */
 export interface SqliteStoreOptions {
@@ -53,7 +62,7 @@ type Query<Result> = (connection: Connection, nowAt: NowAt) => Result;
  * sqliteStore("signals.db");
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
  */
-export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): InboxStore {
+export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteStore {
   const options = typeof pathOrOptions === "object" && pathOrOptions !== null ? pathOrOptions : { path: pathOrOptions };
   assertOptions(options);
   const path = resolve(options.path);

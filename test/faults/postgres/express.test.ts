@@ -43,6 +43,8 @@ testOnPostgres(
     expect(second.receiver.health()).toMatchObject({
       ok: true,
       store: { name: "postgres", durable: true, shared: true },
+      oldestReadyAgeMs: expect.any(Number),
+      medium: { durability: "primary", synchronousCommit: "on", synchronousStandbys: 0, inRecovery: false },
     });
     await second.receiver.close();
   },

@@ -1,7 +1,6 @@
 import type { Pool } from "pg";
 import { onTestFinished } from "vitest";
-import type { InboxStore } from "../../../src/index.js";
-import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
+import { postgresStore, type PostgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { POSTGRES_PORT, makePool, newSchemaName, quotedName } from "../../contract/postgres-medium.js";
 import { hasServer, testWith } from "../../prerequisites.js";
@@ -22,7 +21,7 @@ export function newSchema(): { schema: string; name: string; admin: Pool } {
 }
 
 /** An open store, closed after the test. @param pool by default one of its own */
-export async function openStore(schema: string, pool = poolOfTest()): Promise<InboxStore> {
+export async function openStore(schema: string, pool = poolOfTest()): Promise<PostgresStore> {
   const store = postgresStore({ pool, schema });
   await store.open({ endpoint: ENDPOINT, clock: systemClock });
   onTestFinished(() => store.close(ENDPOINT));

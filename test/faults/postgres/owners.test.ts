@@ -1,7 +1,15 @@
 import type { Pool } from "pg";
 import { expect, onTestFinished } from "vitest";
 import type { InboxStore } from "../../../src/index.js";
-import { accept, claim, commit, idsOf, newEvent, settle } from "../../../src/testing/store-contract/store-case.js";
+import {
+  accept,
+  claim,
+  commit,
+  idsOf,
+  newEvent,
+  settle,
+  type Lease,
+} from "../../../src/testing/store-contract/store-case.js";
 import { killablePool } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
@@ -32,13 +40,15 @@ testOnPostgres("a commit of a process that lost its owner works at once, under a
   expect(await ownersIn(admin, name)).toHaveLength(1);
 });
 
-testOnPostgres("a process that commits nothing has a heartbeat", async () => {
+testOnPostgres("a process that commits nothing has a heartbeat, which brings the age of the oldest event", async () => {
   const { schema, name, admin } = newSchema();
-  await openStore(schema);
+  const store = await openStore(schema);
+  await accept(store, "evt_1");
   const beatAt = async (): Promise<unknown> =>
     (await admin.query<{ at: string }>(`SELECT beat_at AS at FROM ${name}.inbox_owner`)).rows[0]?.at;
   const first = await beatAt();
   await eventually("the next heartbeat", async () => (await beatAt()) !== first);
+  await eventually("the age", () => (store.oldestReadyAgeMs?.(ENDPOINT) ?? 0) > 500);
 });
 
 testOnPostgres("an owner is removed only when none of its commits is in flight", async () => {
@@ -88,7 +98,22 @@ testOnPostgres("the lowest lease is known even while the commit of an older leas
   expect(accepts[0]?.seq).toBeLessThan(later.seq);
   expect(owner.low).toBeLessThanOrEqual(accepts[0]?.seq ?? NaN);
   // With no commit in flight it moves on, to the oldest lease.
-  await settle(store, { seq: accepts[0]?.seq ?? NaN, token: 1 });
+  await settle(store, accepts[0] as Lease);
   await sweep(store, admin, name);
   expect((await ownersIn(admin, name))[0]?.low).toBe(later.seq);
+});
+
+testOnPostgres("after an outage, a process that recovers a failed commit judges no other process at once", async () => {
+  const { schema, name, admin } = newSchema();
+  const { pool, kill } = killablePool();
+  onTestFinished(() => pool.end());
+  const [first, other] = [await openStore(schema), await openStore(schema, pool as Pool)];
+  await accept(other, "evt_1", { state: "leased" });
+  // The database was away for a minute, and the other process has had no heartbeat since.
+  kill();
+  await admin.query(
+    `UPDATE ${name}.inbox_owner SET beat_at = beat_at - 60000, alive_since = alive_since - 120000, swept_at = 0`,
+  );
+  await first.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
+  expect(await claim(first)).toMatchObject({ events: [] });
 });

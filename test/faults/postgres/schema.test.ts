@@ -98,6 +98,7 @@ testOnPostgres("a role can use a schema that it may not change, and is told whic
   const store = await openStore(schema, pool);
   await accept(store, "evt_1", { state: "leased" });
   await store.stats(ENDPOINT);
+  expect(store.diagnostics(ENDPOINT)).toMatchObject({ durability: "primary", synchronousStandbys: null });
   await store.prune({ endpoint: ENDPOINT, payloadsOlderThanMs: 0, keysOlderThanMs: 0, limit: 10 });
   await store.close(ENDPOINT);
 });

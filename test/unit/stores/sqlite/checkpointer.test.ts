@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import type { InboxStore } from "../../../../src/index.js";
+import type { SqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
@@ -14,7 +15,7 @@ async function acceptMany(store: InboxStore, count: number): Promise<void> {
 }
 
 const walPages = (path: string): number => statSync(`${path}-wal`).size / PAGE_BYTES;
-const checkpoints = (store: InboxStore) => store.diagnostics?.("default")?.checkpoints;
+const checkpoints = (store: SqliteStore) => store.diagnostics()?.checkpoints;
 
 test("commits without a pause do not let the WAL grow, and each is there in the end", async () => {
   const path = inboxPath();

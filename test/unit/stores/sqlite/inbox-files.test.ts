@@ -202,7 +202,7 @@ test("a -wal that grows and begins anew is not taken for one that was cut", asyn
   const shared = { path, shared: true };
   const [first, second] = [await openStore(shared), await openStore(shared)];
   const checkpoints = (): number =>
-    [first, second].reduce((sum, store) => sum + (store.diagnostics?.("default")?.checkpoints.done ?? 0), 0);
+    [first, second].reduce((sum, store) => sum + (store.diagnostics()?.checkpoints.done ?? 0), 0);
   let total = 0;
   while (checkpoints() < 3 && total < 2000) {
     await Promise.all([first, second].map((store) => accept(store, newEvent({ body: Buffer.alloc(300_000) }))));

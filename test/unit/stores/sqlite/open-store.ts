@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BatchResult, InboxStore, NewEvent, Settlement } from "../../../../src/index.js";
-import { sqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
+import { sqliteStore, type SqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { batchOf, opened } from "../../inbox/new-event.js";
 import { tempFolder } from "../../temp-folder.js";
 
@@ -9,7 +9,7 @@ import { tempFolder } from "../../temp-folder.js";
 export const inboxPath = (): string => join(tempFolder(), "inbox.db");
 
 /** A SQLite store that is open, and closed with the test. */
-export async function openStore(pathOrOptions: string | SqliteStoreOptions): Promise<InboxStore> {
+export async function openStore(pathOrOptions: string | SqliteStoreOptions): Promise<SqliteStore> {
   const store = await opened(sqliteStore(pathOrOptions));
   onTestFinished(() => store.close("default"));
   return store;

@@ -1,9 +1,9 @@
-import type { DurationStats } from "../time/durations.js";
+import type { DurationStats } from "../../time/durations.js";
 
-/** Numbers about a store's medium that are known without a query. */
-export interface StoreDiagnostics {
-  /** What is done before an acknowledgement. `wal-fdatasync`: the write-ahead log is synced. `none`: nothing. */
-  durability: "wal-fdatasync" | "none" | (string & {});
+/** What `health().medium` is with `sqliteStore`. */
+export type SqliteDiagnostics = {
+  /** What is done before an acknowledgement. `wal-fdatasync`: the write-ahead log is synced. */
+  durability: "wal-fdatasync";
   /** Size of the database file. */
   fileBytes: number;
   /** Size of the write-ahead log on the disk. */
@@ -13,7 +13,7 @@ export interface StoreDiagnostics {
   checkpoints: CheckpointCounts;
   /** How often the checkpoint thread died. Until it runs again, the main thread makes the checkpoints. */
   threadDeaths: number;
-}
+};
 
 /** Copies of the write-ahead log into the file. */
 export interface CheckpointCounts {
