@@ -99,7 +99,12 @@ function assertStorable({ eventId }: NewEvent): void {
   throw new SignalboxError("store_row_refused", "The inbox refused an event, whose id is not well-formed.", "");
 }
 
-function acceptResult({ seqs, fates }: Summary, events: readonly NewEvent[], at: number, token: number): AcceptResult {
+function acceptResult(
+  { seqs, fates }: Summary,
+  events: readonly NewEvent[],
+  at: number,
+  firstToken: number,
+): AcceptResult {
   const event = events[at] as NewEvent;
   const seq = seqs?.[at] as number;
   const fate = fates?.[at] ?? "new";
