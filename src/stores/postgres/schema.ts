@@ -27,6 +27,7 @@ export function quoted(name: string): string {
 interface Found {
   server: number;
   isolation: string;
+  encoding: string;
   /** Whether the schema exists. */
   exists: boolean;
   /** The tables with our names. */
@@ -50,6 +51,10 @@ export async function prepareSchema(run: Run, schema: string, canMake: boolean):
     const help = "Set default_transaction_isolation for the role, or in the connection string's options.";
     throw new SignalboxError("store_unsupported", message, help);
   }
+  if (found.encoding !== "UTF8") {
+    const message = `The database has the encoding ${found.encoding}, which cannot store every event and error.`;
+    throw new SignalboxError("store_unsupported", message, "Create a database with ENCODING 'UTF8' for the inbox.");
+  }
   // A current schema is only read, so that a role without the right to make tables can use it.
   const version = await versionOf(run, schema, found);
   if (version === MIGRATIONS.length) return assertWhole(found, schema);
@@ -61,6 +66,7 @@ async function look(run: Run, schema: string): Promise<Found> {
   const names = [...TABLE_NAMES, "inbox_schema"].map((name) => `'${name}'`).join(", ");
   const [found] = await run<Found>(
     `SELECT current_setting('server_version_num')::int AS server, current_setting('transaction_isolation') AS isolation,
+      current_setting('server_encoding') AS encoding,
       EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS exists,
       (SELECT coalesce(json_agg(c.relname), '[]') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
        WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v') AND c.relname IN (${names})) AS tables`,

@@ -103,7 +103,7 @@ testOnPostgres("a role can use a schema that it may not change, and is told whic
   await store.close(ENDPOINT);
 });
 
-test("an old server and another isolation are refused", async () => {
+test("an old server, another isolation and another encoding are refused", async () => {
   const answering = (row: object): PgPool => ({
     connect: async () => ({ query: async () => ({ rows: [row] }), release() {}, on() {}, removeListener() {} }),
     end: async () => {},
@@ -111,8 +111,9 @@ test("an old server and another isolation are refused", async () => {
     removeListener() {},
   });
   for (const found of [
-    { server: 130_012, isolation: "read committed" },
-    { server: 170_000, isolation: "serializable" },
+    { server: 130_012, isolation: "read committed", encoding: "UTF8" },
+    { server: 170_000, isolation: "serializable", encoding: "UTF8" },
+    { server: 170_000, isolation: "read committed", encoding: "LATIN1" },
   ]) {
     const store = postgresStore({ pool: answering({ ...found, exists: false, tables: [] }) });
     await expect(store.open(CONTEXT)).rejects.toMatchObject({ code: "store_unsupported" });
