@@ -65,8 +65,8 @@ const MOST_RETRIES = 5;
 /** Without a listener, the error of a lost connection would end the process, even of an idle one. A statement rejects as well. */
 export function ignore(): void {}
 
-/** A commit, a heartbeat, and room for the operations of people. */
-const OWN_POOL_SIZE = 4;
+/** Of each of the two pools of a store: one connection for commits and one for heartbeats, and two for the operations of people. */
+const OWN_POOL_SIZE = 2;
 
 /** `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it. */
 export async function makePool(connectionString: string): Promise<PgPool> {

@@ -21,7 +21,7 @@ export interface PostgresStore extends InboxStore {
 export interface PostgresStoreOptions {
   /** A pool of the package `pg`. It stays open when the receiver closes. It needs 2 free connections. */
   pool?: PgPool | undefined;
-  /** Such as `postgres://user:password@host/database`. The store then makes a pool of 4 connections with the package `pg`. */
+  /** Such as `postgres://user:password@host/database`. The store then makes up to 4 connections with the package `pg`. */
   connectionString?: string | undefined;
   /**
    * The schema with the inbox's tables. It is created if it is missing.
@@ -59,21 +59,24 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const inFlight = new Set<Promise<unknown>>();
 
   async function connect(): Promise<Connection> {
-    const pool = options.pool ?? (await makePool(options.connectionString as string));
-    pool.on("error", ignore);
-    const run = createRun(pool);
+    const makeOne = async (): Promise<PgPool> => options.pool ?? makePool(options.connectionString as string);
+    const pools = [await makeOne(), await makeOne()] as const;
+    for (const pool of pools) pool.on("error", ignore);
+    const [run, runSlow] = [createRun(pools[0]), createRun(pools[1])];
     try {
       await prepareSchema(run, schema, !operator);
     } catch (error) {
-      await disconnect(pool);
+      await disconnect(pools);
       throw error;
     }
-    return { pool, run, queries: createQueries(run, name, operator) };
+    return { pools, run, queries: createQueries(runSlow, name, operator) };
   }
 
-  async function disconnect(pool: PgPool): Promise<void> {
-    if (options.pool === undefined) await pool.end().catch(ignore);
-    else pool.removeListener("error", ignore);
+  async function disconnect(pools: readonly PgPool[]): Promise<void> {
+    for (const pool of pools) {
+      if (options.pool === undefined) await pool.end().catch(ignore);
+      else pool.removeListener("error", ignore);
+    }
   }
 
   async function disconnectIfUnused(): Promise<void> {
@@ -81,7 +84,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     const unused = connection;
     connection = null;
     opening = null;
-    if (unused !== null) await (closing = disconnect(unused.pool));
+    if (unused !== null) await (closing = disconnect(unused.pools));
   }
 
   /** Runs a query, or the queries of an operation, and converts their errors. */
@@ -164,7 +167,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 }
 
 interface Connection {
-  pool: PgPool;
+  /** The second one is for slow queries, which must not keep commits and heartbeats waiting. With a pool of the user's it is the same. */
+  pools: readonly [PgPool, PgPool];
   run: Run;
   queries: Queries;
 }

@@ -10,7 +10,9 @@ import {
   settle,
   type Lease,
 } from "../../../src/testing/store-contract/store-case.js";
-import { killablePool } from "../../contract/postgres-medium.js";
+import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { killablePool, POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 
@@ -38,6 +40,21 @@ testOnPostgres("a commit of a process that lost its owner works at once, under a
   expect(await settle(store, lease)).toBe(false);
   await accept(store, "evt_2");
   expect(await ownersIn(admin, name)).toHaveLength(1);
+});
+
+testOnPostgres("slow queries of people do not keep commits waiting", async () => {
+  const { schema, name, admin } = newSchema();
+  const store = postgresStore({ connectionString: POSTGRES_URL, schema });
+  await store.open({ endpoint: ENDPOINT, clock: systemClock });
+  onTestFinished(() => store.close(ENDPOINT));
+  const lease = await accept(store, "evt_1", { state: "leased" });
+  const blocker = await admin.connect();
+  await blocker.query(`BEGIN; LOCK TABLE ${name}.inbox_body`);
+  const slow = Array.from({ length: 10 }, () => store.get(ENDPOINT, "evt_1"));
+  expect(await settle(store, lease)).toBe(true);
+  await blocker.query("ROLLBACK");
+  blocker.release();
+  for (const event of await Promise.all(slow)) expect(event?.state).toBe("done");
 });
 
 testOnPostgres("a process that commits nothing has a heartbeat, which brings the age of the oldest event", async () => {
