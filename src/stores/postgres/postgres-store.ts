@@ -59,17 +59,19 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const inFlight = new Set<Promise<unknown>>();
 
   async function connect(): Promise<Connection> {
-    const makeOne = async (): Promise<PgPool> => options.pool ?? makePool(options.connectionString as string);
-    const pools = [await makeOne(), await makeOne()] as const;
+    const { connectionString = "" } = options;
+    const fast = options.pool ?? (await makePool(connectionString));
+    const slow = options.pool ?? (await makePool(connectionString));
+    const pools = [fast, slow];
     for (const pool of pools) pool.on("error", ignore);
-    const [run, runSlow] = [createRun(pools[0]), createRun(pools[1])];
+    const run = createRun(fast);
     try {
       await prepareSchema(run, schema, !operator);
     } catch (error) {
       await disconnect(pools);
       throw error;
     }
-    return { pools, run, queries: createQueries(runSlow, name, operator) };
+    return { pools, run, queries: createQueries(createRun(slow), name, operator) };
   }
 
   async function disconnect(pools: readonly PgPool[]): Promise<void> {
@@ -167,8 +169,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 }
 
 interface Connection {
-  /** The second one is for slow queries, which must not keep commits and heartbeats waiting. With a pool of the user's it is the same. */
-  pools: readonly [PgPool, PgPool];
+  /** The second one is for slow queries, which must not keep commits and heartbeats waiting. A pool of the user's is both. */
+  pools: readonly PgPool[];
   run: Run;
   queries: Queries;
 }
