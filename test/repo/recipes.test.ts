@@ -1,47 +1,19 @@
-import { execFile } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import ts from "typescript";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { hasServer, testWith } from "../prerequisites.js";
-import { readDocument } from "./markdown.js";
+import { fetchTools } from "../toolchain/fetch-tools.js";
+import { BLOCKS, runRecipe as runRecipeIn } from "./run-recipe.js";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // Inside the project, so that the recipes find their clients.
-const FOLDER = `${ROOT}node_modules/.signalbox-recipes`;
-const BLOCKS = ["docs/recipes.md", "docs/idempotent-effects.md"].flatMap((path) => readDocument(path).blocks);
+const FOLDER = fileURLToPath(new URL("../../node_modules/.signalbox-recipes", import.meta.url));
 
 beforeAll(() => mkdirSync(FOLDER, { recursive: true }));
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 
-/**
- * Runs the recipe under a heading in a process of its own, since recipes keep their connections, and calls what
- * `script` does with it. The names of queues and streams get a suffix, so that nothing else on the broker is touched.
- */
-async function runRecipe(heading: string, script: string): Promise<unknown> {
-  const block = BLOCKS.find((each) => each.heading === heading && each.language === "ts");
-  if (block === undefined) throw new Error(`there is no recipe for ${heading}`);
-  const name = `probe_${process.pid}`;
-  const renamed = block.code.replaceAll('"signals"', `"${name}"`).replaceAll('"SIGNALS"', `"${name}"`);
-  const code = renamed.replaceAll("signals.>", `${name}.>`).replaceAll("`signals.$", `\`${name}.$`);
-  const { outputText } = ts.transpileModule(code, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true },
-  });
-  const file = `${FOLDER}/${heading.replaceAll(/\W/g, "-")}`;
-  writeFileSync(`${file}.recipe.mjs`, outputText);
-  const source = `
-    import * as recipe from "${file}.recipe.mjs";
-    const name = ${JSON.stringify(name)};
-    const signal = { id: "sig_1_2", data: { signal_type: "traffic_breakout", title: "t", product: { id: 2, slug: "acme" } } };
-    const handoff = { deliveryKey: "default/sig_1_2", rawBody: Buffer.from(JSON.stringify(signal)) };
-    const outcome = (promise) => promise.then(() => "resolved", (error) => error.message);
-    ${script}
-    process.stdout.write(JSON.stringify(found), () => process.exit());`;
-  writeFileSync(`${file}.mjs`, source);
-  const { stdout } = await promisify(execFile)(process.execPath, [`${file}.mjs`], { timeout: 15_000 });
-  return JSON.parse(stdout);
-}
+const runRecipe = (heading: string, script: string): Promise<unknown> =>
+  runRecipeIn(FOLDER, heading, `const recipe = await loadRecipe();${script}`);
 
 testWith(await hasServer(6379))(
   "BullMQ: a second hand-off adds no second job, not even when the first is done",
@@ -150,3 +122,54 @@ testWith(await hasServer(5432))(
     expect(await runRecipe("One effect for each signal", script)).toEqual({ failed: true, effects: 1 });
   },
 );
+
+// An SQS that speaks its protocol. The client is among what it depends on.
+const [sqs] = await fetchTools({ fauxqs: "npm:fauxqs@1.9.2" });
+if (sqs?.ok !== true) {
+  test.skip(`Amazon SQS: ${sqs?.reason ?? ""}`);
+} else {
+  test("Amazon SQS: a repeat within the window adds no message, and without a confirmation the hand-off fails", async () => {
+    const script = `
+    import { createServer } from "node:net";
+    import { interceptLocalhostDns, startFauxqs } from "fauxqs";
+    const { env } = process;
+    Object.assign(env, { AWS_REGION: "us-east-1", AWS_ACCESS_KEY_ID: "any", AWS_SECRET_ACCESS_KEY: "any" });
+    const server = await startFauxqs({ port: 0, logger: false });
+    interceptLocalhostDns();
+    env.QUEUE_URL = server.createQueue("signals.fifo", { attributes: { FifoQueue: "true" } }).queueUrl;
+    const recipe = await loadRecipe();
+    await recipe.onSignal(signal, { ...handoff, attempt: 1 });
+    await recipe.onSignal(signal, { ...handoff, attempt: 2 });
+    const longKey = "größe ".repeat(40) + "/sig_1_2";
+    await recipe.onSignal(signal, { ...handoff, deliveryKey: longKey });
+    const { ready } = server.inspectQueue("signals.fifo").messages;
+    const large = { ...signal, data: { ...signal.data, title: "t".repeat(1024 * 1024) } };
+    const tooLarge = await outcome(recipe.onSignal(large, { ...handoff, deliveryKey: "default/large" }));
+    const { port } = server;
+    await server.stop();
+    const unreachable = await outcome(recipe.onSignal(signal, handoff));
+    const silent = createServer();
+    await new Promise((resolve) => silent.listen(port, "127.0.0.1", resolve));
+    const abort = new AbortController();
+    silent.once("connection", () => abort.abort());
+    const unanswered = await outcome(recipe.onSignal(signal, { ...handoff, abortSignal: abort.signal }));
+    const messages = ready.map(({ body, messageGroupId, messageDeduplicationId }) => {
+      const { deliveryKey, signal } = JSON.parse(body);
+      const fits = /^[0-9a-z]{1,128}$/.test(messageDeduplicationId);
+      return { key: deliveryKey, id: signal.id, group: messageGroupId, fits };
+    });
+    const found = { messages, tooLarge, unreachable, unanswered };`;
+    const replaced = { '"https://sqs.eu-central-1.amazonaws.com/123456789012/signals.fifo"': "process.env.QUEUE_URL" };
+    const found = await runRecipeIn(join(sqs.folder, "../.."), "Amazon SQS", script, replaced);
+    const message = { id: "sig_1_2", group: "2", fits: true };
+    expect(found).toEqual({
+      messages: [
+        { ...message, key: "default/sig_1_2" },
+        { ...message, key: expect.stringMatching(/^größe .*\/sig_1_2$/) as unknown },
+      ],
+      tooLarge: expect.stringContaining("must be shorter than 1048576 bytes") as unknown,
+      unreachable: expect.stringContaining("ECONNREFUSED") as unknown,
+      unanswered: "Request aborted",
+    });
+  });
+}
