@@ -17,6 +17,8 @@ export interface DispatcherConfig {
   backoff: Backoff;
   /** Whether other processes take over a lease that has expired. */
   leasesExpire: boolean;
+  /** Leases that were asked for before this time, by `clock.elapsed()`, may have been taken over. */
+  leasedSince: () => number;
   /** Calls the user's callback. `abort` is aborted when the attempt times out or the receiver closes. */
   handOff: (queued: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">) => unknown;
   /** Writes log lines and calls listeners. Must not throw. */
@@ -266,12 +268,16 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   /**
    * If a lease expired before its callback and settlement end, another process would hand off the event too and count a
    * crash. So waiting events with too little time left are given back. The poll calls this each second, even if no slot is free.
+   *
+   * Events that another process may have taken over meanwhile are given back too: here they would begin without a flag.
    */
   function giveBackOld(): void {
     if (!config.leasesExpire) return;
-    const oldest = clock.elapsed() - MOST_WAIT_MS;
-    while (waiting[0] !== undefined && waiting[0].leasedAt < oldest) {
-      giveBack((waiting.shift() as QueuedEvent).event, false);
+    const oldest = Math.max(clock.elapsed() - MOST_WAIT_MS, config.leasedSince());
+    if (waiting.every(({ leasedAt }) => leasedAt >= oldest)) return;
+    for (const queued of waiting.splice(0)) {
+      if (queued.leasedAt < oldest) giveBack(queued.event, false);
+      else waiting.push(queued);
     }
   }
 

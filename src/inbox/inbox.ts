@@ -80,7 +80,7 @@ export interface AcceptedInput {
 
 export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
 
-export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire"> {
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire" | "leasedSince"> {
   store: InboxStore;
   endpoint: string;
   maxQueued: BatcherLimits;
@@ -116,7 +116,12 @@ export function createInbox(config: InboxConfig): RunningInbox {
       if (freed > 0) dispatcher.nudge();
     },
   });
-  const dispatcher = createDispatcher({ ...config, batcher, leasesExpire: store.shared });
+  const dispatcher = createDispatcher({
+    ...config,
+    batcher,
+    leasesExpire: store.shared,
+    leasedSince: () => store.leasedSince?.(endpoint) ?? -Infinity,
+  });
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 

@@ -328,6 +328,11 @@ export interface InboxStore {
    * @default false
    */
   readonly ownsLeases?: boolean;
+  /**
+   * With `ownsLeases: true`: since when, by `clock.elapsed()`, no other process can have taken this one for dead; `Infinity`
+   * while one may. Leases that were asked for earlier may be lost: what did not begin under them must not begin.
+   */
+  leasedSince?(endpoint: string): number;
 
   /**
    * Opens it for one endpoint. Other endpoints of this process can share the store object, each with its own clock.

@@ -2,7 +2,7 @@ import { CRASH_LOOP, MAX_CRASHES } from "../../inbox/store.js";
 import { BY_INDEX, IN_SCHEMA, MOST_FREED, OTHERS, SUSPECTS, SYNC, firstOf } from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */
-const DEAD_AFTER_MS = 5000;
+export const DEAD_AFTER_MS = 5000;
 /** Most rows that one step reads. */
 export const MOST_SWEPT = 100_000;
 

@@ -1,7 +1,8 @@
 import type { CrashedEvent } from "../../inbox/store.js";
+import type { Clock } from "../../time/clock.js";
 import { OWNER_GONE } from "./commit-functions.js";
 import { ignore, type Run } from "./connection.js";
-import { MOST_SWEPT } from "./owner-functions.js";
+import { DEAD_AFTER_MS, MOST_SWEPT } from "./owner-functions.js";
 import { codeOf } from "./store-error.js";
 
 /** How often an idle process shows that it is alive. Others take it for dead after five of these. */
@@ -45,11 +46,17 @@ export interface Owner {
   lastBeat(): Beat | null;
   /** Events that became dead and were not reported yet. */
   takeDead(): CrashedEvent[];
+  /** As the store's `leasedSince`. */
+  leasedSince(): number;
   close(): Promise<void>;
 }
 
 /** @param name the schema, quoted */
-export async function registerOwner(run: Run, name: string, endpoint: string): Promise<Owner> {
+export async function registerOwner(run: Run, name: string, endpoint: string, clock: Clock): Promise<Owner> {
+  /** Since then no other process can have taken this one for dead. */
+  let aliveSince = -Infinity;
+  /** Before then none does, even without another heartbeat. The machine's clock counts too, since a machine may sleep. */
+  let aliveUntil = { elapsed: -Infinity, now: -Infinity };
   let id = await register();
   let registering: Promise<void> | null = null;
   let beating: Promise<void> | null = null;
@@ -58,8 +65,20 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
   let dead: CrashedEvent[] = [];
 
   async function register(): Promise<number> {
+    const until = deadline();
     const [row] = await run<{ id: number }>(`SELECT ${name}.register_owner($1) AS id`, [endpoint]);
+    aliveSince = clock.elapsed();
+    aliveUntil = until;
     return (row as { id: number }).id;
+  }
+
+  /** For a heartbeat that is sent now. */
+  function deadline(): typeof aliveUntil {
+    return { elapsed: clock.elapsed() + DEAD_AFTER_MS, now: clock.now() + DEAD_AFTER_MS };
+  }
+
+  function isAlive(): boolean {
+    return clock.elapsed() < aliveUntil.elapsed && clock.now() < aliveUntil.now;
   }
 
   async function registerAgain(goneId: number): Promise<void> {
@@ -72,10 +91,15 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
 
   async function beat(): Promise<void> {
     const beatenId = id;
+    const until = deadline();
     lastBeat = await run<{ beat: Beat }>(`SELECT ${name}.beat($1, $2)`, [endpoint, beatenId]).then(
       ([row]) => row?.beat ?? null,
       () => null,
     );
+    if (lastBeat?.isKnown === true) {
+      if (!isAlive()) aliveSince = clock.elapsed();
+      aliveUntil = until;
+    }
     if (lastBeat?.isKnown === false && !isClosed) await registerAgain(beatenId);
   }
 
@@ -120,6 +144,7 @@ export async function registerOwner(run: Run, name: string, endpoint: string): P
       dead = [];
       return taken;
     },
+    leasedSince: () => (isAlive() ? aliveSince : Infinity),
     async close() {
       isClosed = true;
       clearInterval(heartbeat);

@@ -114,13 +114,13 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     durable: true,
     shared: true,
     ownsLeases: true,
-    async open({ endpoint }) {
+    async open({ endpoint, clock }) {
       if (owners.has(endpoint)) throw endpointInUseError(endpoint, `the inbox in the schema ${schema}`);
       owners.set(endpoint, null);
       try {
         await closing;
         connection = await (opening ??= connect());
-        owners.set(endpoint, operator ? NO_OWNER : await registerOwner(connection.run, name, endpoint));
+        owners.set(endpoint, operator ? NO_OWNER : await registerOwner(connection.run, name, endpoint, clock));
       } catch (error) {
         owners.delete(endpoint);
         await disconnectIfUnused();
@@ -157,6 +157,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       );
       return { freed, dead: [] };
     },
+    leasedSince: (endpoint) => owners.get(endpoint)?.leasedSince() ?? Infinity,
     list: (query) => call(({ queries }) => queries.list(query)),
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
@@ -183,6 +184,7 @@ const NO_OWNER: Owner = {
   },
   lastBeat: () => null,
   takeDead: () => [],
+  leasedSince: () => Infinity,
   close: async () => {},
 };
 

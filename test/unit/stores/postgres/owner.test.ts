@@ -1,0 +1,39 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { Run } from "../../../../src/stores/postgres/connection.js";
+import { registerOwner } from "../../../../src/stores/postgres/owner.js";
+import { createManualClock } from "../../../../src/testing/index.js";
+
+afterEach(() => void vi.useRealTimers());
+
+test("leases count as kept from the last moment at which others could have taken the process for dead", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  let isReachable = true;
+  const run = (() =>
+    isReachable ? Promise.resolve([{ id: 1, beat: { isKnown: true } }]) : Promise.reject(new Error("cut off"))) as Run;
+  const clock = createManualClock();
+  const owner = await registerOwner(run, "signalbox", "default", clock);
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      await clock.advance(1000);
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+  };
+  const born = owner.leasedSince();
+  expect(born).toBe(clock.elapsed());
+  await pass(10);
+  isReachable = false;
+  await pass(4);
+  expect(owner.leasedSince()).toBe(born);
+  await pass(1);
+  expect(owner.leasedSince()).toBe(Infinity);
+  isReachable = true;
+  await pass(1);
+  const again = clock.elapsed();
+  expect(owner.leasedSince()).toBe(again);
+  await pass(3);
+  expect(owner.leasedSince()).toBe(again);
+  // The machine slept: only its clock shows it.
+  clock.setNow(clock.now() + 6000);
+  expect(owner.leasedSince()).toBe(Infinity);
+  await owner.close();
+});
