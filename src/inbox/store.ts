@@ -367,6 +367,13 @@ export interface InboxStore {
   replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;
   /** Makes events `done` without handing them off; see G10. @returns one outcome for each, in order */
   discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
+  /**
+   * Adds events that `get` of another store returned, in their states and with their times, for a move between stores. A
+   * `leased` event becomes `ready`, due now and possibly repeated. An event whose id the endpoint has is not added. Optional.
+   *
+   * @returns how many were added
+   */
+  restore?(endpoint: string, events: readonly StoredEvent[]): Promise<number>;
   /** Deletes old done events; see G9. @returns how many payloads and how many events (keys) it deleted */
   prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
 }

@@ -36,7 +36,8 @@ export interface Place {
   age?: (eventIds: readonly string[], ms: number) => Promise<void>;
 }
 
-function newFile(): Place {
+/** A file in a new folder. */
+export function newFile(): Place {
   const path = join(tempFiles(), "signals.db");
   return { args: ["--db", path], createStore: () => sqliteStore(path) };
 }

@@ -5,6 +5,7 @@ import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
 import { createRun, ignore, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
+import { restore } from "./restore.js";
 import { prepareSchema, quoted } from "./schema.js";
 import { storeError } from "./store-error.js";
 
@@ -165,6 +166,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
     replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
     discard: (events) => call(({ queries }) => queries.discard(events)),
+    restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
     prune: (request) => call(({ queries }) => queries.prune(request)),
   };
 }

@@ -5,6 +5,7 @@ import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "
 import type { Clock } from "../../time/clock.js";
 import { unknownName } from "../../options/option-error.js";
 import { createQueries, type NowAt, type Queries } from "./queries.js";
+import { createRestore } from "./restore.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import type { SqliteDiagnostics } from "./diagnostics.js";
@@ -283,6 +284,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     },
     replay: (events, readAgain) => write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
     discard: (events) => write(({ queries }, nowAt) => queries.discard(events, nowAt)),
+    restore: (endpoint, events) => write(({ db }, nowAt) => createRestore(db)(endpoint, events, nowAt(endpoint))),
     prune: (request) => write(({ queries }, nowAt) => queries.prune(request, nowAt(request.endpoint))),
   };
 }

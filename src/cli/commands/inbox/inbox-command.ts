@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { withExamples, type CommandContext } from "../../options/define-command.js";
 import { addExportCommand } from "./export-command.js";
+import { addImportCommand } from "./import-command.js";
 import { addListCommand } from "./list-command.js";
 import { addMoveCommands } from "./move-commands.js";
 import { addPruneCommand } from "./prune-command.js";
@@ -21,6 +22,7 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   addShowCommand(command, context);
   addMoveCommands(command, context);
   addExportCommand(command, context);
+  addImportCommand(command, context);
   addPruneCommand(command, context);
   addStatsCommand(command, context);
 }

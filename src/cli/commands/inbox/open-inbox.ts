@@ -1,18 +1,17 @@
 import { statSync } from "node:fs";
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js";
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { postgresStore } from "../../../stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
+import { isDatabase, schemaOption, type InboxPlace } from "../../options/database.js";
 import { environmentError, usageError } from "../../options/exit.js";
 import { notEmpty } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 
-export interface InboxOptions {
-  db: string;
-  schema?: string;
+export interface InboxOptions extends InboxPlace {
   endpoint: string;
   json?: true;
 }
@@ -24,20 +23,13 @@ export interface OpenInbox {
   now: number;
 }
 
-export const DB_HELP = "the inbox: its SQLite file, or the URL of its PostgreSQL database (postgres://…)";
-
-export function schemaOption(): Option {
-  return new Option("--schema <name>", "the schema of an inbox in PostgreSQL (default: signalbox)").argParser(notEmpty);
-}
-
-/** The connection string has a password, so no message may contain it. */
-export function isDatabase(db: string): boolean {
-  return /^postgres(ql)?:\/\//i.test(db);
-}
-
 export function addInboxOptions(command: Command): Command {
   return command
-    .requiredOption("--db <inbox>", DB_HELP, notEmpty)
+    .requiredOption(
+      "--db <inbox>",
+      "the inbox: its SQLite file, or the URL of its PostgreSQL database (postgres://…)",
+      notEmpty,
+    )
     .addOption(schemaOption())
     .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
     .option("--json", "print NDJSON");
@@ -63,7 +55,7 @@ export async function withInbox<Result>(
   }
 }
 
-function storeOf({ db, schema }: InboxOptions): InboxStore {
+function storeOf({ db, schema }: InboxPlace): InboxStore {
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
   if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
   // It may have a password, so it is not repeated as the name of a file.

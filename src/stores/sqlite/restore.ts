@@ -1,0 +1,32 @@
+import type { Database } from "better-sqlite3";
+import type { StoredEvent } from "../../inbox/store.js";
+import { preparePayloads } from "./payloads.js";
+
+/** Adds events of another store; see `restore` of the port. */
+export type Restore = (endpoint: string, events: readonly StoredEvent[], now: number) => number;
+
+export function createRestore(db: Database): Restore {
+  const insert = db.prepare(`
+    INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, attempts, crashes, possibly_repeated, replayed,
+      has_payload, received_at, body_hash, last_error)
+    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+  const payloads = preparePayloads(db);
+
+  function add(endpoint: string, event: StoredEvent, now: number): boolean {
+    const { eventId, type, attempts, crashes, replayed, receivedAt, received, bodyHash, rawBody, lastError } = event;
+    const wasLeased = event.state === "leased";
+    const state = wasLeased ? "ready" : event.state;
+    const dueAt = wasLeased ? now : event.dueAt;
+    const flags = [wasLeased || event.possiblyRepeated, replayed, rawBody !== null].map(Number);
+    const since = state === "ready" ? now : 0;
+    const key = [endpoint, eventId, type, state, dueAt, since, attempts, crashes];
+    const { changes, lastInsertRowid } = insert.run(...key, ...flags, receivedAt, bodyHash, lastError);
+    if (changes > 0 && rawBody !== null) payloads.insert(Number(lastInsertRowid), received, rawBody);
+    return changes > 0;
+  }
+
+  return db.transaction(
+    (endpoint: string, events: readonly StoredEvent[], now: number) =>
+      events.filter((event) => add(endpoint, event, now)).length,
+  ).immediate;
+}
