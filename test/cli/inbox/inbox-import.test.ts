@@ -141,7 +141,13 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
           ["evt_leased", true],
         ]),
       );
-      expect(await callCli(["inbox", "retry", ...to.args, "evt_dead"])).toMatchObject({ exitCode: 0 });
+      expect(await callCli(["inbox", "retry", ...to.args, "evt_dead", "evt_discarded"])).toMatchObject({
+        lines: [
+          "evt_dead       ready again",
+          "evt_discarded  not retried: its payload was deleted",
+          expect.any(String),
+        ],
+      });
       await expect.poll(() => receiver.inbox.stats()).toMatchObject({ done: 5 });
     },
   );
