@@ -90,9 +90,11 @@ export async function fill(place: Place, fillings: readonly Filling[], endpoint 
     const accepted = (await store.commit({ ...batch, accepts })).accepts;
     clock.setNow(now);
     const settlements = portion.flatMap(({ state, reason }, index): Settlement[] => {
-      const values = { token: 1, delayMs: 0, attempts: 20, possiblyRepeated: false };
+      const result = accepted[index];
+      if (state !== "dead" || result?.status !== "accepted") return [];
+      const { seq, token } = result;
       const lastError = reason ?? "the queue is down";
-      return state === "dead" ? [{ seq: accepted[index]?.seq ?? 0, state, ...values, lastError }] : [];
+      return [{ seq, token, state, delayMs: 0, attempts: 20, possiblyRepeated: false, lastError }];
     });
     await store.commit({ ...batch, settlements });
     const ids = portion.map(({ eventId }) => eventId);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EVENT_STATES } from "../../../src/inbox/store.js";
 import { signalEvent } from "../../../src/testing/index.js";
