@@ -5,6 +5,7 @@ export type SignalboxErrorCode =
   | "secret_invalid"
   | "timestamp_invalid"
   | "receiver_closed"
+  | "handoff_ended"
   | "store_in_use"
   | "store_unsupported"
   | "store_newer"

@@ -50,6 +50,7 @@ export type {
   ReadAgain,
   ReceivedDelivery,
   ReplayOutcome,
+  SettleResult,
   Settlement,
   StateCounts,
   StoredEvent,

@@ -11,6 +11,7 @@ import type {
   InboxStore,
   NewEvent,
   Settlement,
+  SettleResult,
 } from "./store.js";
 
 /** How many new events wait for their commit, or how many are allowed to wait. */
@@ -36,7 +37,7 @@ export interface BatcherConfig {
   recover: () => Promise<void>;
 }
 
-/** Delay between two attempts to write settlements while the store is down. */
+/** Delay between two attempts to write settlements while the store is down, or while a callback's transaction is open. */
 const SETTLE_RETRY_MS = 1000;
 
 /**
@@ -64,7 +65,7 @@ interface Waiting<Item, Result> {
 /** A settlement that waits for its commit. It has a callback, because a promise for each event would take longer. */
 interface WaitingSettlement {
   item: Settlement;
-  settled: (applied: boolean | null) => void;
+  settled: (result: SettleResult | null) => void;
 }
 
 /**
@@ -80,10 +81,10 @@ export interface Batcher {
   /**
    * Writes the settlement; while the store is down, it is tried again and again.
    *
-   * @param settled called with whether the token was current, once the settlement is durable; with null when the store
-   * refused it, or was still down when the batcher closed
+   * @param settled called with the result, once the settlement is durable; with null when the store refused it, or was still
+   * down when the batcher closed. Called with `locked` for each try that found it so.
    */
-  settle(settlement: Settlement, settled: (applied: boolean | null) => void): void;
+  settle(settlement: Settlement, settled: (result: SettleResult | null) => void): void;
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /** The durations of commits, from the first row to the last sync. */
   commits(): DurationStats;
@@ -98,6 +99,7 @@ export interface Batcher {
 export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
+  let locked: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
   const durations = createDurations();
   let queuedEvents = 0;
@@ -119,6 +121,21 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
 
   function schedule(): void {
     if (inFlight === null) commitSoon();
+  }
+
+  function settleAgainLater(): void {
+    // After a close no timer is needed, because the loop in `close` commits the rest.
+    if (retry !== null || closed) return;
+    retry = clock.setTimeout(() => {
+      retry = null;
+      takeLocked();
+      schedule();
+    }, SETTLE_RETRY_MS);
+  }
+
+  function takeLocked(): void {
+    settlements.push(...locked);
+    locked = [];
   }
 
   function isWaiting(): boolean {
@@ -177,7 +194,14 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
     if (waiting.claim !== null) refusesClaims = false;
     if (wasRed && !failing && !refusesClaims) onHealth(null);
     release(waiting.accepts);
-    waiting.settlements.forEach(({ settled }, index) => settled(result.settlements[index] === true));
+    waiting.settlements.forEach((entry, index) => {
+      const settled = result.settlements[index] ?? false;
+      if (settled === "locked") {
+        locked.push(entry);
+        settleAgainLater();
+      }
+      entry.settled(settled);
+    });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
   }
@@ -209,13 +233,7 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
       return;
     }
     settlements = [...waiting.settlements, ...settlements];
-    // After a close no timer is needed, because the loop in `close` commits the rest.
-    if (settlements.length > 0 && retry === null && !closed) {
-      retry = clock.setTimeout(() => {
-        retry = null;
-        schedule();
-      }, SETTLE_RETRY_MS);
-    }
+    if (settlements.length > 0) settleAgainLater();
   }
 
   function release(entries: readonly Waiting<NewEvent, AcceptResult>[]): void {
@@ -250,6 +268,7 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
     async close() {
       closed = true;
       retry?.cancel();
+      takeLocked();
       // Each round writes what waits or, if the store fails, drops it.
       while (inFlight !== null || isWaiting()) await (inFlight ?? run());
     },

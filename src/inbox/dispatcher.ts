@@ -6,7 +6,14 @@ import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
 import { asIfNeverClaimed, doneAfter, judgeFailure, type Judgement } from "./settlement.js";
 import { createSlots } from "./slots.js";
-import { CRASH_LOOP, SUSPECT_CRASHES, type ClaimedEvent, type CrashedEvent, type Settlement } from "./store.js";
+import {
+  CRASH_LOOP,
+  SUSPECT_CRASHES,
+  type ClaimedEvent,
+  type CrashedEvent,
+  type Settlement,
+  type SettleResult,
+} from "./store.js";
 
 export interface DispatcherConfig {
   batcher: Batcher;
@@ -42,7 +49,7 @@ export interface DispatcherObserver {
 export interface HandoffFailure {
   kind: Judgement["kind"] | "shutdown";
   error: unknown;
-  /** Time of the next attempt, in milliseconds since 1970; null when there is none. */
+  /** Time of the next attempt, in milliseconds since 1970; null when there is none, or a transaction decides about it. */
   nextAttemptAt: number | null;
 }
 
@@ -79,6 +86,11 @@ export interface Dispatcher {
   unreserve(): void;
   /** Hands off an event that was born leased in a reserved slot. */
   take(queued: QueuedEvent): void;
+  /**
+   * Notes that the callback of a running attempt may end the lease in a transaction of its own.
+   * @returns false if the attempt has ended
+   */
+  expectCompletion(event: ClaimedEvent): boolean;
   /** Reports events that crashes made dead. */
   reportCrashed(events: readonly CrashedEvent[]): void;
   /** To be called when events may have become due in the store. */
@@ -127,6 +139,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const waiting: QueuedEvent[] = [];
   /** Attempts, not events: an event that another process took over can return while its old callback still runs. */
   const running = new Set<Running>();
+  /** The leases whose callback has read `completeSql`. */
+  const completing = new WeakSet<ClaimedEvent>();
 
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
@@ -256,13 +270,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   // --- giving back events that did not start
 
-  function giveBack(event: ClaimedEvent, possiblyRepeated: boolean): void {
+  function giveBack(event: ClaimedEvent): void {
     mayBeDue = true;
-    settle(event, asIfNeverClaimed(event, possiblyRepeated));
+    settle(event, asIfNeverClaimed(event, false));
   }
 
   function giveBackWaiting(): void {
-    for (const { event } of waiting.splice(0)) giveBack(event, false);
+    for (const { event } of waiting.splice(0)) giveBack(event);
   }
 
   /**
@@ -276,7 +290,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const oldest = Math.max(clock.elapsed() - MOST_WAIT_MS, config.leasedSince());
     if (waiting.every(({ leasedAt }) => leasedAt >= oldest)) return;
     for (const queued of waiting.splice(0)) {
-      if (queued.leasedAt < oldest) giveBack(queued.event, false);
+      if (queued.leasedAt < oldest) giveBack(queued.event);
       else waiting.push(queued);
     }
   }
@@ -312,7 +326,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (!end(entry)) return;
     const { event, attempt } = entry;
     breaker.succeeded();
-    settle(event, doneAfter(event, attempt), () => observe.handedOff(event, attempt));
+    settle(event, doneAfter(event, attempt), (result) => {
+      if (result === true) observe.handedOff(event, attempt);
+    });
   }
 
   function timeOut(entry: Running): void {
@@ -328,25 +344,50 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const onBackoffError = observe.backoffFailed;
     const judgement = judgeFailure({ event, attempt, error, timedOut, maxAttempts, backoff, onBackoffError });
     const { kind, settlement, deadReason } = judgement;
-    const nextAttemptAt = deadReason === null ? clock.now() + settlement.delayMs : null;
     if (kind === "rejected" || kind === "timeout") breaker.failed();
-    observe.handoffFailed(event, attempt, { kind, error, nextAttemptAt });
-    settle(event, settlement, () => {
+    settleFailed(entry, settlement, { kind, error }, deadReason);
+  }
+
+  /** Reports the failure at once. If the event may be done all the same, the result of the settlement is waited for. */
+  function settleFailed(
+    { event, attempt }: Running,
+    settlement: Settlement,
+    failure: Omit<HandoffFailure, "nextAttemptAt">,
+    deadReason: string | null,
+  ): void {
+    let isReported = false;
+    const report = (isRetried: boolean): void => {
+      if (isReported) return;
+      isReported = true;
+      const nextAttemptAt = isRetried && deadReason === null ? clock.now() + settlement.delayMs : null;
+      observe.handoffFailed(event, attempt, { ...failure, nextAttemptAt });
+    };
+    if (!completing.has(event)) report(true);
+    settle(event, settlement, (result) => {
+      report(result === true);
+      if (result !== true) return;
       // The delay has begun with the commit.
       if (deadReason === null) pollIn(settlement.delayMs);
       else observe.dead(event, attempt, deadReason);
     });
   }
 
-  function settle(event: ClaimedEvent, settlement: Settlement, whenDurable?: () => void): void {
-    batcher.settle(settlement, (applied) => {
-      slots.release(event);
-      if (event.crashes >= SUSPECT_CRASHES) endSuspectsTurn();
-      if (waiting.length > 0 || mayBeDue) schedulePump();
-      // The settlement was not written: the event stays leased, and the next start takes it over.
-      if (applied === null) return;
-      if (applied) whenDurable?.();
-      else observe.leaseLost(event);
+  /** @param ended called with each result, of which those before the last are `locked` */
+  function settle(event: ClaimedEvent, settlement: Settlement, ended?: (result: SettleResult | null) => void): void {
+    let isHeld = true;
+    settlement.mayBeCompleted = completing.has(event);
+    batcher.settle(settlement, (result) => {
+      // A transaction that stays open for long must not stop the hand-off of other events.
+      if (isHeld) {
+        isHeld = false;
+        slots.release(event);
+        if (event.crashes >= SUSPECT_CRASHES) endSuspectsTurn();
+        if (waiting.length > 0 || mayBeDue) schedulePump();
+      }
+      // With null the settlement was not written: the event stays leased, and the next start takes it over.
+      ended?.(result);
+      if (result === false) observe.leaseLost(event);
+      if (result === "completed") observe.handedOff(event, event.attempts + 1);
     });
     if (waiting.length > 0) schedulePump();
   }
@@ -360,9 +401,14 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     take(queued) {
       slots.unreserve(1);
       slots.hold(queued.event);
-      if (!mayStart()) return giveBack(queued.event, false);
+      if (!mayStart()) return giveBack(queued.event);
       waiting.push(queued);
       schedulePump();
+    },
+    expectCompletion(event) {
+      const isRunning = [...running].some((entry) => entry.event === event);
+      if (isRunning) completing.add(event);
+      return isRunning;
     },
     leaseMs,
     nudge,
@@ -384,11 +430,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       breaker.close();
       const reason = namedError("AbortError", "the receiver is closing");
       for (const entry of running) {
-        const { event, attempt } = entry;
         end(entry);
         entry.abort.abort(reason);
-        giveBack(event, true);
-        observe.handoffFailed(event, attempt, { kind: "shutdown", error: reason, nextAttemptAt: clock.now() });
+        settleFailed(entry, asIfNeverClaimed(entry.event, true), { kind: "shutdown", error: reason }, null);
       }
     },
   };

@@ -30,6 +30,16 @@ export interface Handoff {
   readonly abortSignal: AbortSignal;
   /** The receiver's logger, which here adds `deliveryKey` and `attempt` to each line. */
   readonly logger: Logger;
+  /**
+   * With `postgresStore`: a statement for a transaction of yours in the same database, such as
+   * `SELECT "signalbox".complete(123, 4)`. It makes the event done when that transaction commits, together with what else the
+   * transaction writes. It fails if this hand-off has lost the event, and then the transaction must be rolled back.
+   *
+   * A copy of this object does not have it.
+   *
+   * @throws SignalboxError `store_unsupported` with another store; `handoff_ended` when this attempt has failed, timed out or ended
+   */
+  readonly completeSql: string;
 }
 
 /** Resolve once your system has saved the event; reject to get the event again. */

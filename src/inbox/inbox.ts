@@ -9,6 +9,7 @@ import { replayEvents } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import {
   EVENT_STATES,
+  type ClaimedEvent,
   type InboxEntry,
   type InboxStore,
   type ListQuery,
@@ -99,6 +100,8 @@ export interface RunningInbox extends Inbox {
   /** Resolves once the event is durable. Rejects when it might not be. */
   accept(input: AcceptedInput): Promise<Acceptance>;
   vitals(): InboxVitals;
+  /** `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`, `handoff_ended` */
+  completeSql(this: void, event: ClaimedEvent): string;
 }
 
 export function createInbox(config: InboxConfig): RunningInbox {
@@ -231,6 +234,25 @@ export function createInbox(config: InboxConfig): RunningInbox {
     hasRoom: (bytes) => batcher.hasRoom(bytes),
     accept,
     vitals,
+    completeSql(event) {
+      if (store.completeSql === undefined) {
+        const message = `handoff.completeSql needs postgresStore, and the store of this receiver is "${store.name}".`;
+        throw new SignalboxError(
+          "store_unsupported",
+          message,
+          "docs/idempotent-effects.md shows what other stores need.",
+        );
+      }
+      if (!dispatcher.expectCompletion(event)) {
+        const message = "handoff.completeSql was read after the attempt had failed, timed out or ended.";
+        throw new SignalboxError(
+          "handoff_ended",
+          message,
+          "Await all work in the callback, and stop at handoff.abortSignal.",
+        );
+      }
+      return store.completeSql(event);
+    },
     list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
     get: (eventId) => store.get(endpoint, eventId),
     replay: ((ids: string | readonly string[]) =>

@@ -8,14 +8,14 @@ import type { ClaimedEvent, Settlement } from "./store.js";
 
 /** The callback resolved. */
 export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number): Settlement {
-  return { seq, token, state: "done", delayMs: 0, attempts, possiblyRepeated, lastError: null };
+  return { seq, token, state: "done", delayMs: 0, attempts, possiblyRepeated, lastError: null, mayBeCompleted: false };
 }
 
 /** The event becomes `ready` again without using up an attempt. */
 export function asIfNeverClaimed(event: ClaimedEvent, mayHaveBegun: boolean): Settlement {
   const { seq, token, attempts } = event;
   const possiblyRepeated = event.possiblyRepeated || mayHaveBegun;
-  return { seq, token, state: "ready", delayMs: 0, attempts, possiblyRepeated, lastError: null };
+  return { seq, token, state: "ready", delayMs: 0, attempts, possiblyRepeated, lastError: null, mayBeCompleted: false };
 }
 
 /** The consequences of a failed hand-off. */
@@ -54,6 +54,7 @@ export function judgeFailure(input: {
     // A callback that timed out may still succeed, so the next hand-off may repeat its work.
     possiblyRepeated: event.possiblyRepeated || timedOut,
     lastError: describeError(error),
+    mayBeCompleted: false,
   };
   return { kind, settlement, deadReason };
 }

@@ -71,7 +71,16 @@ export interface Settlement {
   possiblyRepeated: boolean;
   /** Several lines of at most 4,000 UTF-16 units, well-formed and without NUL. Null keeps the previous error. */
   lastError: string | null;
+  /** The callback has read `completeSql`: a transaction of its own may have ended this lease, or may hold it now; see G5. */
+  mayBeCompleted?: boolean;
 }
+
+/**
+ * Whether a settlement was applied; see G5. `completed` and `locked` are only for a settlement with `mayBeCompleted`.
+ * `completed`: the callback's transaction has made the event `done`, although the settlement says otherwise. `locked`: that
+ * transaction is still open. In both cases nothing was changed.
+ */
+export type SettleResult = boolean | "completed" | "locked";
 
 /** Asks for events that are due. */
 export interface ClaimRequest {
@@ -145,8 +154,7 @@ export interface Batch {
 
 /** The results of a {@link Batch}, in its order. */
 export interface BatchResult {
-  /** For each settlement, whether it was applied, now or before; see G5. */
-  settlements: boolean[];
+  settlements: SettleResult[];
   accepts: AcceptResult[];
   claim: ClaimResult | null;
 }
@@ -289,7 +297,8 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
  * - **G5** A settlement is applied if its event is `leased` under its token; the result is `true`. If a settlement has ended that
  *   lease before, and the event was not claimed since, nothing is changed, and the result is `true` as well. Otherwise (the
- *   lease was taken over, or the event was claimed again or deleted) nothing is changed, and the result is `false`.
+ *   lease was taken over, or the event was claimed again or deleted) nothing is changed, and the result is `false`. With
+ *   `completeSql`, a transaction of the callback can end a lease too. A commit never waits for such a transaction.
  * - **G6** Bodies are returned byte for byte, whatever the bytes.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
  *   first. It leases either suspects or other events. All times are those of the store's clock. If an event became `ready` more
@@ -352,6 +361,12 @@ export interface InboxStore {
    * medium fails.
    */
   takeOver(request: TakeOverRequest): Promise<TakeOverResult>;
+
+  /**
+   * The statement with which a callback ends its lease as `done`, in a transaction of its own in the same database. It fails if
+   * the event is not `leased` under this token any more. Omit it for a store whose database the callback cannot reach.
+   */
+  completeSql?(lease: Pick<Settlement, "seq" | "token">): string;
 
   /** Lists events in the order of `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;

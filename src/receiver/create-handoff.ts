@@ -11,7 +11,13 @@ import { deliveryKeyOf } from "./receiver-events.js";
 const LAZY = Symbol("signalbox.handoff");
 
 interface LazyHandoff extends Handoff {
-  [LAZY]: { abort: Pick<AbortHandle, "signal">; parent: Logger; logger: Logger | null };
+  [LAZY]: {
+    abort: Pick<AbortHandle, "signal">;
+    parent: Logger;
+    logger: Logger | null;
+    event: ClaimedEvent;
+    completeSql: (event: ClaimedEvent) => string;
+  };
 }
 
 // All hand-offs share these getters: making getters for each object takes several times as long.
@@ -28,6 +34,13 @@ const LOGGER: PropertyDescriptor & ThisType<LazyHandoff> = {
     return (lazy.logger ??= lazy.parent.child({ deliveryKey, attempt }));
   },
 };
+/** Not enumerable, because it throws with most stores, and a hand-off must be safe to log and to copy. */
+const COMPLETE_SQL: PropertyDescriptor & ThisType<LazyHandoff> = {
+  get() {
+    const { event, completeSql } = this[LAZY];
+    return completeSql(event);
+  },
+};
 
 /** Makes the second argument of `onSignal`. Few callbacks use the abort signal or the logger: both are made on first use. */
 export function createHandoff(
@@ -36,8 +49,9 @@ export function createHandoff(
   abort: Pick<AbortHandle, "signal">,
   endpoint: string,
   parent: Logger,
+  completeSql: (event: ClaimedEvent) => string,
 ): Handoff {
-  const handoff: Omit<Handoff, "abortSignal" | "logger"> = {
+  const handoff: Omit<Handoff, "abortSignal" | "logger" | "completeSql"> = {
     deliveryKey: deliveryKeyOf(endpoint, event.eventId),
     endpoint,
     attempt,
@@ -46,8 +60,9 @@ export function createHandoff(
     receivedAt: new Date(event.receivedAt),
     rawBody: event.body,
   };
-  Object.defineProperty(handoff, LAZY, { value: { abort, parent, logger: null } });
+  Object.defineProperty(handoff, LAZY, { value: { abort, parent, logger: null, event, completeSql } });
   Object.defineProperty(handoff, "abortSignal", ABORT_SIGNAL);
   Object.defineProperty(handoff, "logger", LOGGER);
+  Object.defineProperty(handoff, "completeSql", COMPLETE_SQL);
   return handoff as Handoff;
 }

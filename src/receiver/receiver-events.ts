@@ -36,7 +36,10 @@ export interface ReceiverEventMap {
   verified: EventReference;
   /** The callback resolved, and the event is durably `done`. */
   handedOff: EventReference & { attempt: number };
-  /** The callback failed. With `willRetry: false` the event is dead. */
+  /**
+   * The callback failed. With `willRetry: false` the event is dead; or, after `handoff.completeSql`, a transaction of the callback
+   * decides about it: if it committed, `handedOff` follows.
+   */
   handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
   /** An event became dead. It is kept until a user replays or discards it. */
   dead: EventReference & { attempt: number; reason: string };

@@ -143,7 +143,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
     const known = parsed ?? parseAgain(event);
-    const handoff = createHandoff(event, attempt, abort, endpoint, config.logger);
+    const handoff = createHandoff(event, attempt, abort, endpoint, config.logger, inbox.completeSql);
     if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
     return event.type === "webhook.test" ? config.onTest?.(known as TestEvent, handoff) : undefined;
   }

@@ -18,8 +18,8 @@ export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-export function makePool(max = 4): Pool {
-  return new Pool({ connectionString: POSTGRES_URL, max });
+export function makePool(max = 4, options = ""): Pool {
+  return new Pool({ connectionString: POSTGRES_URL, max, options });
 }
 
 /** A store that the database's time stands still for, until `advance`. */

@@ -24,6 +24,9 @@ declare global {
 const CLIENTS = `
 declare module "@aws-sdk/client-sqs";
 declare module "@confluentinc/kafka-javascript";
+declare module "@prisma/client" {
+  type PrismaClient = { $transaction<T>(work: (tx: any) => Promise<T>): Promise<T> };
+}
 declare module "@nats-io/jetstream";
 declare module "@nats-io/transport-node";
 declare module "amqplib" {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hasServer, testWith } from "../prerequisites.js";
 import { fetchTools } from "../toolchain/fetch-tools.js";
-import { BLOCKS, runRecipe as runRecipeIn } from "./run-recipe.js";
+import { BLOCKS, COMPLETED_ONCE, completeByRecipe, runRecipe as runRecipeIn } from "./run-recipe.js";
 
 // Inside the project, so that the recipes find their clients.
 const FOLDER = fileURLToPath(new URL("../../node_modules/.signalbox-recipes", import.meta.url));
@@ -172,4 +172,21 @@ if (sqs?.ok !== true) {
       unanswered: "Request aborted",
     });
   });
+}
+
+const DATABASES = {
+  pg: "const db = pool;",
+  "postgres.js": `import postgres from "postgres"; const db = postgres(url, { onnotice: () => {} });`,
+  Drizzle: `import { drizzle } from "drizzle-orm/node-postgres"; const db = drizzle(url);`,
+  Kysely: `import { Kysely, PostgresDialect } from "kysely"; const db = new Kysely({ dialect: new PostgresDialect({ pool }) });`,
+  Knex: `import knex from "knex"; const db = knex({ client: "pg", connection: url });`,
+};
+
+for (const [heading, makeDb] of Object.entries(DATABASES)) {
+  testWith(await hasServer(5432))(
+    `${heading}: completes the event with its effect, and has none when it was taken over`,
+    async () => {
+      expect(await completeByRecipe(heading, makeDb, FOLDER)).toEqual(COMPLETED_ONCE);
+    },
+  );
 }

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { readDocument } from "./markdown.js";
 
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const BLOCKS = ["docs/recipes.md", "docs/idempotent-effects.md"].flatMap((path) => readDocument(path).blocks);
 
 /**
@@ -46,3 +48,59 @@ export async function runRecipe(
   // Clients may have logged before.
   return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
 }
+
+/**
+ * Makes what the recipe under a heading returns the callback of a receiver, whose inbox is in the database of the effects.
+ *
+ * @param makeDb its imports, and `db`, the argument of the recipe, for the database at `url`
+ */
+export async function completeByRecipe(heading: string, makeDb: string, folder: string): Promise<unknown> {
+  const script = `
+    import { inspect } from "node:util";
+    import pg from "${ROOT}node_modules/pg/lib/index.js";
+    import { createReceiver } from "${ROOT}dist/index.js";
+    import { postgresStore } from "${ROOT}dist/stores/postgres/postgres-store.js";
+    import { signalEvent, signedDelivery } from "${ROOT}dist/testing/index.js";
+    const admin = new pg.Client("postgres://postgres@127.0.0.1:5432/test");
+    await admin.connect();
+    const database = name + "_" + ${JSON.stringify(heading.replaceAll(/\W/g, "_").toLowerCase())};
+    await admin.query("DROP DATABASE IF EXISTS " + database);
+    await admin.query("CREATE DATABASE " + database);
+    const url = "postgres://postgres@127.0.0.1:5432/" + database;
+    const pool = new pg.Pool({ connectionString: url });
+    await pool.query("CREATE TABLE price_alert (id serial PRIMARY KEY, product text, text text)");
+    ${makeDb}
+    const { alertIn } = await loadRecipe();
+    const alert = alertIn(db);
+    const found = { states: [] };
+    const receiver = createReceiver({
+      secrets: "s",
+      logger: false,
+      store: postgresStore({ pool }),
+      onSignal: async (signal, handoff) => {
+        if (found.states.length > 0) await pool.query("UPDATE signalbox.inbox SET token = token + 1 WHERE state = 'leased'");
+        await alert(signal, handoff).catch((error) => {
+          found.code = inspect(error, { depth: 5 }).match(/SBX02/)?.[0] ?? error.message;
+        });
+        const { rows } = await pool.query("SELECT state, (SELECT count(*)::int FROM price_alert) AS effects FROM signalbox.inbox ORDER BY seq");
+        found.states.push(rows.map(({ state, effects }) => state + " " + effects).join());
+        ended();
+      },
+    });
+    await receiver.start();
+    let ended;
+    for (const event of [signalEvent(), signalEvent()]) {
+      const hasEnded = new Promise((resolve) => (ended = resolve));
+      await receiver.handle({ method: "POST", ...signedDelivery(event, { secret: "s" }) });
+      await hasEnded;
+    }
+    const { rows } = await pool.query("SELECT product, text FROM price_alert");
+    found.isWhole = rows[0].product.length > 0 && rows[0].text.length > 0;
+    pool.on("error", () => {});
+    process.on("uncaughtException", () => {});
+    await admin.query("DROP DATABASE " + database + " WITH (FORCE)");`;
+  return runRecipe(folder, heading, script);
+}
+
+/** The first signal is done when its callback resolves; the second was taken over before, and has no effect. */
+export const COMPLETED_ONCE = { states: ["done 1", "done 1,leased 1"], code: "SBX02", isWhole: true };

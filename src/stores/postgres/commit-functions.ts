@@ -7,6 +7,8 @@ export const MOST_FREED = 500;
 
 /** SQLSTATE: another process took this owner for dead, took over its leases and removed it. */
 export const OWNER_GONE = "SBX01";
+/** SQLSTATE for the callback: its lease has ended. */
+const HANDOFF_LOST = "SBX02";
 
 /**
  * A plan that was made while a table was small must also be good when it is large. So whole-table plans are not considered.
@@ -23,15 +25,26 @@ export const SYNC = `
 `;
 
 // A settlement that was applied before, under a token that is still the event's last, counts as applied (G5).
+//
+// A transaction of a callback, which has called `complete`, holds the row until it ends. No commit may wait for that, so the
+// rows of `p_completing` are locked first, or skipped. The others are not: that would write WAL for each event.
 const SETTLE = `
   CREATE FUNCTION settle(
     p_now bigint, p_seqs bigint[], p_tokens int[], p_states text[], p_delays bigint[], p_attempts int[],
-    p_repeated boolean[], p_errors text[]
-  ) RETURNS boolean[] -- NULL: all applied
+    p_repeated boolean[], p_errors text[], p_completing bigint[]
+  ) RETURNS json -- a SettleResult for each. NULL: all applied
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     v_settled bigint;
+    v_skipped bigint[] := '{}';
   BEGIN
+    IF cardinality(p_completing) > 0 THEN
+      v_skipped := ARRAY(
+        WITH free AS (
+          SELECT seq FROM inbox WHERE seq = ANY (p_completing) AND state = 'leased' ORDER BY seq FOR UPDATE SKIP LOCKED
+        )
+        SELECT c.seq FROM unnest(p_completing) AS c(seq) WHERE c.seq NOT IN (SELECT seq FROM free));
+    END IF;
     WITH settled AS (
       UPDATE inbox SET
         state = s.state,
@@ -46,6 +59,7 @@ const SETTLE = `
       FROM unnest(p_seqs, p_tokens, p_states, p_delays, p_attempts, p_repeated, p_errors)
         AS s(seq, token, state, delay, attempts, repeated, error)
       WHERE inbox.seq = s.seq AND inbox.token = s.token AND inbox.state = 'leased'
+        AND inbox.seq <> ALL (v_skipped)
       RETURNING 1
     )
     SELECT count(*) INTO v_settled FROM settled;
@@ -53,12 +67,39 @@ const SETTLE = `
       RETURN NULL;
     END IF;
     RETURN (
-      SELECT array_agg(coalesce((SELECT inbox.token = s.token FROM inbox WHERE inbox.seq = s.seq), false) ORDER BY s.n)
-      FROM unnest(p_seqs, p_tokens) WITH ORDINALITY AS s(seq, token, n)
+      SELECT json_agg(
+        CASE
+          WHEN inbox.token IS DISTINCT FROM s.token THEN 'false'
+          WHEN inbox.state = 'leased' THEN '"locked"'
+          WHEN inbox.state = 'done' AND s.state <> 'done' AND s.seq = ANY (p_completing) THEN '"completed"'
+          ELSE 'true'
+        END::json ORDER BY s.n)
+      FROM unnest(p_seqs, p_tokens, p_states) WITH ORDINALITY AS s(seq, token, state, n)
+      LEFT JOIN inbox ON inbox.seq = s.seq
     );
   END $$;
 `;
 
+// With `completeSql`, in a transaction of the application. With the rights of the schema's owner, so that the application's role
+// needs none for the tables: it can only complete what is leased.
+const COMPLETE = `
+  CREATE FUNCTION complete(p_seq bigint, p_token int) RETURNS boolean -- true
+  LANGUAGE plpgsql SECURITY DEFINER ${IN_SCHEMA} AS $$
+  BEGIN
+    UPDATE inbox SET state = 'done', due_at = now_ms(), claimed_by = NULL, attempts = attempts + 1
+    WHERE seq = p_seq AND token = p_token AND state = 'leased';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'signalbox: this hand-off has lost its event, or has completed it before' USING
+        ERRCODE = '${HANDOFF_LOST}',
+        HINT = 'Let this transaction roll back. If the event is not done, it is handed off again.';
+    END IF;
+    RETURN true;
+  END $$;
+`;
+
+// A duplicate whose original is held by a transaction of a callback would wait at ON CONFLICT until that transaction ends. So
+// known ids are not inserted.
+//
 // The ids are sorted. Two processes that insert the same ids in opposite orders would deadlock: 33
 // times in 100 rounds, against none in 300 when they are sorted.
 const ACCEPT = `
@@ -80,6 +121,7 @@ const ACCEPT = `
         CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes) WITH ORDINALITY
         AS e(id, type, state, lease, received_at, reason, hash, n)
+      WHERE NOT EXISTS (SELECT FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id)
       ORDER BY e.n
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING inbox.seq, inbox.event_id
@@ -139,6 +181,7 @@ const COMMIT = `
   CREATE FUNCTION commit_batch(
     p_endpoint text, p_owner int, p_token int,
     s_seqs bigint[], s_tokens int[], s_states text[], s_delays bigint[], s_attempts int[], s_repeated boolean[], s_errors text[],
+    s_completing bigint[],
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea,
     p_limit int, p_lease bigint, p_suspects boolean, p_held bigint[] -- p_limit NULL: no claim
@@ -154,7 +197,7 @@ const COMMIT = `
     v_now bigint;
     v_swept_at bigint;
     v_sweeps boolean;
-    v_applied boolean[];
+    v_applied json;
     v_accepted record;
     v_dead json;
     v_claimed bigint[];
@@ -171,7 +214,7 @@ const COMMIT = `
     v_sweeps := p_limit IS NOT NULL AND v_now NOT BETWEEN v_swept_at AND v_swept_at + ${SWEEP_EVERY_MS} - 1;
 
     IF cardinality(s_seqs) > 0 THEN
-      v_applied := settle(v_now, s_seqs, s_tokens, s_states, s_delays, s_attempts, s_repeated, s_errors);
+      v_applied := settle(v_now, s_seqs, s_tokens, s_states, s_delays, s_attempts, s_repeated, s_errors, s_completing);
     END IF;
 
     SELECT NULL::bigint[] AS seqs, NULL::text[] AS fates INTO v_accepted;
@@ -220,4 +263,4 @@ const COMMIT = `
   END $$;
 `;
 
-export const COMMIT_FUNCTIONS = SETTLE + ACCEPT + COMMIT;
+export const COMMIT_FUNCTIONS = SETTLE + COMPLETE + ACCEPT + COMMIT;

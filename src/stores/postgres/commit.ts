@@ -1,11 +1,19 @@
 import { randomInt } from "node:crypto";
 import { SignalboxError } from "../../errors.js";
-import type { AcceptResult, Batch, BatchResult, ClaimedEvent, CrashedEvent, NewEvent } from "../../inbox/store.js";
+import type {
+  AcceptResult,
+  Batch,
+  BatchResult,
+  ClaimedEvent,
+  CrashedEvent,
+  NewEvent,
+  SettleResult,
+} from "../../inbox/store.js";
 
 /** The first row of a commit's result. */
 interface Summary {
   /** null: all settlements. */
-  applied: boolean[] | null;
+  applied: SettleResult[] | null;
   seqs: number[] | null;
   /** null: all events are new. */
   fates: ("new" | "same" | "other")[] | null;
@@ -17,7 +25,7 @@ interface Summary {
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ({ summary: null } & ClaimedEvent);
 
-export const COMMIT_PARAMETERS = Array.from({ length: 25 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 26 }, (_, index) => `$${index + 1}`).join(", ");
 
 /** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
 const MOST_TOKEN = 2 ** 30;
@@ -50,6 +58,7 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
     ends.map(({ attempts }) => attempts),
     ends.map(({ possiblyRepeated }) => possiblyRepeated),
     ends.map(({ lastError }) => lastError),
+    ends.filter(({ mayBeCompleted }) => mayBeCompleted).map(({ seq }) => seq),
     events.map(({ eventId }) => eventId),
     events.map(({ type }) => type),
     events.map(({ state }) => state),

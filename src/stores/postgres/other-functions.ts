@@ -1,5 +1,12 @@
 import { IN_SCHEMA, SYNC } from "./commit-functions.js";
 
+// A leased event may be held for long by a transaction of a callback (see SETTLE), so only events in these states are locked.
+const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
+      WHERE endpoint = e.endpoint AND event_id = e.id AND state IN (${states}) FOR UPDATE;
+      IF NOT FOUND THEN
+        v_outcome := CASE WHEN EXISTS (SELECT FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id)
+          THEN 'wrong_state' ELSE 'not_found' END;`;
+
 // The process has read the bodies before, in another transaction, so each row is checked again here. Ids and types that it read
 // are NULL for an event whose body cannot be used.
 const REPLAY = `
@@ -16,11 +23,7 @@ const REPLAY = `
     FOR e IN
       SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types) AS e(endpoint, id, read_id, read_type)
     LOOP
-      SELECT * INTO v_row FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id FOR UPDATE;
-      IF NOT FOUND THEN
-        v_outcome := 'not_found';
-      ELSIF v_row.state IN ('ready', 'leased') THEN
-        v_outcome := 'wrong_state';
+      ${lockIf("'done', 'dead', 'quarantined'")}
       ELSIF NOT v_row.has_payload THEN
         v_outcome := 'payload_gone';
       ELSIF e.read_id IS NULL THEN
@@ -54,11 +57,7 @@ const DISCARD = `
   BEGIN
     ${SYNC}
     FOR e IN SELECT * FROM unnest(p_endpoints, p_ids) AS e(endpoint, id) LOOP
-      SELECT * INTO v_row FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id FOR UPDATE;
-      IF NOT FOUND THEN
-        v_outcome := 'not_found';
-      ELSIF v_row.state NOT IN ('dead', 'quarantined') THEN
-        v_outcome := 'wrong_state';
+      ${lockIf("'dead', 'quarantined'")}
       ELSE
         UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;

@@ -190,9 +190,11 @@ const FREE_OWN = `
   BEGIN
     ${SYNC}
     UPDATE inbox SET state = 'ready', token = token + 1, claimed_by = NULL, due_at = v_now, queue_at = v_now, ready_since = v_now
-    WHERE state = 'leased' AND owner = p_owner AND seq <> ALL (p_held)
-      AND seq = ANY (ARRAY(SELECT leased_to(p_owner, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq))
-                           FROM inbox_owner WHERE id = p_owner));
+    WHERE seq = ANY (ARRAY(
+      SELECT i.seq FROM inbox_owner, leased_to(id, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq)) AS leased(seq)
+      JOIN inbox i USING (seq)
+      WHERE id = p_owner AND i.owner = p_owner AND i.state = 'leased' AND i.seq <> ALL (p_held)
+      FOR UPDATE OF i SKIP LOCKED));
     GET DIAGNOSTICS v_freed = ROW_COUNT;
     -- Something is written in any case, so that this fails while writes fail.
     PERFORM show_alive(p_owner);

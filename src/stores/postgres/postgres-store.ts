@@ -159,6 +159,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       return { freed, dead: [] };
     },
     leasedSince: (endpoint) => owners.get(endpoint)?.leasedSince() ?? Infinity,
+    completeSql: ({ seq, token }) => `SELECT ${name}.complete(${seq}, ${token})`,
     list: (query) => call(({ queries }) => queries.list(query)),
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Settlement } from "../../../src/index.js";
+import type { SettleResult, Settlement } from "../../../src/index.js";
 import { createBatcher, type Batcher, type BatcherLimits } from "../../../src/inbox/batcher.js";
 import { createManualClock } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -32,7 +32,7 @@ function done(seq: number): Settlement {
   return { seq, token: 1, state: "done", ...values };
 }
 
-function settle(batcher: Batcher, settlement: Settlement): Promise<boolean | null> {
+function settle(batcher: Batcher, settlement: Settlement): Promise<SettleResult | null> {
   return new Promise((resolve) => batcher.settle(settlement, resolve));
 }
 
@@ -111,7 +111,7 @@ test("settlements survive a failing store, are tried each second, and are writte
   const { batcher, store, clock, health } = made;
   const seq = await leased(made);
   store.fail(mediumError());
-  let applied: boolean | null | undefined;
+  let applied: SettleResult | null | undefined;
   void settle(batcher, done(seq)).then((result) => (applied = result));
   await clock.advance(5000);
   expect(applied).toBeUndefined();
