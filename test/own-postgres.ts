@@ -28,14 +28,22 @@ export interface OwnPostgres {
   remove(): Promise<void>;
 }
 
-/** @param settings as on the command line of `postgres`, such as `fsync=off` */
-export async function makeOwnPostgres(settings: readonly string[] = []): Promise<OwnPostgres> {
+/**
+ * @param settings as on the command line of `postgres`, such as `fsync=off`
+ * @param primary makes a standby of this server, which streams from it until it is promoted
+ */
+export async function makeOwnPostgres(settings: readonly string[] = [], primary?: OwnPostgres): Promise<OwnPostgres> {
   const owner = await unprivileged();
   const data = mkdtempSync(join(tmpdir(), "signalbox-postgres-"));
   if (owner !== null) chownSync(data, owner.uid, owner.gid);
   const folder = POSTGRES_BINARIES as string;
-  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];
-  await run(join(folder, "initdb"), initdb, { ...owner });
+  if (primary === undefined) {
+    const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];
+    await run(join(folder, "initdb"), initdb, { ...owner });
+  } else {
+    const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
+    await run(join(folder, "pg_basebackup"), ["-D", data, "-d", from, "-R", "-c", "fast", "--no-sync"], { ...owner });
+  }
   const port = await freePort();
   let server: ChildProcess | undefined;
 
