@@ -9,12 +9,11 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 const DEBIAN = "/usr/lib/postgresql";
-/** The folder of `initdb` and `postgres`; undefined where there is no PostgreSQL. */
-export const POSTGRES_BINARIES: string | undefined = existsSync(DEBIAN)
-  ? readdirSync(DEBIAN)
-      .map((version) => join(DEBIAN, version, "bin"))
-      .find((folder) => existsSync(join(folder, "initdb")))
-  : undefined;
+/** The folder of `initdb` and `postgres`; undefined where there is no PostgreSQL. The tests with other versions set the variable. */
+export const POSTGRES_BINARIES: string | undefined = [
+  process.env["TEST_POSTGRES_BINARIES"] ?? "",
+  ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, "bin")) : []),
+].find((folder) => existsSync(join(folder, "initdb")));
 
 /** A PostgreSQL of the test's own, which it may stop, kill and configure. Without a password, as the user `postgres`. */
 export interface OwnPostgres {
@@ -30,19 +29,24 @@ export interface OwnPostgres {
 
 /**
  * @param settings as on the command line of `postgres`, such as `fsync=off`
- * @param primary makes a standby of this server, which streams from it until it is promoted
+ * @param primary makes a standby of this server, which streams from it until it is promoted. The primary is restarted meanwhile
  */
-export async function makeOwnPostgres(settings: readonly string[] = [], primary?: OwnPostgres): Promise<OwnPostgres> {
+export async function makeOwnPostgres(
+  settings: readonly string[] = [],
+  primary?: OwnPostgres,
+  folder = POSTGRES_BINARIES as string,
+): Promise<OwnPostgres> {
   const owner = await unprivileged();
   const data = mkdtempSync(join(tmpdir(), "signalbox-postgres-"));
   if (owner !== null) chownSync(data, owner.uid, owner.gid);
-  const folder = POSTGRES_BINARIES as string;
   if (primary === undefined) {
     const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];
     await run(join(folder, "initdb"), initdb, { ...owner });
   } else {
-    const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
-    await run(join(folder, "pg_basebackup"), ["-D", data, "-d", from, "-R", "-c", "fast", "--no-sync"], { ...owner });
+    await primary.stop("SIGINT");
+    await run("cp", ["-a", `${primary.data}/.`, data], { ...owner });
+    await run("touch", [join(data, "standby.signal")], { ...owner });
+    await primary.start();
   }
   const port = await freePort();
   let server: ChildProcess | undefined;
@@ -52,6 +56,7 @@ export async function makeOwnPostgres(settings: readonly string[] = [], primary?
     data,
     async start() {
       const all = ["listen_addresses=127.0.0.1", `unix_socket_directories=${data}`, ...settings];
+      if (primary !== undefined) all.push(`primary_conninfo=host=127.0.0.1 port=${primary.port} user=postgres`);
       const args = ["-D", data, "-p", String(port), ...all.flatMap((setting) => ["-c", setting])];
       const started = spawn(join(folder, "postgres"), args, { ...owner, stdio: ["ignore", "ignore", "pipe"] });
       server = started;

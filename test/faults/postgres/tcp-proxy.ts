@@ -5,52 +5,67 @@ import { onTestFinished } from "vitest";
 /** Stands between a receiver and its database. Closed with the test. */
 export interface TcpProxy {
   port: number;
-  /** How many connections the receiver has open. */
-  open(): number;
-  /** Forwards nothing more in either direction, and closes nothing: every connection is half open, new ones too. */
+  /** How many connections are half open that the receiver has not closed. */
+  halfOpen(): number;
+  /** From now on every connection is half open, a new one too: nothing is forwarded in either direction, and nothing is closed. */
   freeze(): void;
-  /** Cuts every connection. New ones go to this port of this machine. */
+  /** New connections go to this port of this machine. The others are cut, but those that are half open stay so. */
   switchTo(port: number): void;
 }
 
+interface Link {
+  client: Socket;
+  upstream: Socket | null;
+  isHalfOpen: boolean;
+}
+
 export async function startProxy(target: number): Promise<TcpProxy> {
-  const clients = new Set<Socket>();
+  const links = new Set<Link>();
+  const all = new Set<Socket>();
   let isFrozen = false;
   let targetPort = target;
 
-  const server = createServer((client) => {
-    clients.add(client);
-    client.on("close", () => clients.delete(client)).on("error", () => {});
-    // Read, so that the end of the client is noticed.
-    if (isFrozen) return void client.resume();
-    const upstream = connect(targetPort, "127.0.0.1");
-    client.on("data", (data: Buffer) => isFrozen || upstream.write(data));
-    upstream.on("data", (data: Buffer) => isFrozen || client.write(data));
-    // A server that was cut off by the network does not learn that the client is gone.
-    client.on("close", () => isFrozen || upstream.destroy());
-    upstream.on("close", () => isFrozen || client.destroy()).on("error", () => {});
-    sockets.add(upstream);
-    upstream.on("close", () => sockets.delete(upstream));
-  });
-  const sockets = new Set<Socket>();
-  server.listen(0, "127.0.0.1");
+  function connectUpstream(): Socket | null {
+    return isFrozen ? null : connect(targetPort, "127.0.0.1");
+  }
+
+  function accept(client: Socket): void {
+    const link: Link = { client, upstream: connectUpstream(), isHalfOpen: isFrozen };
+    links.add(link);
+    client.on("close", () => links.delete(link));
+    forward(link, client, link.upstream);
+    if (link.upstream !== null) forward(link, link.upstream, client);
+  }
+
+  function forward(link: Link, from: Socket, to: Socket | null): void {
+    all.add(from);
+    from.on("error", () => undefined);
+    from.on("data", (data: Buffer) => {
+      if (!link.isHalfOpen) to?.write(data);
+    });
+    from.on("close", () => {
+      if (!link.isHalfOpen) to?.destroy();
+    });
+  }
+
+  const server = createServer(accept).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const cut = (): void => {
-    for (const socket of [...clients, ...sockets]) socket.destroy();
-  };
   onTestFinished(() => {
-    cut();
+    for (const socket of all) socket.destroy();
     server.close();
   });
 
   return {
     port: (server.address() as AddressInfo).port,
-    open: () => clients.size,
-    freeze: () => void (isFrozen = true),
+    halfOpen: () => [...links].filter(({ isHalfOpen }) => isHalfOpen).length,
+    freeze() {
+      isFrozen = true;
+      for (const link of links) link.isHalfOpen = true;
+    },
     switchTo(port) {
-      targetPort = port;
       isFrozen = false;
-      for (const client of clients) client.destroy();
+      targetPort = port;
+      for (const { client, isHalfOpen } of links) if (!isHalfOpen) client.destroy();
     },
   };
 }
