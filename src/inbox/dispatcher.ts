@@ -118,6 +118,11 @@ const PREFETCH = 256;
 const CLAIM_LIMIT = 64;
 /** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
 const TURN_MS = 10;
+/**
+ * When a claim has waited for this long, new events are born ready until it was made. Otherwise, under overload, they would take
+ * each slot before a due retry. A burst is over sooner.
+ */
+const CLAIM_PATIENCE_MS = 100;
 /** How often the store is asked for events that the command line or another process made ready. */
 const POLL_MS = 1000;
 /** A lease is longer than the callback's timeout by this, because the event waits for a slot and its settlement for a commit. */
@@ -144,7 +149,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
-  let mayBeDue = true;
+  /** Since when events may be due in the store, by `clock.elapsed()`; null when a claim has shown that none is. */
+  let dueSince: number | null = null;
   /** True while only suspects are claimed: from the report of a due suspect until its settlement is durable. */
   let isSuspectsTurn = false;
   let suspectsTurnBeganAt = 0;
@@ -181,8 +187,12 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   function nudge(): void {
-    mayBeDue = true;
+    expectDue();
     schedulePump();
+  }
+
+  function expectDue(): void {
+    dueSince ??= clock.elapsed();
   }
 
   /** Starts callbacks while slots are free, then starts a claim. No other function starts callbacks or claims. */
@@ -194,7 +204,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       run(waiting.shift() as QueuedEvent);
       if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
     }
-    if (mayBeDue && claiming === null) claim();
+    if (dueSince !== null && claiming === null) claim();
   }
 
   // --- leasing
@@ -203,15 +213,16 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     return state === "started" && breaker.state() === "closed";
   }
 
-  /** True while new events must be born ready. Otherwise, under overload, new events would take each slot before a due retry. */
+  /** True while new events must be born ready. */
   function isClaimOverdue(): boolean {
-    return mayBeDue && waiting.length >= concurrency;
+    if (dueSince === null || waiting.length < concurrency) return false;
+    return clock.elapsed() - dueSince >= CLAIM_PATIENCE_MS;
   }
 
   function claim(): void {
     const limit = claimLimit();
     if (limit === 0 || !slots.reserve(limit)) return;
-    mayBeDue = false;
+    dueSince = null;
     claiming = carryOut(limit).finally(() => {
       slots.unreserve(limit);
       claiming = null;
@@ -236,7 +247,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       const { events, dead, nextDueInMs, isSuspectDue } = await batcher.claim(request);
       reportCrashed(dead);
       if (nextDueInMs !== null) pollIn(nextDueInMs);
-      if (events.length === limit) mayBeDue = true;
+      if (events.length === limit) expectDue();
       if (suspects) isSuspectsTurn = events.length > 0;
       else if (isSuspectDue) beginSuspectsTurnWhenDue();
       if (isProbe && events.length === 0 && !isSuspectsTurn) breaker.probeUnused();
@@ -254,13 +265,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const waitMs = othersTurnEndsAt - clock.elapsed();
     if (waitMs > 0) return pollIn(waitMs);
     isSuspectsTurn = true;
-    mayBeDue = true;
+    expectDue();
     suspectsTurnBeganAt = clock.elapsed();
   }
 
   function endSuspectsTurn(): void {
     isSuspectsTurn = false;
-    mayBeDue = true;
+    expectDue();
     othersTurnEndsAt = 2 * clock.elapsed() - suspectsTurnBeganAt;
   }
 
@@ -271,7 +282,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   // --- giving back events that did not start
 
   function giveBack(event: ClaimedEvent): void {
-    mayBeDue = true;
+    expectDue();
     settle(event, asIfNeverClaimed(event, false));
   }
 
@@ -382,7 +393,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
         isHeld = false;
         slots.release(event);
         if (event.crashes >= SUSPECT_CRASHES) endSuspectsTurn();
-        if (waiting.length > 0 || mayBeDue) schedulePump();
+        if (waiting.length > 0 || dueSince !== null) schedulePump();
       }
       // With null the settlement was not written: the event stays leased, and the next start takes it over.
       ended?.(result);
@@ -396,7 +407,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     reserve: () => mayStart() && !isSuspectsTurn && !isClaimOverdue() && slots.reserve(1),
     unreserve() {
       slots.unreserve(1);
-      if (waiting.length > 0 || mayBeDue) schedulePump();
+      if (waiting.length > 0 || dueSince !== null) schedulePump();
     },
     take(queued) {
       slots.unreserve(1);

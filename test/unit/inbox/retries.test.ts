@@ -174,6 +174,19 @@ test("under steady overload a failed event is tried again when it is due, and no
   expect(isTriedAgain()).toBe(true);
 });
 
+test("events of a short burst need no claim, even if one waits; under overload they are born ready behind it", async () => {
+  const { calls, clock, deliverMany, entries } = await startRig({ handoff: { concurrency: 1 } });
+  await deliverMany(3);
+  await until(() => calls.length === 1);
+  // The poll asks for due events, but others still wait for the only slot.
+  await clock.advance(1000);
+  const [burst] = await deliverMany(1);
+  await clock.advance(100);
+  const [later] = await deliverMany(1);
+  const states = new Map((await entries()).map(({ eventId, state }) => [eventId, state]));
+  expect([states.get(burst.id), states.get(later.id)]).toEqual(["leased", "ready"]);
+});
+
 function mistake(): never {
   throw new Error("a mistake in the backoff");
 }
