@@ -29,7 +29,9 @@ test("the page's example holds findings that there are, under their groups", () 
   const shown = [...example.matchAll(/\[(\w+)\]/g)].map((match) => match[1] ?? "");
   expect(shown.length).toBeGreaterThan(10);
   expect(shown.filter((id) => !ids.includes(id))).toEqual([]);
-  expect(example.match(/^[A-Z].*$/gm)).toEqual(groups.map(([name]) => name));
+  // The example is that of an inbox in a file.
+  const expected = groups.map(([name]) => name).filter((name) => name !== "Inbox database");
+  expect(example.match(/^[A-Z].*$/gm)).toEqual(expected);
 });
 
 test("each examination needs such as come before it", () => {

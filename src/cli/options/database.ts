@@ -2,12 +2,13 @@ import { Option } from "commander";
 import { createRun, ignore, makePool, type Run } from "../../stores/postgres/connection.js";
 import { prepareSchema } from "../../stores/postgres/schema.js";
 import { storeError } from "../../stores/postgres/store-error.js";
+import { usageError } from "./exit.js";
 import { notEmpty } from "./parse-option.js";
 
 /** The options of a command that takes an inbox in a file or in a database. */
 export interface InboxPlace {
   db: string;
-  schema?: string;
+  schema?: string | undefined;
 }
 
 export function schemaOption(): Option {
@@ -17,6 +18,14 @@ export function schemaOption(): Option {
 /** The connection string has a password, so no message may contain it. */
 export function isDatabase(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db);
+}
+
+/** @throws CliError when `db` is neither a file nor a database, or `schema` was given for a file */
+export function assertPlace({ db, schema }: InboxPlace): void {
+  if (isDatabase(db)) return;
+  if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
+  // It may have a password, so it is not repeated as the name of a file.
+  if (/:\/\/|password=/i.test(db)) throw usageError("--db is no file and does not begin with postgres://");
 }
 
 /**

@@ -50,7 +50,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   ],
   [["check", "http://127.0.0.1:1/x", "--skip", "nonsense"], /--skip nonsense: nothing matches/],
   [["check", "http://127.0.0.1:1/x", "--ack-limit", "soon"], /Expected a number of at least 0/],
-  [["doctor"], /give --url <url>, --db <file>, or both; type for example `npx signalbox doctor --url /],
+  [["doctor"], /give --url <url>, --db <inbox>, or both; type for example `npx signalbox doctor --url /],
   [["register"], /'--url <url>' not specified/],
   [["inbox"], /name a command: ls, show/],
   [["inbox", "ls", ...DB_FLAG, "--state", "gone"], /Allowed choices are ready, leased/],

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
+import { assertPlace, schemaOption } from "../../options/database.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./examinations.js";
@@ -9,6 +10,7 @@ import type { Outcome } from "./examinations.js";
 interface DoctorOptions extends SecretOptions {
   url?: URL;
   db?: string;
+  schema?: string;
   testEvent?: true;
   timeout: number;
   json?: true;
@@ -25,29 +27,37 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     )
     .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl);
   addSecretOptions(command)
-    .option("--db <file>", "also examine the inbox's SQLite file; --url can then be left out", notEmpty)
+    .option(
+      "--db <inbox>",
+      "also examine the inbox: its SQLite file, or postgres://…; --url can then be left out",
+      notEmpty,
+    )
+    .addOption(schemaOption())
     .option("--test-event", "also send a webhook.test event, which is stored")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
     [EXAMPLE, "Examine a receiver on this machine"],
     [`${EXAMPLE} --db signals.db`, "Examine its inbox too"],
+    ['signalbox doctor --db "$DATABASE_URL"', "Examine an inbox in PostgreSQL, and send nothing"],
     ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
   ]);
   runs(command, context, (options: DoctorOptions) => doctor(options, context));
 }
 
 async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { url, db, timeout, testEvent = false, json = false } = options;
+  const { url, db, schema, timeout, testEvent = false, json = false } = options;
   if (url === undefined && db === undefined) {
-    throw usageError(`give --url <url>, --db <file>, or both; type for example \`${EXAMPLE}\``);
+    throw usageError(`give --url <url>, --db <inbox>, or both; type for example \`${EXAMPLE}\``);
   }
   if (url === undefined && testEvent) throw usageError("--test-event needs --url");
+  if (db !== undefined) assertPlace({ db, schema });
   const report = reportOutcomes(cli.terminal, json);
   const input = {
     url: url ?? null,
     secrets: url === undefined ? [] : readSecrets(options, cli),
     ...(db !== undefined && { db }),
+    ...(schema !== undefined && { schema }),
     timeoutMs: timeout * 1000,
     sendsTestEvent: testEvent,
     signal: cli.signal,

@@ -4,10 +4,11 @@ import type { Finding } from "./findings.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface DoctorInput {
-  /** The receiver's address; null to examine only this installation and the inbox's file. */
+  /** The receiver's address; null to examine only this installation and the inbox. */
   url: URL | null;
   secrets: readonly string[];
   db?: string;
+  schema?: string;
   timeoutMs: number;
   /** Whether to send one `webhook.test` event, which the receiver stores. */
   sendsTestEvent: boolean;

@@ -1,9 +1,11 @@
+import { isDatabase } from "../../options/database.js";
 import { createProbes } from "./probe.js";
 import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
 import { examineAnswer, examineConnection } from "./examine-answer.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineClock } from "./examine-clock.js";
+import { examineDatabase } from "./examine-database.js";
 import { examineInboxContent, examineInboxDisk, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
 import { examineDriver, examineNode, examineSqlite } from "./examine-installation.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
@@ -12,12 +14,13 @@ import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
 
 const INSTALLATION = "This installation";
 const INBOX = "Inbox file";
+const DATABASE = "Inbox database";
 const ADDRESS = "Address";
 const CONNECTION = "Connection";
 const SIGNATURE = "Signature";
 const BODY = "Body";
 
-const noFile = ({ db }: Subject): string | null => (db === undefined ? "no --db FILE was given" : null);
+const noFile = ({ db }: Subject): string | null => (db === undefined ? "no --db was given" : null);
 const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
   sendsTestEvent ? null : "--test-event was not given";
 
@@ -29,6 +32,7 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "inbox-disk", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxDisk },
   { name: "inbox-owner", group: INBOX, needs: ["driver", "inbox-file"], unless: noFile, run: examineInboxOwner },
   { name: "inbox-content", group: INBOX, needs: ["driver", "inbox-file"], unless: noFile, run: examineInboxContent },
+  { name: "inbox-database", group: DATABASE, needs: [], run: (subject) => examineDatabase(subject) },
   { name: "url", group: ADDRESS, needs: [], run: examineUrl },
   { name: "host", group: ADDRESS, needs: [], run: examineHost },
   { name: "connection", group: CONNECTION, needs: ["host"], run: examineConnection },
@@ -42,7 +46,7 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "test-event", group: BODY, needs: ["clock", "body"], unless: noTestEvent, run: examineTestEvent },
 ];
 
-const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX]);
+const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX, DATABASE]);
 /** Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local groups are examined. */
 const NO_URL = new URL("http://localhost");
 
@@ -67,7 +71,9 @@ export async function runExaminations(
   /** Examinations that others must not build on, and why: the id of a blocker, or the name of an examination that was not run. */
   const blocked = new Map<string, string>();
   const outcomes: Outcome[] = [];
+  const otherInbox = isDatabase(input.db ?? "") ? INBOX : DATABASE;
   for (const examination of EXAMINATIONS) {
+    if (examination.group === otherInbox) continue;
     const outcome = await examine(examination);
     outcomes.push(outcome);
     onOutcome(outcome);

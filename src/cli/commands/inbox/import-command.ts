@@ -88,7 +88,7 @@ async function importEvents(options: ImportOptions, { cli }: CommandContext): Pr
 }
 
 async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<void> {
-  if (isDatabase(db)) return withDatabase({ db, ...(schema !== undefined && { schema }) }, true, async () => {});
+  if (isDatabase(db)) return withDatabase({ db, schema }, true, async () => {});
   if (existsSync(db)) return;
   const store = sqliteStore(db);
   await store.open({ endpoint, clock: systemClock });

@@ -5,8 +5,8 @@ import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { postgresStore } from "../../../stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
-import { isDatabase, schemaOption, type InboxPlace } from "../../options/database.js";
-import { environmentError, usageError } from "../../options/exit.js";
+import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "../../options/database.js";
+import { environmentError } from "../../options/exit.js";
 import { notEmpty } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
@@ -56,10 +56,8 @@ export async function withInbox<Result>(
 }
 
 function storeOf({ db, schema }: InboxPlace): InboxStore {
+  assertPlace({ db, schema });
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
-  if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
-  // It may have a password, so it is not repeated as the name of a file.
-  if (/:\/\/|password=/i.test(db)) throw usageError("--db is no file and does not begin with postgres://");
   const found = statSync(db, { throwIfNoEntry: false });
   if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
   // Checked here, because the store would report another kind of file as damaged, and would fill an empty file with an inbox.
