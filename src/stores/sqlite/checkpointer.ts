@@ -4,10 +4,10 @@ import { isFailedSync } from "./store-error.js";
 
 export type Checkpointer = ReturnType<typeof createCheckpointer>;
 
-/** Frames after which a checkpoint begins: 8 MiB at SQLite's page size. */
-const CHECKPOINT_FRAMES = 2000;
+/** Frames after which a checkpoint begins: 16 MiB at SQLite's page size. */
+const CHECKPOINT_FRAMES = 4000;
 /** Above this, events arrive faster than the disk writes them, and commits wait for the running checkpoint. */
-const MOST_FRAMES = 8 * CHECKPOINT_FRAMES;
+const MOST_FRAMES = 4 * CHECKPOINT_FRAMES;
 
 /**
  * Keeps the WAL short without making the event loop wait.

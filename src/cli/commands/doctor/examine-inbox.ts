@@ -83,7 +83,7 @@ function* diskFaults(path: string, type: number | undefined, freeBytes: number):
   if (walBytes > MOST_WAL_BYTES) {
     const fix =
       "Find a program that reads the inbox for a long time (a backup, an open sqlite3 shell). If there is none, restart the receiver.";
-    yield warning("wal_large", `the write-ahead log has ${formatBytes(walBytes)}; about 8 MiB is usual`, fix);
+    yield warning("wal_large", `the write-ahead log has ${formatBytes(walBytes)}; about 16 MiB is usual`, fix);
   }
 }
 

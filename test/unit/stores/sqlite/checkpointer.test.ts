@@ -51,7 +51,7 @@ test("closing while a checkpoint runs ends, and the next opening finds everythin
   const path = inboxPath();
   const store = await openStore(path);
   // The last of them begins a checkpoint.
-  while (walPages(path) < 2000) await acceptMany(store, 5);
+  while (walPages(path) < 4000) await acceptMany(store, 5);
   await store.close("default");
   const again = await openStore(path);
   expect((await again.stats("default")).total).toBeGreaterThan(50);
