@@ -33,7 +33,7 @@ export async function healthOf(port: number): Promise<ReceiverHealth> {
 }
 
 /** What the callback of `children/receiver.mjs` is to do with it. */
-export type Fate = "fine" | "slow" | "waits" | "hangs" | "rejects" | "gives up" | "exits" | "throws";
+export type Fate = "fine" | "slow" | "waits" | "hangs" | "rejects" | "gives up" | "exits" | "throws" | "effect";
 
 let lastId = 0;
 

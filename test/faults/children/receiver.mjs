@@ -9,10 +9,12 @@ import { nodeHandler } from "signalbox/node";
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
+import { effectCallback } from "./effect-callback.mjs";
 
 const {
   db,
   postgres,
+  effects,
   log,
   shared = false,
   healedBy = "",
@@ -43,6 +45,8 @@ const CALLBACKS = new Map([
     },
   ],
 ]);
+
+if (effects !== undefined) CALLBACKS.set("effect", effectCallback({ ...postgres, ...effects }));
 
 const store = postgres === undefined ? sqliteStore({ path: db, shared }) : postgresStore(postgres);
 /** The process ends when the first event is written and not synced yet: no delivery was answered. */
@@ -83,11 +87,12 @@ const receiver = createReceiver({
   clock,
   logger,
   // Not async, so that what throws throws.
-  onSignal(signal, { deliveryKey, possiblyRepeated, replayed, attempt }) {
+  onSignal(signal, handoff) {
+    const { deliveryKey, possiblyRepeated, replayed, attempt } = handoff;
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
     say({ say: "begun", id: signal.id, possiblyRepeated, replayed, attempt });
     const callback = existsSync(healedBy) ? CALLBACKS.get("fine") : CALLBACKS.get(signal.data.title);
-    return callback();
+    return callback(signal, handoff);
   },
 });
 receiver.on("handedOff", ({ eventId }) => say({ say: "handedOff", id: eventId }));
