@@ -11,8 +11,11 @@ const ignore = () => {};
 export function effectCallback({ connectionString, schema, order, faults }) {
   const pool = new pg.Pool({ connectionString, max: 20 }).on("error", ignore);
   const name = `"${schema.replaceAll('"', '""')}"`;
-  const takenForDead = `UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0,
-    beat_at = CASE WHEN id = (SELECT owner FROM ${name}.inbox WHERE event_id = $1) THEN 0 ELSE beat_at END`;
+  /** What another process does when this one has had no heartbeat for 5 seconds. */
+  const takeOver = (id) => `SET LOCAL search_path TO ${name}, pg_temp;
+    UPDATE inbox_owner SET alive_since = 0,
+      beat_at = CASE WHEN id = (SELECT owner FROM inbox WHERE event_id = '${id}') THEN 0 ELSE beat_at END;
+    SELECT sweep(now_ms(), 'default', (SELECT id FROM inbox_owner ORDER BY beat_at DESC LIMIT 1), '{}')`;
 
   return async ({ id }, handoff) => {
     const client = await pool.connect();
@@ -24,7 +27,7 @@ export function effectCallback({ connectionString, schema, order, faults }) {
       if (kind < 0.4) await pool.query("SELECT pg_terminate_backend($1)", [client.processID]);
       else if (kind < 0.5) throw new Error("the callback failed");
       else {
-        await pool.query(takenForDead, [id]).catch(ignore);
+        await pool.query(takeOver(id)).catch(ignore);
         await pool.query("SELECT pg_sleep(random() / 5)");
       }
     }
