@@ -225,7 +225,7 @@ const COMMIT = `
 
     IF p_limit IS NOT NULL THEN
       IF v_sweeps THEN
-        v_dead := sweep(v_now, p_endpoint, p_owner, p_held);
+        v_dead := sweep(p_endpoint, p_owner, p_held);
       END IF;
       ${MOVE_EARLIER}
       IF p_suspects THEN

@@ -46,9 +46,11 @@ const FREE_CRASHED = `
 // After an outage of the database all owners look dead. So an owner judges others only after it has had a regular heartbeat for
 // as long as a dead owner has had none.
 const SWEEP = `
-  CREATE FUNCTION sweep(p_now bigint, p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
+  CREATE FUNCTION sweep(p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
+    -- Not the time of the commit, which may have waited for a lock while the others had their heartbeats.
+    v_now bigint := now_ms();
     v_class int := 'inbox'::regclass::oid::bigint::bit(32)::int;
     v_me inbox_owner;
     v_dead inbox_owner;
@@ -60,13 +62,13 @@ const SWEEP = `
     v_freed := ARRAY(
       SELECT seq FROM inbox
       WHERE seq = ANY (ARRAY(SELECT leased_to(p_owner, v_me.low_seq, v_me.low_seq + ${MOST_SWEPT})))
-        AND owner = p_owner AND state = 'leased' AND due_at <= p_now AND seq <> ALL (p_held)
+        AND owner = p_owner AND state = 'leased' AND due_at <= v_now AND seq <> ALL (p_held)
       ORDER BY seq LIMIT ${MOST_FREED} FOR UPDATE SKIP LOCKED);
-    IF v_me.alive_since <= p_now - ${DEAD_AFTER_MS} AND v_me.beat_at >= p_now - ${DEAD_AFTER_MS} THEN
+    IF v_me.alive_since <= v_now - ${DEAD_AFTER_MS} AND v_me.beat_at >= v_now - ${DEAD_AFTER_MS} THEN
       FOR v_dead IN
         SELECT * FROM inbox_owner
         WHERE endpoint = p_endpoint AND id <> p_owner
-          AND beat_at NOT BETWEEN p_now - ${DEAD_AFTER_MS} AND p_now + ${DEAD_AFTER_MS} -- later: the clock was set back
+          AND beat_at NOT BETWEEN v_now - ${DEAD_AFTER_MS} AND v_now + ${DEAD_AFTER_MS} -- later: the clock was set back
         ORDER BY id FOR UPDATE SKIP LOCKED
       LOOP
         v_next := v_dead.low_seq + ${MOST_SWEPT};
@@ -84,7 +86,7 @@ const SWEEP = `
         END IF;
       END LOOP;
     END IF;
-    RETURN free_crashed(p_now, v_freed);
+    RETURN free_crashed(v_now, v_freed);
   END $$;
 `;
 

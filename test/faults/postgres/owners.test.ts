@@ -4,10 +4,12 @@ import type { InboxStore } from "../../../src/index.js";
 import {
   accept,
   claim,
+  claimRequest,
   commit,
   idsOf,
   newEvent,
   settle,
+  settlement,
   type Lease,
 } from "../../../src/testing/store-contract/store-case.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
@@ -133,4 +135,33 @@ testOnPostgres("after an outage, a process that recovers a failed commit judges 
   );
   await first.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
   expect(await claim(first)).toMatchObject({ events: [] });
+});
+
+testOnPostgres("a commit that waited for a lock judges other processes by the time after it", async () => {
+  const { schema, name, admin } = newSchema();
+  const [waiting, other] = [await openStore(schema), await openStore(schema)];
+  const lease = await accept(waiting, "evt_1", { state: "leased" });
+  await accept(other, "evt_2", { state: "leased" });
+  const blocker = await poolOfTest(1).connect();
+  await blocker.query("BEGIN");
+  await blocker.query(`SELECT FROM ${name}.inbox WHERE event_id = 'evt_1' FOR UPDATE`);
+  await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0`);
+  const committed = commit(waiting, { settlements: [settlement(lease)], claim: claimRequest() });
+  await eventually("the commit waits", async () => {
+    const query = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+    return (await admin.query(query, [`%${name}.commit_batch%`])).rows.length > 0;
+  });
+  // Six seconds pass, and both processes have their heartbeats.
+  const later = Date.now() + 6000;
+  await admin.query(
+    `CREATE OR REPLACE FUNCTION ${name}.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT ${later}::bigint'`,
+  );
+  await eventually("the heartbeats", async () => {
+    const { rows } = await admin.query(`SELECT FROM ${name}.inbox_owner WHERE beat_at = ${later}`);
+    return rows.length === 2;
+  });
+  await admin.query(`UPDATE ${name}.inbox_owner SET alive_since = 0`);
+  await blocker.query("ROLLBACK");
+  blocker.release();
+  expect(await committed).toMatchObject({ settlements: [true], claim: { events: [] } });
 });
