@@ -96,7 +96,8 @@ export async function registerOwner(run: Run, name: string, endpoint: string, cl
       ([row]) => row?.beat ?? null,
       () => null,
     );
-    if (lastBeat?.isKnown === true) {
+    // A standby keeps no heartbeat: its primary may take this process for dead.
+    if (lastBeat?.isKnown === true && !lastBeat.medium.inRecovery) {
       if (!isAlive()) aliveSince = clock.elapsed();
       aliveUntil = until;
     }

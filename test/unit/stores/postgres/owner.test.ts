@@ -8,8 +8,9 @@ afterEach(() => void vi.useRealTimers());
 test("leases count as kept from the last moment at which others could have taken the process for dead", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   let isReachable = true;
-  const run = (() =>
-    isReachable ? Promise.resolve([{ id: 1, beat: { isKnown: true } }]) : Promise.reject(new Error("cut off"))) as Run;
+  const medium = { inRecovery: false };
+  const answer = [{ id: 1, beat: { isKnown: true, medium } }];
+  const run = (() => (isReachable ? Promise.resolve(answer) : Promise.reject(new Error("cut off")))) as Run;
   const clock = createManualClock();
   const owner = await registerOwner(run, "signalbox", "default", clock);
   const pass = async (seconds: number): Promise<void> => {
@@ -32,6 +33,13 @@ test("leases count as kept from the last moment at which others could have taken
   expect(owner.leasedSince()).toBe(again);
   await pass(3);
   expect(owner.leasedSince()).toBe(again);
+  // A standby has no heartbeats.
+  medium.inRecovery = true;
+  await pass(5);
+  expect(owner.leasedSince()).toBe(Infinity);
+  medium.inRecovery = false;
+  await pass(1);
+  expect(owner.leasedSince()).toBe(clock.elapsed());
   // The machine slept: only its clock shows it.
   clock.setNow(clock.now() + 6000);
   expect(owner.leasedSince()).toBe(Infinity);
