@@ -15,7 +15,7 @@ declare module "pg" {
     connect(): Promise<Client>;
     query<Row>(text: string | object, values?: unknown[]): Promise<Result<Row>>;
     end(): Promise<void>;
-    on(event: "error", listener: (error: Error) => void): this;
-    removeListener(event: "error", listener: (error: Error) => void): this;
+    on(event: "error" | "connect", listener: (subject: never) => void): this;
+    removeListener(event: "error" | "connect", listener: (subject: never) => void): this;
   }
 }

@@ -22,10 +22,10 @@ export interface PgPool {
   connect(): Promise<PgClient>;
   /** Closes all clients. The store calls it only for a pool that it made. */
   end(): Promise<void>;
-  /** Adds a listener for the loss of an idle connection. */
-  on(event: "error", listener: (error: Error) => void): unknown;
+  /** Adds a listener for the loss of an idle connection, which gets the error, or for new clients, which gets the client. */
+  on(event: "error" | "connect", listener: (subject: never) => void): unknown;
   /** Removes it. */
-  removeListener(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error" | "connect", listener: (subject: never) => void): unknown;
 }
 
 /** A statement for a {@link PgClient}. */
@@ -64,6 +64,11 @@ const MOST_RETRIES = 5;
 
 /** Without a listener, the error of a lost connection would end the process, even of an idle one. A statement rejects as well. */
 export function ignore(): void {}
+
+/** A server that ends can say so together with the end of the handshake, before the one who waits for the client has it. */
+export function ignoreErrorsOf(client: PgClient): void {
+  client.on("error", ignore);
+}
 
 /** Of each of the two pools of a store: one connection for commits and one for heartbeats, and two for the operations of people. */
 const OWN_POOL_SIZE = 2;

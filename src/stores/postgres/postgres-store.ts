@@ -2,7 +2,7 @@ import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { unknownName } from "../../options/option-error.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
-import { createRun, ignore, makePool, type PgPool, type Run } from "./connection.js";
+import { createRun, ignore, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
@@ -64,7 +64,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     const fast = options.pool ?? (await makePool(connectionString));
     const slow = options.pool ?? (await makePool(connectionString));
     const pools = [fast, slow];
-    for (const pool of pools) pool.on("error", ignore);
+    for (const pool of pools) {
+      pool.on("error", ignore);
+      pool.on("connect", ignoreErrorsOf);
+    }
     const run = createRun(fast);
     try {
       await prepareSchema(run, schema, !operator);
@@ -77,8 +80,12 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
   async function disconnect(pools: readonly PgPool[]): Promise<void> {
     for (const pool of pools) {
-      if (options.pool === undefined) await pool.end().catch(ignore);
-      else pool.removeListener("error", ignore);
+      if (options.pool === undefined) {
+        await pool.end().catch(ignore);
+        continue;
+      }
+      pool.removeListener("error", ignore);
+      pool.removeListener("connect", ignoreErrorsOf);
     }
   }
 

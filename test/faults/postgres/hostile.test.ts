@@ -1,4 +1,5 @@
-import type { EventEmitter } from "node:events";
+import { once, type EventEmitter } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
@@ -228,4 +229,25 @@ testOnPostgres("a lease that no owner has is freed when a store opens", async ()
   await eventually("the lease is freed", async () => (await second.get(ENDPOINT, "evt_1"))?.state === "ready");
   expect(await second.get(ENDPOINT, "evt_1")).toMatchObject({ crashes: 1, possiblyRepeated: true });
   expect((await second.get(ENDPOINT, "evt_2"))?.state).toBe("leased");
+});
+
+test("a server that ends in the moment in which it lets a client in does not end the process", async () => {
+  const message = (type: string, ...parts: string[]): Buffer => {
+    const content = Buffer.from(parts.join(""), "latin1");
+    const head = Buffer.alloc(5, type);
+    head.writeInt32BE(content.length + 4, 1);
+    return Buffer.concat([head, content]);
+  };
+  const answer = Buffer.concat([
+    message("R", "\0\0\0\0"), // let in
+    message("Z", "I"), // ready
+    message("E", "SFATAL\0", "VFATAL\0", "C57P01\0", "Mthe server ends\0", "\0"),
+  ]);
+  const server = createServer((socket) => socket.once("data", () => socket.end(answer))).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const store = postgresStore({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
+  const opening = store.open({ endpoint: ENDPOINT, clock: systemClock });
+  await expect(opening).rejects.toMatchObject({ code: "store_failed" });
 });
