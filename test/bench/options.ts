@@ -10,16 +10,19 @@ export const PARTS = [
   "scale-events",
   "scale-bodies",
   "scale-memory",
+  "postgres",
+  "postgres-scale",
+  "postgres-million",
 ] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Names for several parts. */
 const GROUPS = new Map<string, readonly Part[]>([
-  ["scale", ["scale-events", "scale-bodies", "scale-memory"]],
+  ["scale", ["scale-events", "scale-bodies", "scale-memory", "postgres-scale", "postgres-million"]],
   ["all", PARTS],
   ["none", []],
 ]);
-const USUAL: readonly Part[] = ["throughput", "latency", "one-core", "slow-disk", "verify"];
+const USUAL: readonly Part[] = ["throughput", "latency", "one-core", "slow-disk", "verify", "postgres"];
 
 export interface BenchOptions {
   only: readonly Part[];
@@ -36,16 +39,17 @@ export interface BenchOptions {
 
 const EXAMPLES = `
 Examples:
-  npm run bench                                        the usual parts, about ten minutes
+  npm run bench                                        the usual parts, about fifteen minutes
   npm run bench -- --rounds 1 --seconds 1              a quick look
   npm run bench -- --only throughput --servers signalbox-express5,express-nothing
   npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
+  npm run bench -- --only postgres                     with an inbox in PostgreSQL, beside job queues
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
   npm run bench -- --keep                              keeps the result and writes its tables into docs/speed.md
   npm run bench -- --only none --keep                  writes the kept result into docs/speed.md anew
 
 Servers: ${SERVERS.map(({ name }) => name).join(", ")}
-Parts: ${PARTS.join(", ")}; scale: the last three; all; none
+Parts: ${PARTS.join(", ")}; scale: large inboxes and long runs; all; none
 
 Every server runs in a process of its own. Another process sends all of them the same signed requests. An answer other
 than 200, or an acknowledged event that is not in the server's file afterwards, fails the run.`;
@@ -63,7 +67,7 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
     .option("--rounds <n>", "rounds; their order of servers changes", toCount, 5)
     .option("--seconds <s>", "seconds for each server in each round", toPositive, 3)
     .option("--connections <n>", "connections, kept alive", toCount, 64)
-    .option("--events <n>", "events in the inbox for scale-events", toCount, 5_000_000)
+    .option("--events <n>", "events in the inbox for scale-events and postgres-scale", toCount, 5_000_000)
     .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
     .option("--json", "print the result as JSON")
     .option("--keep", "keep the result in test/bench/result.json and write its tables into docs/speed.md")

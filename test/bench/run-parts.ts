@@ -3,6 +3,9 @@ import type { BenchOptions } from "./options.js";
 import { chooseRate, latencyTable, measureLatency, type LatencyResult } from "./parts/latency.js";
 import { measureOneCore, oneCoreTable, type OneCoreResult } from "./parts/one-core.js";
 import type { PartContext } from "./parts/part-context.js";
+import { measurePostgresMillion, postgresMillionTable, type PostgresMillionResult } from "./parts/postgres-million.js";
+import { measurePostgresScale, postgresScaleTable, type PostgresScaleResult } from "./parts/postgres-scale.js";
+import { measurePostgres, postgresTables, type PostgresResult } from "./parts/postgres.js";
 import { measureScaleBodies, scaleBodiesTable, type ScaleBodiesResult } from "./parts/scale-bodies.js";
 import { measureScaleEvents, scaleEventsTable, type ScaleEventsResult } from "./parts/scale-events.js";
 import { measureScaleMemory, scaleMemoryTable, type ScaleMemoryResult } from "./parts/scale-memory.js";
@@ -12,6 +15,7 @@ import { measureVerification, verificationTable, type VerificationResult } from 
 import type { BenchProcess } from "./processes/start-process.js";
 import type { Measured } from "./report/format.js";
 import type { BenchTable } from "./report/tables.js";
+import { findPostgres } from "./postgres/own-server.js";
 import { SERVERS, serverNamed } from "./servers/catalogue.js";
 
 /** The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is left out. */
@@ -24,11 +28,15 @@ export interface BenchResult {
   scaleEvents?: Measured<ScaleEventsResult>;
   scaleBodies?: Measured<ScaleBodiesResult>;
   scaleMemory?: Measured<ScaleMemoryResult>;
+  postgres?: Measured<PostgresResult>;
+  postgresScale?: Measured<PostgresScaleResult>;
+  postgresMillion?: Measured<PostgresMillionResult>;
 }
 
 /** The tables of a result, in the order in which they are read. */
 export function tablesOf(result: BenchResult): BenchTable[] {
   const { throughput, latency, oneCore, slowDisk, verification, scaleEvents, scaleBodies, scaleMemory } = result;
+  const { postgres, postgresScale, postgresMillion } = result;
   return [
     ...(throughput ? throughputTables(throughput) : []),
     ...(latency ? [latencyTable(latency)] : []),
@@ -38,6 +46,9 @@ export function tablesOf(result: BenchResult): BenchTable[] {
     ...(scaleEvents ? [scaleEventsTable(scaleEvents)] : []),
     ...(scaleBodies ? [scaleBodiesTable(scaleBodies)] : []),
     ...(scaleMemory ? [scaleMemoryTable(scaleMemory)] : []),
+    ...(postgres ? postgresTables(postgres) : []),
+    ...(postgresScale ? [postgresScaleTable(postgresScale)] : []),
+    ...(postgresMillion ? [postgresMillionTable(postgresMillion)] : []),
   ];
 }
 
@@ -78,6 +89,10 @@ export async function runParts({ options, generator, under, progress }: RunOptio
   const result: BenchResult = {};
 
   for (const part of only) {
+    if (part.startsWith("postgres") && findPostgres() === undefined) {
+      progress(`${part}  skipped: PostgreSQL is not installed`);
+      continue;
+    }
     switch (part) {
       case "throughput":
         result.throughput = measured(await measureThroughput(all));
@@ -111,6 +126,15 @@ export async function runParts({ options, generator, under, progress }: RunOptio
         if (server !== undefined) result.scaleMemory = measured(await measureScaleMemory(all, server));
         break;
       }
+      case "postgres":
+        result.postgres = measured(await measurePostgres(all));
+        break;
+      case "postgres-scale":
+        result.postgresScale = measured(await measurePostgresScale(all, options.events));
+        break;
+      case "postgres-million":
+        result.postgresMillion = measured(await measurePostgresMillion(all));
+        break;
     }
   }
   return result;

@@ -79,7 +79,8 @@ const PRUNE = `
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_now bigint := now_ms();
-    v_from bigint := greatest(p_from, (SELECT min(seq) FROM inbox));
+    -- Once for a walk: it reads past all deleted rows that a long transaction keeps.
+    v_from bigint := coalesce(nullif(p_from, 0), (SELECT min(seq) FROM inbox));
     v_old bigint[];
   BEGIN
     v_old := ARRAY(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { ClosedLoop } from "../load/closed-loop.js";
 import type { LoadReport } from "../load/generator.js";
+import { queryDatabase } from "../postgres/query-database.js";
 import { startProcess, type BenchProcess, type ProcessOptions } from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
 import type { LoopDelay } from "../servers/loop-watch.js";
@@ -25,6 +26,8 @@ export interface RunServerOptions extends ProcessOptions {
   under: string;
   /** A folder whose files already hold so many events; it is not removed. */
   filled?: { folder: string; events: number };
+  /** The connection string of an empty PostgreSQL database, for a server that needs one. */
+  database?: string | undefined;
 }
 
 export interface ServerRun<Value> {
@@ -42,12 +45,12 @@ export interface ServerRun<Value> {
  */
 export async function runServer<Value>(
   server: Server,
-  { under, filled, ...process }: RunServerOptions,
+  { under, filled, database, ...process }: RunServerOptions,
   use: (running: RunningServer) => Promise<Value>,
 ): Promise<ServerRun<Value>> {
   const folder = filled?.folder ?? mkdtempSync(join(under, `${server.name}-`));
   const startedAt = performance.now();
-  const child = startProcess(`servers/${server.name}.js`, { folder }, process);
+  const child = startProcess(`servers/${server.name}.js`, { folder, database }, process);
   try {
     const port = await child.ask<number>("port");
     const startMs = performance.now() - startedAt;
@@ -61,7 +64,7 @@ export async function runServer<Value>(
     });
     const handedOff = await child.ask<number | null>("handed off");
     await child.ask("close");
-    assertAllKept(folder, server, { acknowledged, handedOff, before: filled?.events ?? 0 });
+    await assertAllKept(folder, database, server, { acknowledged, handedOff, before: filled?.events ?? 0 });
     return { value, startMs, acknowledged, fileBytes: sizeOf(folder) };
   } finally {
     await child.stop();
@@ -125,25 +128,39 @@ interface Tally {
 }
 
 /**
- * Reads the file of a server that has stopped. Every acknowledged event must be in it, and ours must have been handed off
+ * Reads what a server that has stopped keeps. Every acknowledged event must be there, and ours must have been handed off
  * once each: a server that loses something has no figures.
  */
-function assertAllKept(folder: string, { label, keeps, isOurs }: Server, tally: Tally): void {
+async function assertAllKept(
+  folder: string,
+  database: string | undefined,
+  { label, keeps, isOurs }: Server,
+  { acknowledged, handedOff, before }: Tally,
+): Promise<void> {
   if (keeps === null) return;
-  const { acknowledged, handedOff, before } = tally;
-  const db = new Database(join(folder, keeps.file), { readonly: true, fileMustExist: true });
+  const { file, table } = keeps;
+  const [all, done] = [`SELECT count(*) FROM ${table}`, `SELECT count(*) FROM ${table} WHERE state = 'done'`];
+  const queries = isOurs ? [all, done] : [all];
+  const counts =
+    file === undefined ? await countRows(database ?? "", queries) : countInFile(join(folder, file), queries);
+  const [kept = 0, handled = 0] = counts.map((count) => count - before);
+  if (kept !== acknowledged) throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} kept`);
+  // As many hand-offs as events, and each event done: so each was handed off exactly once.
+  if (isOurs && (handled !== acknowledged || handedOff !== acknowledged)) {
+    throw new Error(`${label}: ${acknowledged} acknowledged, ${handedOff} handed off, ${handled} done in its inbox`);
+  }
+}
+
+function countInFile(path: string, queries: readonly string[]): number[] {
+  const db = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    const count = (where: string): number =>
-      (db.prepare(`SELECT count(*) FROM ${keeps.table} ${where}`).pluck().get() as number) - before;
-    const kept = count("");
-    if (kept !== acknowledged) throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} in its file`);
-    if (!isOurs) return;
-    // As many hand-offs as events, and each event done: so each was handed off exactly once.
-    const done = count("WHERE state = 'done'");
-    if (done !== acknowledged || handedOff !== acknowledged) {
-      throw new Error(`${label}: ${acknowledged} acknowledged, ${handedOff} handed off, ${done} done in its file`);
-    }
+    return queries.map((query) => db.prepare(query).pluck().get() as number);
   } finally {
     db.close();
   }
+}
+
+async function countRows(database: string, queries: readonly string[]): Promise<number[]> {
+  const counts = queries.map((query) => queryDatabase<{ count: string }>(database, query));
+  return (await Promise.all(counts)).map(({ count }) => Number(count));
 }

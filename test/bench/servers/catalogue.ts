@@ -2,8 +2,8 @@ export interface Server {
   name: string;
   /** As it stands in a table. */
   label: string;
-  /** Where it stores acknowledged events; null: nowhere. */
-  keeps: { file: string; table: string } | null;
+  /** Where it stores acknowledged events: in a file, or in PostgreSQL; null: nowhere. */
+  keeps: { file?: string; table: string } | null;
   isOurs: boolean;
 }
 
@@ -26,6 +26,22 @@ export const SERVERS: readonly Server[] = [
   },
 ];
 
+/** Those that only the part `postgres` can run. */
+const ON_POSTGRES: readonly Server[] = [
+  {
+    name: "signalbox-postgres",
+    label: "signalbox on Express 5, postgresStore",
+    keeps: { table: "signalbox.inbox" },
+    isOurs: true,
+  },
+  {
+    name: "express-pg-insert",
+    label: "Express 5, one INSERT each, a pool of 10",
+    keeps: { table: "events" },
+    isOurs: false,
+  },
+];
+
 /** The server that the others are compared with: Express that does nothing if it runs, else the first. */
 export function findBaseline(servers: readonly Server[]): Server {
   const baseline = servers.find(({ name }) => name === "express-nothing") ?? servers[0];
@@ -35,7 +51,7 @@ export function findBaseline(servers: readonly Server[]): Server {
 
 /** @throws Error when no server has this name */
 export function serverNamed(name: string): Server {
-  const server = SERVERS.find((each) => each.name === name);
+  const server = [...SERVERS, ...ON_POSTGRES].find((each) => each.name === name);
   if (server === undefined) throw new Error(`There is no server ${name}.`);
   return server;
 }

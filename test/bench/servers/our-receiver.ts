@@ -1,11 +1,13 @@
 import { join } from "node:path";
-import { createReceiver, type Receiver } from "signalbox";
+import { createReceiver, type InboxStore, type Receiver } from "signalbox";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { SECRET } from "./endpoint.js";
 import { serverConfig } from "./serve.js";
 
-/** The receiver that all of our servers share: on a file, with a hand-off that only counts. */
-export async function startOurReceiver(): Promise<{
+/** The receiver that all of our servers share: on a file by default, with a hand-off that only counts. */
+export async function startOurReceiver(
+  store: InboxStore = sqliteStore(join(serverConfig().folder, "inbox.db")),
+): Promise<{
   receiver: Receiver;
   handedOff: () => number;
   close: () => Promise<void>;
@@ -13,7 +15,7 @@ export async function startOurReceiver(): Promise<{
   let handedOff = 0;
   const receiver = createReceiver({
     secrets: SECRET,
-    store: sqliteStore(join(serverConfig().folder, "inbox.db")),
+    store,
     logger: false,
     onSignal: async () => {
       handedOff += 1;

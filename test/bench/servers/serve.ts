@@ -27,6 +27,8 @@ export interface BenchServer {
 export interface ServerConfig {
   /** Where it may keep files; empty at first. */
   folder: string;
+  /** The connection string of an empty PostgreSQL database, for a server that needs one. */
+  database?: string;
 }
 
 const DRAIN_POLL_MS = 2;

@@ -1,0 +1,2 @@
+/** Connections of what writes each event by itself. */
+export const POOL_SIZE = 10;
