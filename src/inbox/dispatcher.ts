@@ -1,10 +1,15 @@
-import type { Clock, ClockTimer } from "../time/clock.js";
+import type { ClockTimer } from "../time/clock.js";
 import { oncePerTurn, withDeadline } from "../time/timers.js";
-import { AbortHandle, namedError } from "./abort-handle.js";
-import type { Backoff } from "./backoff.js";
+import {
+  createAttempts,
+  type Attempts,
+  type AttemptsConfig,
+  type AttemptsObserver,
+  type QueuedEvent,
+} from "./attempts.js";
 import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
-import { asIfNeverClaimed, doneAfter, judgeFailure, type Judgement } from "./settlement.js";
+import { asIfNeverClaimed } from "./settlement.js";
 import { createSlots } from "./slots.js";
 import {
   CRASH_LOOP,
@@ -15,51 +20,21 @@ import {
   type SettleResult,
 } from "./store.js";
 
-export interface DispatcherConfig {
+export interface DispatcherConfig extends AttemptsConfig {
   batcher: Batcher;
-  clock: Clock;
   concurrency: number;
-  timeoutMs: number;
-  maxAttempts: number;
-  backoff: Backoff;
   /** Whether other processes take over a lease that has expired. */
   leasesExpire: boolean;
   /** Leases that were asked for before this time, by `clock.elapsed()`, may have been taken over. */
   leasedSince: () => number;
-  /** Calls the user's callback. `abort` is aborted when the attempt times out or the receiver closes. */
-  handOff: (queued: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">) => unknown;
-  /** Writes log lines and calls listeners. Must not throw. */
   observe: DispatcherObserver;
 }
 
-export interface DispatcherObserver {
-  /** The callback resolved, and the event is durably `done`. */
-  handedOff(event: ClaimedEvent, attempt: number): void;
-  handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
-  /** The user's function for the delay threw, or returned no number. The delay is a minute instead. */
-  backoffFailed(error: unknown): void;
-  /** The event is durably `dead`. */
-  dead(event: CrashedEvent, attempt: number, reason: string): void;
+export interface DispatcherObserver extends AttemptsObserver {
   /** The settlement was too late, because another process had taken over the lease. */
   leaseLost(event: ClaimedEvent): void;
   /** `open`: hand-offs pause. `closed`: hand-offs continue. */
   breaker(state: "closed" | "open"): void;
-}
-
-export interface HandoffFailure {
-  kind: Judgement["kind"] | "shutdown";
-  error: unknown;
-  /** Time of the next attempt, in milliseconds since 1970; null when there is none, or a transaction decides about it. */
-  nextAttemptAt: number | null;
-}
-
-/** An event that this process has leased. */
-export interface QueuedEvent {
-  event: ClaimedEvent;
-  /** When the lease was asked for, by `clock.elapsed()`. The store's lease began later, so it is never over before ours. */
-  leasedAt: number;
-  /** The event as parsed at its delivery; `undefined` when it was claimed from the store and must be parsed again. */
-  parsed: unknown;
 }
 
 /**
@@ -86,11 +61,7 @@ export interface Dispatcher {
   unreserve(): void;
   /** Hands off an event that was born leased in a reserved slot. */
   take(queued: QueuedEvent): void;
-  /**
-   * Notes that the callback of a running attempt may end the lease in a transaction of its own.
-   * @returns false if the attempt has ended
-   */
-  expectCompletion(event: ClaimedEvent): boolean;
+  expectCompletion: Attempts["expectCompletion"];
   /** Reports events that crashes made dead. */
   reportCrashed(events: readonly CrashedEvent[]): void;
   /** To be called when events may have become due in the store. */
@@ -130,22 +101,11 @@ const LEASE_MARGIN_MS = 30_000;
 /** A waiting event is given back after this time, so that the rest of the margin is left for its settlement. */
 const MOST_WAIT_MS = 20_000;
 
-interface Running {
-  event: ClaimedEvent;
-  attempt: number;
-  abort: AbortHandle;
-  timeout: ClockTimer | null;
-}
-
 export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const { batcher, clock, concurrency, observe } = config;
   const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
-  /** Attempts, not events: an event that another process took over can return while its old callback still runs. */
-  const running = new Set<Running>();
-  /** The leases whose callback has read `completeSql`. */
-  const completing = new WeakSet<ClaimedEvent>();
 
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
@@ -170,6 +130,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       observe.breaker("closed");
       schedulePump();
     },
+  });
+
+  const attempts = createAttempts(config, {
+    succeeded: breaker.succeeded,
+    failed: breaker.failed,
+    settle,
+    retryIn: pollIn,
   });
 
   /** Polls after the shortest of the given delays. Each poll sets the time of the next one. */
@@ -200,8 +167,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     if (state !== "started") return;
     giveBackOld();
     const startedAt = clock.elapsed();
-    while (waiting.length > 0 && running.size < concurrency) {
-      run(waiting.shift() as QueuedEvent);
+    while (waiting.length > 0 && attempts.running() < concurrency) {
+      attempts.run(waiting.shift() as QueuedEvent);
       if (clock.elapsed() - startedAt > TURN_MS) return schedulePump();
     }
     if (dueSince !== null && claiming === null) claim();
@@ -233,7 +200,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function claimLimit(): number {
     if (breaker.state() === "open") return 0;
-    if (isSuspectsTurn || breaker.state() === "probing") return running.size === 0 && slots.isEmpty() ? 1 : 0;
+    if (isSuspectsTurn || breaker.state() === "probing") return attempts.running() === 0 && slots.isEmpty() ? 1 : 0;
     // Each claim is a commit, so it is made only when few events wait.
     return waiting.length < concurrency ? Math.max(0, Math.min(CLAIM_LIMIT, slots.free())) : 0;
   }
@@ -279,7 +246,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
   }
 
-  // --- giving back events that did not start
+  // --- ending a lease
 
   function giveBack(event: ClaimedEvent): void {
     expectDue();
@@ -306,87 +273,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     }
   }
 
-  // --- one attempt: callback, timeout or close, whichever is first, ends it and removes it from `running`
-
-  function run(queued: QueuedEvent): void {
-    const { event } = queued;
-    const attempt = event.attempts + 1;
-    const entry: Running = { event, attempt, abort: new AbortHandle(), timeout: null };
-    running.add(entry);
-    entry.timeout = clock.setTimeout(() => timeOut(entry), config.timeoutMs);
-    let outcome: Promise<unknown>;
-    try {
-      outcome = Promise.resolve(config.handOff(queued, attempt, entry.abort));
-    } catch (error) {
-      fail(entry, error);
-      return;
-    }
-    outcome.then(
-      () => succeed(entry),
-      (error: unknown) => fail(entry, error),
-    );
-  }
-
-  function end(entry: Running): boolean {
-    if (!running.delete(entry)) return false;
-    entry.timeout?.cancel();
-    return true;
-  }
-
-  function succeed(entry: Running): void {
-    if (!end(entry)) return;
-    const { event, attempt } = entry;
-    breaker.succeeded();
-    settle(event, doneAfter(event, attempt), (result) => {
-      if (result === true) observe.handedOff(event, attempt);
-    });
-  }
-
-  function timeOut(entry: Running): void {
-    const error = namedError("TimeoutError", `the callback did not settle within ${config.timeoutMs} ms`);
-    entry.abort.abort(error);
-    fail(entry, error, true);
-  }
-
-  function fail(entry: Running, error: unknown, timedOut = false): void {
-    if (!end(entry)) return;
-    const { event, attempt } = entry;
-    const { maxAttempts, backoff } = config;
-    const onBackoffError = observe.backoffFailed;
-    const judgement = judgeFailure({ event, attempt, error, timedOut, maxAttempts, backoff, onBackoffError });
-    const { kind, settlement, deadReason } = judgement;
-    if (kind === "rejected" || kind === "timeout") breaker.failed();
-    settleFailed(entry, settlement, { kind, error }, deadReason);
-  }
-
-  /** Reports the failure at once. If the event may be done all the same, the result of the settlement is waited for. */
-  function settleFailed(
-    { event, attempt }: Running,
-    settlement: Settlement,
-    failure: Omit<HandoffFailure, "nextAttemptAt">,
-    deadReason: string | null,
-  ): void {
-    let isReported = false;
-    const report = (isRetried: boolean): void => {
-      if (isReported) return;
-      isReported = true;
-      const nextAttemptAt = isRetried && deadReason === null ? clock.now() + settlement.delayMs : null;
-      observe.handoffFailed(event, attempt, { ...failure, nextAttemptAt });
-    };
-    if (!completing.has(event)) report(true);
-    settle(event, settlement, (result) => {
-      report(result === true);
-      if (result !== true) return;
-      // The delay has begun with the commit.
-      if (deadReason === null) pollIn(settlement.delayMs);
-      else observe.dead(event, attempt, deadReason);
-    });
-  }
-
   /** @param ended called with each result, of which those before the last are `locked` */
   function settle(event: ClaimedEvent, settlement: Settlement, ended?: (result: SettleResult | null) => void): void {
     let isHeld = true;
-    settlement.mayBeCompleted = completing.has(event);
     batcher.settle(settlement, (result) => {
       // A transaction that stays open for long must not stop the hand-off of other events.
       if (isHeld) {
@@ -416,11 +305,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       waiting.push(queued);
       schedulePump();
     },
-    expectCompletion(event) {
-      const isRunning = [...running].some((entry) => entry.event === event);
-      if (isRunning) completing.add(event);
-      return isRunning;
-    },
+    expectCompletion: attempts.expectCompletion,
     leaseMs,
     nudge,
     reportCrashed,
@@ -431,20 +316,15 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     },
     held: slots.held,
     breakerState: () => breaker.state(),
-    running: () => running.size,
+    running: attempts.running,
     async close(graceMs) {
       state = "closing";
       await claiming;
       wakeUp?.timer.cancel();
       giveBackWaiting();
-      if (running.size > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
+      if (attempts.running() > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
-      const reason = namedError("AbortError", "the receiver is closing");
-      for (const entry of running) {
-        end(entry);
-        entry.abort.abort(reason);
-        settleFailed(entry, asIfNeverClaimed(entry.event, true), { kind: "shutdown", error: reason }, null);
-      }
+      attempts.abortAll();
     },
   };
 }
