@@ -1,22 +1,19 @@
 import { expect, test } from "vitest";
-import { storeContract } from "../../src/testing/index.js";
 import { BROKEN_STORES } from "./broken-stores.js";
-import { plainMedium, type Break } from "./plain-medium.js";
+import { brokenMedium, failing, failingOfItsGuarantee, plainMedium } from "./plain-medium.js";
+import { sqliteMedium } from "./sqlite-medium.js";
 
-for (const { mistake, caught, ...broken } of BROKEN_STORES) {
+for (const { mistake, caught, ownsLeases = false, ...broken } of BROKEN_STORES) {
+  if (ownsLeases) continue;
   test(`a store that ${mistake} fails the one case made for it`, async () => {
-    expect(await failing(broken)).toEqual([caught]);
+    expect(await failing(() => plainMedium(broken))).toEqual([caught]);
+  });
+  test(`a store on SQLite that ${mistake} fails the one case made for it`, async () => {
+    const createMedium = async () => brokenMedium(await sqliteMedium(false), broken);
+    expect(await failingOfItsGuarantee(caught, createMedium)).toEqual([caught]);
   });
 }
 
 test("a store that is built in the same way and breaks nothing fails none", async () => {
-  expect(await failing({})).toEqual([]);
+  expect(await failing(() => plainMedium())).toEqual([]);
 });
-
-async function failing(broken: Break): Promise<string[]> {
-  const names: string[] = [];
-  for (const { name, run } of storeContract(() => plainMedium(broken))) {
-    await run().catch(() => names.push(name));
-  }
-  return names;
-}

@@ -5,6 +5,8 @@ import type { Break } from "./plain-medium.js";
 export interface BrokenStore extends Break {
   mistake: string;
   caught: string;
+  /** Whether only a store with `ownsLeases` can make it. */
+  ownsLeases?: boolean;
 }
 
 const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate";
@@ -100,6 +102,12 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     caught: "prune and discard delete the headers with the payload",
     bend: keepHeaders,
   },
+  {
+    mistake: "hands off only events that it leased before, or that nobody did",
+    caught: "the leases of a dead process are taken over, and those of a living one are not",
+    bend: leaveToTheDead,
+    ownsLeases: true,
+  },
 ];
 
 /** The parts of a batch that are not named are empty. */
@@ -118,8 +126,7 @@ function checkThenInsert(store: InboxStore): InboxStore {
         await Promise.resolve();
         const [result] = (await store.commit(part(endpoint, { accepts: [event] }))).accepts;
         // INSERT OR IGNORE, and no look at what it did.
-        const token = event.state === "leased" ? 1 : 0;
-        if (result !== undefined) inserted.push(isKnown ? result : { status: "accepted", seq: result.seq, token });
+        if (result !== undefined) inserted.push(isKnown ? result : { token: 0, ...result, status: "accepted" });
       }
       const claimed = await store.commit(part(endpoint, { claim }));
       return { settlements: settled.settlements, accepts: inserted, claim: claimed.claim };
@@ -257,8 +264,8 @@ function claimTogether(store: InboxStore): InboxStore {
     ...store,
     async commit(batch) {
       const result = await store.commit(batch);
-      if (batch.claim === null || result.claim === null) return result;
-      const claim = { ...batch.claim, suspects: !batch.claim.suspects };
+      if (batch.claim === null || batch.claim.suspects || result.claim === null) return result;
+      const claim = { ...batch.claim, suspects: true };
       const more = (await store.commit(part(batch.endpoint, { claim }))).claim?.events ?? [];
       return { ...result, claim: { ...result.claim, events: [...result.claim.events, ...more] } };
     },
@@ -280,8 +287,12 @@ function takeOverAll(store: InboxStore): InboxStore {
     ...store,
     async takeOver(request) {
       const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
-      const results: TakeOverResult[] = [];
-      for (const endpoint of endpoints) results.push(await store.takeOver({ ...request, endpoint }));
+      const results: TakeOverResult[] = [await store.takeOver(request)];
+      // A shared store frees only its own leases, those whose hand-off never began.
+      const crashed = request.crashed && !store.shared;
+      for (const endpoint of endpoints) {
+        if (endpoint !== request.endpoint) results.push(await store.takeOver({ ...request, endpoint, crashed }));
+      }
       return {
         freed: results.reduce((sum, { freed }) => sum + freed, 0),
         dead: results.flatMap(({ dead }) => dead),
@@ -318,6 +329,20 @@ function numberAnew(store: InboxStore): InboxStore {
     async commit(batch) {
       const result = await store.commit(batch);
       return { ...result, accepts: result.accepts.map((each) => ({ ...each, seq: each.seq - forgotten })) };
+    },
+  };
+}
+
+function leaveToTheDead(store: InboxStore): InboxStore {
+  const own = new Set<number>();
+  return {
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      for (const { seq } of result.accepts) own.add(seq);
+      const events = result.claim?.events.filter(({ seq, crashes }) => crashes === 0 || own.has(seq)) ?? [];
+      for (const { seq } of events) own.add(seq);
+      return { ...result, claim: result.claim && { ...result.claim, events } };
     },
   };
 }

@@ -6,7 +6,8 @@ import type { ContractMedium } from "../../src/testing/index.js";
 import { postgresStore, type PgPool } from "../../src/stores/postgres/postgres-store.js";
 import { systemClock } from "../../src/time/clock.js";
 
-export const POSTGRES_PORT = 5432;
+/** The tests with other versions set the variable. */
+export const POSTGRES_PORT = Number(process.env["TEST_POSTGRES_PORT"] ?? 5432);
 export const POSTGRES_URL = `postgres://${userInfo().username}@127.0.0.1:${POSTGRES_PORT}/test`;
 
 /** A schema of its own, with capitals, a quote and a dollar sign in its name. */

@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { InboxStore } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../src/time/clock.js";
 import { storeContract, type ContractMedium } from "../../src/testing/index.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
 import { POSTGRES_PORT, postgresMedium } from "./postgres-medium.js";
+import { sqliteMedium } from "./sqlite-medium.js";
 
 const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   memory() {
@@ -47,25 +44,5 @@ function ownClockMedium(): ContractMedium {
     createStore: () => store,
     advance: (ms) => void (aheadMs += ms),
     destroy: async () => {},
-  };
-}
-
-async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-"));
-  const path = join(folder, "inbox.db");
-  const createStore = (): InboxStore => sqliteStore({ path, shared });
-  return {
-    createStore,
-    ...(shared && { createSibling: createStore }),
-    async readBack(endpoint, eventId) {
-      const reader = sqliteStore({ path, operator: true });
-      await reader.open({ endpoint, clock: systemClock });
-      try {
-        return await reader.get(endpoint, eventId);
-      } finally {
-        await reader.close(endpoint);
-      }
-    },
-    destroy: () => rm(folder, { recursive: true }),
   };
 }

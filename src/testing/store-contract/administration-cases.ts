@@ -80,10 +80,13 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     strictEqual((await store.get(SECOND, "evt_1"))?.state, "done", "another endpoint's event was changed");
   }),
   storeCase("G9", "the seq of a deleted event is not used again", async ({ store, advance }) => {
-    const { seq } = await acceptAs(store, "evt_1", "done");
+    await acceptAs(store, "evt_1", "done");
+    const { seq } = await acceptAs(store, "evt_2", "done");
     await advance(2 * DAY_MS);
-    await prune(store, 1, 1);
-    ok((await accept(store, "evt_2")).seq > seq, "the seq of a deleted event was used again");
+    // A payload can go before its key, and the last event can stay.
+    for (let round = 0; round < 2; round++) await prune(store, 1, 1);
+    strictEqual(await stateOf(store, "evt_1"), undefined, "an old event was not deleted");
+    ok((await accept(store, "evt_3")).seq > seq, "the seq of a deleted event was used again");
   }),
   storeCase("G10", "replay moves only done, dead and quarantined events", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)

@@ -1,0 +1,27 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { InboxStore } from "../../src/index.js";
+import type { ContractMedium } from "../../src/testing/index.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { systemClock } from "../../src/time/clock.js";
+
+export async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-"));
+  const path = join(folder, "inbox.db");
+  const createStore = (): InboxStore => sqliteStore({ path, shared });
+  return {
+    createStore,
+    ...(shared && { createSibling: createStore }),
+    async readBack(endpoint, eventId) {
+      const reader = sqliteStore({ path, operator: true });
+      await reader.open({ endpoint, clock: systemClock });
+      try {
+        return await reader.get(endpoint, eventId);
+      } finally {
+        await reader.close(endpoint);
+      }
+    },
+    destroy: () => rm(folder, { recursive: true }),
+  };
+}
