@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { beforeAll, expect, test } from "vitest";
 import { testWith } from "../prerequisites.js";
-import { run, start, type Running } from "./commands.js";
+import { freePort, run, start, type Running } from "./commands.js";
 import { installFast, scaffold } from "./scaffold.js";
 
 const MINUTES = 60_000;
@@ -16,14 +15,6 @@ async function startRedis(): Promise<{ url: string; redis: Running }> {
   const redis = start(tmpdir(), "redis-server", args);
   await redis.linesWith(/Ready to accept connections/);
   return { url: `redis://127.0.0.1:${port}`, redis };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 let project = "";

@@ -36,9 +36,9 @@ export async function scaffoldByNpx(template: string): Promise<string> {
 }
 
 /** A receiver that the built command made, which depends on the packed package beside it. */
-export async function scaffold(template: string): Promise<string> {
+export async function scaffold(template: string, ...options: string[]): Promise<string> {
   const { folder, name } = folderWithTarball();
-  const made = ["my-receiver", "--template", template, "--no-install", "--signalbox", `./${name}`];
+  const made = ["my-receiver", "--template", template, "--no-install", "--signalbox", `./${name}`, ...options];
   await run(folder, process.execPath, [join(REPOSITORY, "dist/cli/main.js"), "init", ...made]);
   return join(folder, "my-receiver");
 }

@@ -118,12 +118,45 @@ test("the template bullmq is that of express with its own files laid over it", a
 
 test("nothing of a template is left unfilled", async () => {
   const folder = tempFiles();
-  for (const template of ["express", "bullmq"]) {
-    const { directory, files } = await make([join(folder, template), "--template", template]);
+  const starters = ["express", "bullmq", "express --store postgres", "bullmq --store postgres"];
+  for (const starter of starters) {
+    const { directory, files } = await make([join(folder, starter), "--template", ...starter.split(" ")]);
     const holding = files.filter((path) => /\{\{\w|signal-receiver/.test(readFileSync(join(directory, path), "utf8")));
     expect(holding).toEqual([]);
   }
 });
+
+test.each(["express", "bullmq"])(
+  "%s --store postgres has its inbox in PostgreSQL, and says nothing of SQLite",
+  async (template) => {
+    const { directory, files, needs } = await make([
+      join(tempFiles(), "a"),
+      "--template",
+      template,
+      "--store",
+      "postgres",
+    ]);
+    const read = (path: string): string => readFileSync(join(directory, path), "utf8");
+    const left = files.filter((path) => /(?<!better-)sqlite|INBOX_PATH|signals\.db/i.test(read(path)));
+    expect(left).toEqual([]);
+    expect(read("src/main.ts")).toContain("postgresStore({ connectionString: config.DATABASE_URL })");
+    const naming = ["src/config.ts", ".env.example", "compose.yaml", "README.md"].filter((path) =>
+      read(path).includes("DATABASE_URL"),
+    );
+    expect(naming).toHaveLength(4);
+    expect(jsonIn(directory, "package.json")).toMatchObject({
+      dependencies: { express: expect.any(String), pg: expect.any(String) },
+    });
+    expect(serviceIn(read("compose.yaml"), "postgres")).toContain("image: postgres:");
+    expect(read("compose.yaml")).toMatch(/^volumes:\n {2}postgres:\n {2}data:\n/m);
+    expect(serviceIn(read("compose.yaml"), "receiver")).toMatch(/depends_on:\n +postgres:\n/);
+    expect(read("README.md")).toMatch(/^Start PostgreSQL first/m);
+    expect(needs).toMatchObject({
+      what: expect.stringContaining("PostgreSQL"),
+      command: expect.stringContaining("postgres:17"),
+    });
+  },
+);
 
 /** The lines of a compose file's service. */
 const serviceIn = (compose: string, name: string): string =>
@@ -169,6 +202,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /name the new folder/],
   [[" "], /name the new folder/],
   [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],
+  [[".", "--template", "add-on", "--store", "postgres"], /--store needs the template of a new receiver/],
   [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
   [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
   [["package.json"], /package\.json is a file: name a folder/],

@@ -8,12 +8,14 @@ import { formatTable } from "../../console/table.js";
 import { choose, type Choices } from "./choose.js";
 import { makeProject, type ProjectOptions } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
+import { withPostgres } from "./postgres-starter.js";
 import { signalboxSpec } from "./signalbox-spec.js";
 import { TEMPLATES } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
 interface InitOptions extends ProjectOptions {
   template?: string;
+  store?: "sqlite" | "postgres";
   force?: true;
   into?: string;
 }
@@ -29,6 +31,12 @@ export function addInitCommand(program: Command, context: CommandContext): void 
     .argument("[dir]", "the folder; created if it does not exist")
     .addOption(
       new Option("--template <name>", `the template (default if no question is asked: ${names[0]})`).choices(names),
+    )
+    .addOption(
+      new Option("--store <name>", "where a new receiver keeps its inbox (default: sqlite)").choices([
+        "sqlite",
+        "postgres",
+      ]),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
     .option(
@@ -58,6 +66,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
       "npx signalbox init my-receiver --template bullmq --package-manager pnpm",
       "Make a new receiver without questions",
     ],
+    ["npx signalbox init my-receiver --store postgres", "Make a new receiver with its inbox in PostgreSQL"],
     [
       "npx signalbox init . --template add-on",
       "Add files to the Express app in this folder, without changing its files",
@@ -76,9 +85,13 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   const choices = await choose({ folder, template: options.template, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
-  if (template.kind === "add-on") return addToApp(choices, options, cli);
+  if (template.kind === "add-on") {
+    if (options.store !== undefined) throw usageError("--store needs the template of a new receiver, not add-on");
+    return addToApp(choices, options, cli);
+  }
   if (options.into !== undefined) throw usageError("--into needs --template add-on");
-  return makeProject({ ...choices, template }, options, cli);
+  const project = options.store === "postgres" ? withPostgres(template) : template;
+  return makeProject({ ...choices, template: project }, options, cli);
 }
 
 /** Writes the files of the add-on, and prints the steps that the user has to do by hand. */

@@ -38,7 +38,7 @@ type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example|ci\.yml)$/;
 
 /** All files of a new project, sorted by path. */
-export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices): Project {
+export function planProject({ layers, edit }: ProjectTemplate, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox } = choices;
   const contents = new Map<string, string>();
   const manifest: Manifest = {};
@@ -48,7 +48,7 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
       // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _. Otherwise the first would affect
       // how npm packs signalbox, and the second how signalbox is linted.
-      else contents.set(path.replace(/^_/, "."), content);
+      else contents.set(path.replace(/^_/, "."), edit?.(content) ?? content);
     }
   }
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });

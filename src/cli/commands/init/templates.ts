@@ -8,6 +8,8 @@ export interface ProjectTemplate {
    * merged into the earlier one. So a later folder holds only the differences.
    */
   layers: readonly [string, ...string[]];
+  /** Changes the content of each file. */
+  edit?: (content: string) => string;
   /** A service that has to run before the receiver starts, and a command that starts it. */
   needs?: { what: string; command: string };
   /** Commands that run at the same time as the receiver, each in its own terminal. */

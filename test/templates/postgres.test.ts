@@ -1,0 +1,30 @@
+import { randomUUID } from "node:crypto";
+import { expect, onTestFinished } from "vitest";
+import { makePool, POSTGRES_PORT, POSTGRES_URL, quotedName } from "../contract/postgres-medium.js";
+import { hasServer, testWith } from "../prerequisites.js";
+import { freePort, run, start } from "./commands.js";
+import { installFast, scaffold } from "./scaffold.js";
+
+testWith(await hasServer(POSTGRES_PORT))(
+  "express --store postgres: its types and lint are clean, and npm run dev handles the first signal from its database",
+  { timeout: 5 * 60_000 },
+  async () => {
+    const database = `signalbox_${randomUUID()}`;
+    const admin = makePool(1);
+    await admin.query(`CREATE DATABASE ${quotedName(database)}`);
+    onTestFinished(async () => {
+      await admin.query(`DROP DATABASE ${quotedName(database)} WITH (FORCE)`);
+      await admin.end();
+    });
+    const DATABASE_URL = POSTGRES_URL.replace(/\/test$/, `/${database}`);
+    const project = await scaffold("express", "--store", "postgres");
+    await installFast(project);
+    await run(project, "npm", ["run", "typecheck"]);
+    await run(project, "npm", ["run", "lint"]);
+    const dev = start(project, "npm", ["run", "dev"], { DATABASE_URL, PORT: String(await freePort()) });
+    await dev.linesWith(/"team":"pricing"/);
+    await dev.stop();
+    const stats = ["signalbox", "inbox", "stats", "--db", DATABASE_URL, "--json"];
+    expect(JSON.parse((await run(project, "npx", stats)).stdout)).toMatchObject({ ready: 0, dead: 0 });
+  },
+);
