@@ -19,15 +19,15 @@ export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-export function makePool(max = 4, options = ""): Pool {
-  return new Pool({ connectionString: POSTGRES_URL, max, options });
+export function makePool(max = 4, options = "", connectionString = POSTGRES_URL): Pool {
+  return new Pool({ connectionString, max, options });
 }
 
-/** A store that the database's time stands still for, until `advance`. */
-export async function postgresMedium(): Promise<ContractMedium> {
+/** A store that the database's time stands still for, until `advance`. @param url of the server, or of what is before it */
+export async function postgresMedium(url = POSTGRES_URL): Promise<ContractMedium> {
   const schema = newSchemaName();
   const name = quotedName(schema);
-  const admin = makePool(2);
+  const admin = makePool(2, "", url);
   const pools = new Map<InboxStore, Killable>();
   let now = Date.UTC(2030, 0, 1);
 
@@ -42,7 +42,7 @@ export async function postgresMedium(): Promise<ContractMedium> {
   await setTime();
 
   function createStore(): InboxStore {
-    const killable = killablePool();
+    const killable = killablePool(url);
     const store = postgresStore({ pool: killable.pool, schema });
     pools.set(store, killable);
     return store;
@@ -76,8 +76,8 @@ export interface Killable {
   kill(): void;
 }
 
-export function killablePool(): Killable {
-  const pool = makePool();
+export function killablePool(url = POSTGRES_URL): Killable {
+  const pool = makePool(4, "", url);
   let isKilled = false;
   return {
     kill: () => void (isKilled = true),

@@ -28,6 +28,7 @@ const HELP: readonly (readonly [RegExp, string])[] = [
   [/^53/, "Free disk space or memory of the database server. Until then the receiver answers 503."],
   [/^ERR_INVALID_URL$/, "The connection string is no URL. In a password, write / as %2F, # as %23, and so on."],
   [/^57014$/, "A statement_timeout of the role or the server ended it. Set it to 0 for the role of the receiver."],
+  [/^08P01$/, "The cause has the reason. pgbouncer refuses `options` in a connection string; docs/postgres.md."],
   [/^(57P|08|E[A-Z]+$|$)/, "Check that the server runs and can be reached. The receiver continues when it can."],
 ];
 

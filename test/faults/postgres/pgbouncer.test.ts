@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
+import { storeContract } from "../../../src/testing/index.js";
+import { systemClock } from "../../../src/time/clock.js";
+import { postgresMedium } from "../../contract/postgres-medium.js";
+import { areHandedOff, idsOf, startReceiver } from "../child-process.js";
+import { eventually } from "../eventually.js";
+import { inboxFiles } from "../inbox-file.js";
+import { eventThat, isAcknowledged, send } from "../sender.js";
+import { newSchema } from "./open-stores.js";
+import { hasPgbouncer, startPgbouncer, type Pgbouncer } from "./pgbouncer.js";
+
+const testThrough = test.skipIf(!hasPgbouncer);
+
+const MODES = { "transaction mode": { pool_mode: "transaction" }, "statement mode": { pool_mode: "statement" } };
+const bouncers = new Map<string, Pgbouncer>();
+const urlOf = (mode: string): string => (bouncers.get(mode) as Pgbouncer).url;
+
+beforeAll(async () => {
+  if (!hasPgbouncer) return;
+  for (const [mode, settings] of Object.entries(MODES)) bouncers.set(mode, await startPgbouncer(settings));
+});
+afterAll(async () => {
+  for (const bouncer of bouncers.values()) await bouncer.stop();
+});
+
+for (const mode of Object.keys(MODES)) {
+  const cases = storeContract(() => postgresMedium(urlOf(mode)));
+  for (const { guarantee, name, run } of cases) testThrough(`pgbouncer in ${mode}: ${guarantee}, ${name}`, run);
+}
+
+testThrough("processes behind pgbouncer accept each id once, and take over the leases of a killed one", async () => {
+  const { schema, name, admin } = newSchema();
+  const config = { ...inboxFiles(), postgres: { connectionString: urlOf("transaction mode"), schema } };
+  const [killed, other] = await Promise.all([startReceiver(config), startReceiver(config)]);
+  const events = Array.from({ length: 50 }, () => eventThat("fine"));
+  const answers = await Promise.all(events.flatMap((event) => [send(killed.port, event), send(other.port, event)]));
+  expect(answers.every(isAcknowledged)).toBe(true);
+  expect(answers.filter(({ body }) => !body.includes("duplicate")).length).toBe(events.length);
+  const handedOff = (): string[] => [killed, other].flatMap(({ lines }) => idsOf(lines, "handedOff"));
+  await eventually("the hand-off of all", () => handedOff().length === events.length);
+  const held = eventThat("waits");
+  expect(isAcknowledged(await send(killed.port, held))).toBe(true);
+  await killed.until("the callback", (lines) => idsOf(lines, "begun").includes(held.id));
+  killed.kill("SIGKILL");
+  await other.until("the take-over", (lines) => idsOf(lines, "begun").includes(held.id));
+  other.kill("SIGUSR2");
+  await other.until("the hand-off", areHandedOff([held.id]));
+  const { rows } = await admin.query(`SELECT state, crashes FROM ${name}.inbox WHERE event_id = $1`, [held.id]);
+  expect(rows).toEqual([{ state: "done", crashes: 1 }]);
+});
+
+testThrough("with `options` in the connection string pgbouncer refuses, and the error says what to do", async () => {
+  const { schema } = newSchema();
+  const connectionString = `${urlOf("transaction mode")}?options=-c%20statement_timeout%3D0`;
+  const store = postgresStore({ connectionString, schema });
+  await expect(store.open({ endpoint: "default", clock: systemClock })).rejects.toMatchObject({
+    code: "store_failed",
+    help: expect.stringContaining("options"),
+    cause: expect.objectContaining({ message: expect.stringContaining("startup parameter") }),
+  });
+});
