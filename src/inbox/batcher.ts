@@ -52,6 +52,12 @@ const RED_FOR_MS = 10_000;
  */
 const EARLY_ACCEPTS = 32;
 
+/**
+ * Writes wait for a turn that brings no more, but not for more turns than this. When the event loop is idle a turn takes some
+ * microseconds. Without it settlements would often be a commit by themselves, and the new events behind them wait for its sync.
+ */
+const MOST_TURNS = 4;
+
 /** At most this many new events, and bytes of their bodies, go into one commit, so that it blocks for about 3 ms. */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
@@ -70,8 +76,8 @@ interface WaitingSettlement {
 
 /**
  * Collects the writes of receiver and dispatcher into batches for the store. Writes that arrive while a commit is in flight
- * become the next batch. There is no timer: while no commit is in flight, writes are committed at the end of the event
- * loop's turn, or as soon as there are {@link EARLY_ACCEPTS} new events.
+ * become the next batch. There is no timer: while no commit is in flight, writes are committed at the end of a turn of the
+ * event loop that brings no more (see {@link MOST_TURNS}), or as soon as there are {@link EARLY_ACCEPTS} new events.
  */
 export interface Batcher {
   /** Whether there is room for another body of this size. */
@@ -115,8 +121,17 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
   let refusedAt = -Infinity;
   let closed = false;
 
+  /** How many writes waited at the end of the last turn, and how many turns have brought more since the last commit. */
+  let counted = 0;
+  let turns = 0;
+
   const commitSoon = oncePerTurn(() => {
-    if (inFlight === null && isWaiting()) void run();
+    if (inFlight !== null || !isWaiting()) return;
+    const count = accepts.length + settlements.length;
+    if (count === counted || turns === MOST_TURNS) return void run();
+    counted = count;
+    turns += 1;
+    commitSoon();
   });
 
   function schedule(): void {
@@ -157,19 +172,25 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
 
   /** Commits what waits as one batch. Never rejects. */
   function run(): Promise<void> {
+    counted = turns = 0;
     const batch = { accepts: takeAccepts(), settlements, claim };
     settlements = [];
     claim = null;
     const mustRecover = failing || hasFailed;
     hasFailed = false;
-    inFlight = commit(batch, mustRecover).then(() => {
+    inFlight = commit(batch, mustRecover).then((tellResults) => {
       inFlight = null;
+      // The disk syncs these while the senders of the last batch are answered. After a failure the dispatcher must know first
+      // what that batch leased: see `recover`.
+      if (accepts.length >= EARLY_ACCEPTS && !failing && !hasFailed) void run();
+      tellResults();
       if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
     });
     return inFlight;
   }
 
-  async function commit(waiting: WaitingBatch, mustRecover = failing): Promise<void> {
+  /** @returns a function that passes the results on */
+  async function commit(waiting: WaitingBatch, mustRecover = failing): Promise<() => void> {
     let result: BatchResult;
     try {
       if (mustRecover) await recover();
@@ -180,11 +201,10 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
       const halves = isRowError(error) ? halve(waiting) : null;
       if (halves === null) {
         await refuse(waiting, error);
-        return;
+        return ignore;
       }
-      await commit(halves[0]);
-      await commit(halves[1]);
-      return;
+      (await commit(halves[0]))();
+      return commit(halves[1]);
     }
     const wasRed = failing || refusesClaims;
     if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
@@ -194,6 +214,10 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
     if (waiting.claim !== null) refusesClaims = false;
     if (wasRed && !failing && !refusesClaims) onHealth(null);
     release(waiting.accepts);
+    return () => tell(waiting, result);
+  }
+
+  function tell(waiting: WaitingBatch, result: BatchResult): void {
     waiting.settlements.forEach((entry, index) => {
       const settled = result.settlements[index] ?? false;
       if (settled === "locked") {
@@ -229,7 +253,7 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
     // store knows (G5).
     if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
       // A full disk accepts settlements, which only overwrite. So they are tried again without the new events.
-      await commit({ accepts: [], settlements: waiting.settlements, claim: null });
+      (await commit({ accepts: [], settlements: waiting.settlements, claim: null }))();
       return;
     }
     settlements = [...waiting.settlements, ...settlements];
@@ -289,6 +313,8 @@ function unwrap(endpoint: string, { accepts, settlements, claim }: WaitingBatch)
     claim: claim?.item ?? null,
   };
 }
+
+function ignore(): void {}
 
 function isRowError(error: unknown): boolean {
   return signalboxCode(error) === "store_row_refused";

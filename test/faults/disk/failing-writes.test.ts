@@ -17,7 +17,7 @@ const testOnLinux = testWith(canPreload);
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";
 /** More than the WAL is let to grow to before it is written into the database, and again after that failed. */
-const PAGES_IN_WAL = 3000;
+const PAGES_IN_WAL = 5000;
 const PAGE_BYTES = 4096;
 
 testOnLinux.each(["EIO", "ENOSPC"] as const)(
@@ -110,7 +110,7 @@ testOnLinux.each(CHECKPOINT_FAULTS)(
     faults.heal();
     const atHealing = walPages();
     // Each time about a thousand pages.
-    for (let time = 0; time < 9; time++) await sendMany();
+    for (let time = 0; time < 15; time++) await sendMany();
     expect(walPages()).toBeLessThan(atHealing + 2 * PAGES_IN_WAL);
     await expectEachOnce(receiver, files, taken);
   },

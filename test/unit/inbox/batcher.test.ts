@@ -53,6 +53,30 @@ test("what little one turn of the event loop brings is one batch", async () => {
   expect(store.commits.map(({ accepts, settlements }) => [accepts.length, settlements.length])).toEqual([[2, 1]]);
 });
 
+test("what the next turns bring is in the same batch, but it waits for four of them at most", async () => {
+  const { batcher, store } = await rig();
+  const answers: Promise<unknown>[] = [settle(batcher, done(9))];
+  for (let turn = 0; turn < 8; turn++) {
+    await turns(1);
+    answers.push(batcher.accept(newEvent()));
+  }
+  await Promise.all(answers);
+  const [first] = store.commits;
+  expect([first?.settlements.length, first?.accepts.length]).toEqual([1, 4]);
+});
+
+test("a full batch begins before the senders of the last one are answered", async () => {
+  const { batcher, store } = await rig();
+  const release = store.hold();
+  const first = batcher.accept(newEvent());
+  await turns(5);
+  const others = Array.from({ length: 32 }, () => batcher.accept(newEvent()));
+  const commitsAtAnswer = first.then(() => store.commits.length);
+  release();
+  expect(await commitsAtAnswer).toBe(2);
+  await Promise.all(others);
+});
+
 test("what arrives while a commit is in flight is the next batch, in order", async () => {
   const { batcher, store } = await rig();
   const release = store.hold();

@@ -59,7 +59,8 @@ test("it is not read after the attempt, as the settlement may be under way", asy
   rig.calls[0]!.reject();
   await until(() => rig.namesSeen().includes("handoffFailed"));
   await rig.clock.advance(1000);
-  for (const { handoff } of rig.calls) {
+  // A retry may have begun since.
+  for (const { handoff } of rig.calls.slice(0, 2)) {
     expect(() => handoff.completeSql).toThrow(expect.objectContaining({ code: "handoff_ended" }));
   }
 });
