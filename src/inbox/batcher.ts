@@ -128,7 +128,10 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
   const commitSoon = oncePerTurn(() => {
     if (inFlight !== null || !isWaiting()) return;
     const count = accepts.length + settlements.length;
-    if (count === counted || turns === MOST_TURNS) return void run();
+    if (count === counted || turns === MOST_TURNS) {
+      void run();
+      return;
+    }
     counted = count;
     turns += 1;
     commitSoon();
