@@ -38,7 +38,7 @@ else {
       const makeDb = `
       import { PrismaPg } from "@prisma/adapter-pg";
       import { PrismaClient } from "@prisma/client";
-      const db = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });`;
+      const db = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }, { schema }) });`;
       expect(await completeByRecipe("Prisma", makeDb, folder)).toEqual(COMPLETED_ONCE);
     },
   );

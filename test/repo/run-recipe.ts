@@ -52,7 +52,7 @@ export async function runRecipe(
 /**
  * Makes what the recipe under a heading returns the callback of a receiver, whose inbox is in the database of the effects.
  *
- * @param makeDb its imports, and `db`, the argument of the recipe, for the database at `url`
+ * @param makeDb its imports, and `db`, the argument of the recipe, for the schema of `url`
  */
 export async function completeByRecipe(heading: string, makeDb: string, folder: string): Promise<unknown> {
   const script = `
@@ -61,13 +61,10 @@ export async function completeByRecipe(heading: string, makeDb: string, folder: 
     import { createReceiver } from "${ROOT}dist/index.js";
     import { postgresStore } from "${ROOT}dist/stores/postgres/postgres-store.js";
     import { signalEvent, signedDelivery } from "${ROOT}dist/testing/index.js";
-    const admin = new pg.Client("postgres://postgres@127.0.0.1:5432/test");
-    await admin.connect();
-    const database = name + "_" + ${JSON.stringify(heading.replaceAll(/\W/g, "_").toLowerCase())};
-    await admin.query("DROP DATABASE IF EXISTS " + database);
-    await admin.query("CREATE DATABASE " + database);
-    const url = "postgres://postgres@127.0.0.1:5432/" + database;
+    const schema = name + ${JSON.stringify(heading.replaceAll(/\W/g, "_").toLowerCase())};
+    const url = "postgres://postgres@127.0.0.1:5432/test?options=-c%20search_path%3D" + schema;
     const pool = new pg.Pool({ connectionString: url });
+    await pool.query("CREATE SCHEMA " + schema);
     await pool.query("CREATE TABLE price_alert (id serial PRIMARY KEY, product text, text text)");
     ${makeDb}
     const { alertIn } = await loadRecipe();
@@ -76,13 +73,13 @@ export async function completeByRecipe(heading: string, makeDb: string, folder: 
     const receiver = createReceiver({
       secrets: "s",
       logger: false,
-      store: postgresStore({ pool }),
+      store: postgresStore({ pool, schema }),
       onSignal: async (signal, handoff) => {
-        if (found.states.length > 0) await pool.query("UPDATE signalbox.inbox SET token = token + 1 WHERE state = 'leased'");
+        if (found.states.length > 0) await pool.query("UPDATE inbox SET token = token + 1 WHERE state = 'leased'");
         await alert(signal, handoff).catch((error) => {
           found.code = inspect(error, { depth: 5 }).match(/SBX02/)?.[0] ?? error.message;
         });
-        const { rows } = await pool.query("SELECT state, (SELECT count(*)::int FROM price_alert) AS effects FROM signalbox.inbox ORDER BY seq");
+        const { rows } = await pool.query("SELECT state, (SELECT count(*)::int FROM price_alert) AS effects FROM inbox ORDER BY seq");
         found.states.push(rows.map(({ state, effects }) => state + " " + effects).join());
         ended();
       },
@@ -91,14 +88,13 @@ export async function completeByRecipe(heading: string, makeDb: string, folder: 
     let ended;
     for (const event of [signalEvent(), signalEvent()]) {
       const hasEnded = new Promise((resolve) => (ended = resolve));
-      await receiver.handle({ method: "POST", ...signedDelivery(event, { secret: "s" }) });
+      const { status } = await receiver.handle({ method: "POST", ...signedDelivery(event, { secret: "s" }) });
+      if (status !== 200) throw new Error("the delivery got " + status);
       await hasEnded;
     }
     const { rows } = await pool.query("SELECT product, text FROM price_alert");
     found.isWhole = rows[0].product.length > 0 && rows[0].text.length > 0;
-    pool.on("error", () => {});
-    process.on("uncaughtException", () => {});
-    await admin.query("DROP DATABASE " + database + " WITH (FORCE)");`;
+    await pool.query("DROP SCHEMA " + schema + " CASCADE");`;
   return runRecipe(folder, heading, script);
 }
 
