@@ -131,10 +131,16 @@ test("everything but the emulator imports where neither better-sqlite3 nor expre
   expect(await run(folder, "module", code)).toEqual([]);
 });
 
-test("without Express the demo says what to install", async () => {
-  const demo = promisify(execFile)(process.execPath, ["node_modules/signalbox/dist/cli/main.js", "demo"], {
+test.each([
+  ["Express the demo says", ["demo"], "signalbox demo: the demo needs Express: run `npm install express`\n"],
+  [
+    "pg an inbox in PostgreSQL says",
+    ["inbox", "ls", "--db", "postgres://user:a-password@127.0.0.1/x"],
+    "signalbox inbox ls: The package pg is not installed. Run: npm install pg\n",
+  ],
+])("without %s what to install", async (_what, args, stderr) => {
+  const command = promisify(execFile)(process.execPath, ["node_modules/signalbox/dist/cli/main.js", ...args], {
     cwd: install(),
   });
-  const stderr = "signalbox demo: the demo needs Express: run `npm install express`\n";
-  await expect(demo).rejects.toMatchObject({ code: 3, stderr });
+  await expect(command).rejects.toMatchObject({ code: 3, stderr });
 });

@@ -97,7 +97,10 @@ async function versionOf(run: Run, schema: string, { tables }: Found): Promise<n
 function notMade(schema: string, version: number): SignalboxError {
   const [message, help] =
     version === 0
-      ? [`There is no inbox in the schema ${schema} of this database.`, "Pass the database and schema of the receiver."]
+      ? [
+          `There is no inbox in the schema ${schema} of this database.`,
+          "Pass the database and schema of the receiver, which makes its inbox when it starts.",
+        ]
       : [
           `The inbox in the schema ${schema} was made by an older signalbox.`,
           "Start a receiver once with this version of signalbox, which migrates it.",

@@ -1,0 +1,127 @@
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { isSignalboxError } from "../../../errors.js";
+import { EVENT_STATES, type StoredEvent } from "../../../inbox/store.js";
+import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
+import { systemClock } from "../../../time/clock.js";
+import { echoed } from "../../console/printable.js";
+import { isDatabase, withDatabase } from "../../options/database.js";
+import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
+import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
+
+export interface ImportOptions extends InboxOptions {
+  create?: true;
+}
+
+/** What one write adds at most. A receiver can write in between. */
+const MOST_EVENTS = 500;
+const MOST_CHARACTERS = 1_000_000;
+
+const WHOLE = z.int().min(0);
+
+/** A line of `export`. Other fields belong to what was received. */
+const LINE = z.object({
+  seq: WHOLE,
+  endpoint: z.string(),
+  eventId: z.string(),
+  type: z.string(),
+  state: z.enum(EVENT_STATES),
+  dueAt: WHOLE,
+  attempts: WHOLE,
+  crashes: WHOLE,
+  possiblyRepeated: z.boolean(),
+  replayed: z.boolean(),
+  receivedAt: WHOLE,
+  lastError: z.string().nullable(),
+  headers: z.record(z.string(), z.string()),
+  bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
+  bodyBase64: z.base64().nullable(),
+});
+
+export async function importEvents(options: ImportOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { terminal, signal, stdin } = cli;
+  const { endpoint } = options;
+  if (stdin.isTTY) throw usageError("pipe the output of `signalbox inbox export` into this command");
+  if (options.create) await createInbox(options);
+  let read = 0;
+  let imported = 0;
+  await withInbox(options, async (inbox) => {
+    let batch: StoredEvent[] = [];
+    let characters = 0;
+    const write = async (): Promise<void> => {
+      throwIfInterrupted(signal);
+      imported += await restore(inbox, batch, read - batch.length);
+      terminal.progress(`${read} events`);
+      batch = [];
+      characters = 0;
+    };
+    for await (const line of createInterface({ input: stdin, signal })) {
+      batch.push(readLine(line, ++read, endpoint));
+      characters += line.length;
+      if (batch.length === MOST_EVENTS || characters > MOST_CHARACTERS) await write();
+    }
+    await write();
+  });
+  const existing = read - imported;
+  if (options.json) terminal.printJson({ endpoint, imported, existing });
+  else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
+  return EXIT.ok;
+}
+
+async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<void> {
+  if (isDatabase(db)) return withDatabase({ db, schema }, true, async () => {});
+  if (existsSync(db)) return;
+  const store = sqliteStore(db);
+  await store.open({ endpoint, clock: systemClock });
+  await store.close(endpoint);
+}
+
+/** @throws CliError that names the line, without its content */
+function readLine(line: string, number: number, endpoint: string): StoredEvent {
+  const value = parseJson(line);
+  const parsed = LINE.safeParse(value);
+  if (!parsed.success) {
+    const field = parsed.error.issues[0]?.path[0];
+    const where = field === undefined ? "" : ` (see its ${String(field)})`;
+    throw new CliError(EXIT.failed, `line ${number} is no event of \`signalbox inbox export\`${where}`);
+  }
+  const { bodyHash, bodyBase64, headers, ...entry } = parsed.data;
+  if (entry.endpoint !== endpoint) {
+    const message = `line ${number} is an event of endpoint "${echoed(entry.endpoint)}": give --endpoint`;
+    throw new CliError(EXIT.failed, message);
+  }
+  const others = Object.entries(value as object).filter(([name]) => !Object.hasOwn(LINE.shape, name));
+  return {
+    ...entry,
+    received: { ...Object.fromEntries(others), at: entry.receivedAt, headers },
+    bodyHash: Buffer.from(bodyHash, "hex"),
+    rawBody: bodyBase64 === null ? null : Buffer.from(bodyBase64, "base64"),
+  };
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+/** @param before the number of lines before the events. @throws CliError that names the line of an event that cannot be stored */
+async function restore(inbox: OpenInbox, events: readonly StoredEvent[], before: number): Promise<number> {
+  const { store, endpoint } = inbox;
+  try {
+    return (await store.restore?.(endpoint, events)) ?? 0;
+  } catch (error) {
+    if (!isSignalboxError(error) || error.code !== "store_row_refused") throw error;
+    if (events.length === 1) {
+      const line = before + 1;
+      throw new CliError(EXIT.failed, `line ${line} cannot be stored; to leave it out: sed ${line}d`);
+    }
+    let added = 0;
+    for (const [index, event] of events.entries()) added += await restore(inbox, [event], before + index);
+    return added;
+  }
+}
