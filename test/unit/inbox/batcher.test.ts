@@ -77,6 +77,21 @@ test("a full batch begins before the senders of the last one are answered", asyn
   await Promise.all(others);
 });
 
+test("after a failure the recovery waits for the results of the commit before it", async () => {
+  const { batcher, store } = await rig();
+  store.fail(mediumError());
+  await rejectionOf(batcher.accept(newEvent()));
+  store.fail(null);
+  const release = store.hold();
+  const first = batcher.accept(newEvent());
+  await turns(5);
+  const others = Array.from({ length: 32 }, () => batcher.accept(newEvent()));
+  const recoveriesAtAnswer = first.then(() => store.calls.filter((call) => call === "takeOver").length);
+  release();
+  expect(await recoveriesAtAnswer).toBe(1);
+  await Promise.all(others);
+});
+
 test("what arrives while a commit is in flight is the next batch, in order", async () => {
   const { batcher, store } = await rig();
   const release = store.hold();
