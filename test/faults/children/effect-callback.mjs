@@ -1,6 +1,7 @@
 // A callback whose effect is one row for each signal, without a unique constraint, in a transaction of its own. At random points
 // it loses its connection, fails, or has its process taken for dead.
 import pg from "pg";
+import { postgresStore } from "signalbox/stores/postgres";
 
 const ignore = () => {};
 
@@ -11,11 +12,16 @@ const ignore = () => {};
 export function effectCallback({ connectionString, schema, order, faults }) {
   const pool = new pg.Pool({ connectionString, max: 20 }).on("error", ignore);
   const name = `"${schema.replaceAll('"', '""')}"`;
-  /** What another process does when this one has had no heartbeat for 5 seconds. */
-  const takeOver = (id) => `SET LOCAL search_path TO ${name}, pg_temp;
-    UPDATE inbox_owner SET alive_since = 0,
-      beat_at = CASE WHEN id = (SELECT owner FROM inbox WHERE event_id = '${id}') THEN 0 ELSE beat_at END;
-    SELECT sweep(now_ms(), 'default', (SELECT id FROM inbox_owner ORDER BY beat_at DESC LIMIT 1), '{}')`;
+  // Takes over what its own process has leased, as if that had had no heartbeat for 5 seconds.
+  const taker = postgresStore({ connectionString, schema });
+  const isOpen = taker.open({ endpoint: "default", clock: { now: Date.now, elapsed: () => performance.now() } });
+  async function takeOver(id) {
+    await isOpen;
+    const beatAt = `CASE WHEN id = (SELECT owner FROM ${name}.inbox WHERE event_id = $1) THEN 0 ELSE beat_at END`;
+    await pool.query(`UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`, [id]);
+    const claim = { leaseMs: 1, limit: 0, held: [], suspects: false };
+    await taker.commit({ endpoint: "default", settlements: [], accepts: [], claim });
+  }
 
   return async ({ id }, handoff) => {
     const client = await pool.connect();
@@ -27,7 +33,7 @@ export function effectCallback({ connectionString, schema, order, faults }) {
       if (kind < 0.4) await pool.query("SELECT pg_terminate_backend($1)", [client.processID]);
       else if (kind < 0.5) throw new Error("the callback failed");
       else {
-        await pool.query(takeOver(id)).catch(ignore);
+        await takeOver(id).catch(ignore);
         await pool.query("SELECT pg_sleep(random() / 5)");
       }
     }

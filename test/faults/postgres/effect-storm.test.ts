@@ -6,7 +6,7 @@ import { testOnPostgres } from "./open-stores.js";
 const isLong = process.env["STORM"] === "long";
 const SIZE = isLong
   ? { receivers: 4, events: 1000, processFaults: 12 }
-  : { receivers: 2, events: 150, processFaults: 0 };
+  : { receivers: 2, events: 100, processFaults: 0 };
 
 vi.setConfig({ testTimeout: isLong ? 15 * 60_000 : 90_000 });
 
@@ -18,7 +18,7 @@ testOnPostgres(`in a storm of lost connections and take-overs each signal has on
 });
 
 testOnPostgres("the same storm doubles effects when the event is completed after their transaction", async () => {
-  const events = isLong ? 1000 : 60;
+  const events = isLong ? 1000 : 40;
   const { done, effects, signals } = await effectStorm({ ...SIZE, events, order: "after" });
   expect([done, signals]).toEqual([events, events]);
   expect(effects).toBeGreaterThan(events);
