@@ -30,14 +30,16 @@ export interface OwnPostgres {
 /**
  * @param settings as on the command line of `postgres`, such as `fsync=off`
  * @param primary makes a standby of this server, which streams from it until it is promoted. The primary is restarted meanwhile
+ * @param disk the folder for its data
  */
 export async function makeOwnPostgres(
   settings: readonly string[] = [],
   primary?: OwnPostgres,
   folder = POSTGRES_BINARIES as string,
+  disk = tmpdir(),
 ): Promise<OwnPostgres> {
   const owner = await unprivileged();
-  const data = mkdtempSync(join(tmpdir(), "signalbox-postgres-"));
+  const data = mkdtempSync(join(disk, "signalbox-postgres-"));
   if (owner !== null) chownSync(data, owner.uid, owner.gid);
   if (primary === undefined) {
     const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];

@@ -12,11 +12,21 @@ export interface Answer {
 /** One connection a delivery at most, kept alive. */
 const agent = new Agent({ keepAlive: true });
 
-/** A delivery as the service sends it. Rejects when the receiver goes away before its answer is complete. */
-export function send(port: number, event: object): Promise<Answer> {
-  const { headers, body } = signedDelivery(event, { secret: SECRET });
+/**
+ * A delivery as the service sends it. Rejects when the receiver goes away before its answer is complete.
+ *
+ * @param how `now`: the receiver's clock; `timeoutMs`: for the whole answer
+ */
+export function send(
+  port: number,
+  event: object,
+  { secret = SECRET, now = Date.now(), timeoutMs }: { secret?: string; now?: number; timeoutMs?: number } = {},
+): Promise<Answer> {
+  const { headers, body } = signedDelivery(event, { secret, now });
   return new Promise((resolve, reject) => {
-    const outgoing = request({ port, host: "127.0.0.1", method: "POST", path: "/", headers, agent }, (response) => {
+    const signal = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    const options = { port, host: "127.0.0.1", method: "POST", path: "/", headers, agent, signal };
+    const outgoing = request(options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
