@@ -43,8 +43,8 @@ const FREE_CRASHED = `
 // A process can be dead while PostgreSQL still executes its last commit, which may lease events. Each commit holds a shared
 // advisory lock on its owner, so the owner is removed only when none runs; a later one finds that its owner is gone.
 //
-// After an outage of the database all owners look dead. So an owner judges others only after it has had a regular heartbeat for
-// as long as a dead owner has had none.
+// After an outage of the database, or when its clock was set, all owners look dead. So an owner judges others only after it has
+// had a regular heartbeat for as long as a dead owner has had none.
 const SWEEP = `
   CREATE FUNCTION sweep(p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
   LANGUAGE plpgsql ${BY_INDEX} AS $$
@@ -64,7 +64,7 @@ const SWEEP = `
       WHERE seq = ANY (ARRAY(SELECT leased_to(p_owner, v_me.low_seq, v_me.low_seq + ${MOST_SWEPT})))
         AND owner = p_owner AND state = 'leased' AND due_at <= v_now AND seq <> ALL (p_held)
       ORDER BY seq LIMIT ${MOST_FREED} FOR UPDATE SKIP LOCKED);
-    IF v_me.alive_since <= v_now - ${DEAD_AFTER_MS} AND v_me.beat_at >= v_now - ${DEAD_AFTER_MS} THEN
+    IF v_me.alive_since <= v_now - ${DEAD_AFTER_MS} AND v_me.beat_at BETWEEN v_now - ${DEAD_AFTER_MS} AND v_now THEN
       FOR v_dead IN
         SELECT * FROM inbox_owner
         WHERE endpoint = p_endpoint AND id <> p_owner

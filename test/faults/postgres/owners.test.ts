@@ -166,3 +166,16 @@ testOnPostgres("a commit that waited for a lock judges other processes by the ti
   blocker.release();
   expect(await committed).toMatchObject({ settlements: [true], claim: { events: [] } });
 });
+
+testOnPostgres("when the database's clock is set back, nobody is taken for dead", async () => {
+  const { schema, name, admin } = newSchema();
+  const first = await openStore(schema);
+  const other = await openStore(schema);
+  const lease = await accept(other, "evt_1", { state: "leased" });
+  // The last heartbeats were a minute later, by the clock as it was. The first process commits before the next heartbeats.
+  await admin.query(
+    `UPDATE ${name}.inbox_owner SET beat_at = beat_at + 60000, alive_since = alive_since - 60000, swept_at = 0`,
+  );
+  expect(await claim(first)).toMatchObject({ events: [] });
+  expect(await settle(other, lease)).toBe(true);
+});
