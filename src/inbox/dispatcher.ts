@@ -106,6 +106,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: QueuedEvent[] = [];
+  /** Events whose settlement waits for the end of a callback's transaction. They take no slot, but are held. */
+  const locked = new Set<ClaimedEvent>();
 
   let state: "idle" | "started" | "closing" = "idle";
   let claiming: Promise<void> | null = null;
@@ -210,7 +212,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const suspects = isSuspectsTurn;
     const leasedAt = clock.elapsed();
     try {
-      const request = { leaseMs, limit, held: slots.held(), suspects };
+      const request = { leaseMs, limit, held: held(), suspects };
       const { events, dead, nextDueInMs, isSuspectDue } = await batcher.claim(request);
       reportCrashed(dead);
       if (nextDueInMs !== null) pollIn(nextDueInMs);
@@ -244,6 +246,10 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   function reportCrashed(events: readonly CrashedEvent[]): void {
     for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
+  }
+
+  function held(): number[] {
+    return [...slots.held(), ...Array.from(locked, ({ seq }) => seq)];
   }
 
   // --- ending a lease
@@ -284,6 +290,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
         if (event.crashes >= SUSPECT_CRASHES) endSuspectsTurn();
         if (waiting.length > 0 || dueSince !== null) schedulePump();
       }
+      if (result === "locked") locked.add(event);
+      else locked.delete(event);
       // With null the settlement was not written: the event stays leased, and the next start takes it over.
       ended?.(result);
       if (result === false) observe.leaseLost(event);
@@ -314,7 +322,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       state = "started";
       poll();
     },
-    held: slots.held,
+    held,
     breakerState: () => breaker.state(),
     running: attempts.running,
     async close(graceMs) {

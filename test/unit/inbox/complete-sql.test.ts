@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { PermanentFailure, type InboxStore, type SettleResult } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { until } from "../until.js";
-import { faultyStore } from "./faulty-store.js";
+import { faultyStore, mediumError } from "./faulty-store.js";
 import { crashedEvent, opened } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
@@ -108,6 +108,28 @@ test("while its transaction is open, a failed attempt holds up nothing, and is s
   await until(() => rig.calls.length === 3);
   expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
   expect(details(rig)).toEqual([["handoffFailed", false], ["handedOff"]]);
+});
+
+test("an outage while its transaction is open does not free a failed attempt's event, which would not be flagged", async () => {
+  const inner = faultyStore();
+  const store = withTransactions(inner);
+  const rig = await startRig({ store, handoff: { timeoutMs: 1000, backoff: () => 1 } });
+  const [slow] = await rig.begin(1);
+  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  store.outcome = "locked";
+  await rig.clock.advance(1000);
+  await until(() => rig.namesSeen().includes("handoffFailed"));
+  inner.fail(mediumError());
+  await rig.clock.advance(1000);
+  await until(() => !rig.receiver.health().ok);
+  // The outage has ended the transaction.
+  store.outcome = null;
+  inner.fail(null);
+  await rig.clock.advance(1000);
+  await rig.clock.advance(1000);
+  await until(() => rig.calls.length === 2);
+  expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
+  expect(await rig.entry(slow.id)).toMatchObject({ crashes: 0 });
 });
 
 test("a suspect whose transaction stays open does not stop the hand-off of others", async () => {
