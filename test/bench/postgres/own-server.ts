@@ -108,12 +108,20 @@ const TICK_MS = 10;
 /** Of a process, its living children, and those that have ended. */
 function readCpuMs(pid: number | undefined): number | null {
   // After the name of the program: utime, stime, cutime and cstime are the fields 11 to 14.
-  const ticksOf = (each: string): number[] =>
-    readFileSync(`/proc/${each}/stat`, "utf8").split(") ")[1]?.split(" ").slice(11, 15).map(Number) ?? [];
+  const ticksOf = (each: string, end: number): number => {
+    const fields = readFileSync(`/proc/${each}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return fields.slice(11, end).reduce((sum, field) => sum + Number(field), 0);
+  };
+  const ticksOfChild = (each: string): number => {
+    try {
+      return ticksOf(each, 13);
+    } catch {
+      return 0; // it ended meanwhile, and its parent has its time soon
+    }
+  };
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-    const ticks = [...ticksOf(String(pid)), ...children.flatMap((each) => ticksOf(each).slice(0, 2))];
-    return ticks.reduce((sum, value) => sum + value) * TICK_MS;
+    return children.reduce((sum, each) => sum + ticksOfChild(each), ticksOf(String(pid), 15)) * TICK_MS;
   } catch {
     return null;
   }
