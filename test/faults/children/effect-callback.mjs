@@ -1,6 +1,6 @@
 // A callback whose effect is one row for each signal, without a unique constraint, in a transaction of its own. At random points
 // it loses its connection, fails, or has its process taken for dead.
-import pg from "pg";
+import { Pool } from "pg";
 import { postgresStore } from "signalbox/stores/postgres";
 
 const ignore = () => {};
@@ -10,7 +10,7 @@ const ignore = () => {};
  * `faults`: the share of calls with a fault
  */
 export function effectCallback({ connectionString, schema, order, faults }) {
-  const pool = new pg.Pool({ connectionString, max: 20 }).on("error", ignore);
+  const pool = new Pool({ connectionString, max: 20 }).on("error", ignore);
   const name = `"${schema.replaceAll('"', '""')}"`;
   // Takes over what its own process has leased, as if that had had no heartbeat for 5 seconds.
   const taker = postgresStore({ connectionString, schema });

@@ -87,12 +87,12 @@ const receiver = createReceiver({
   clock,
   logger,
   // Not async, so that what throws throws.
-  onSignal(signal, handoff) {
-    const { deliveryKey, possiblyRepeated, replayed, attempt } = handoff;
+  onSignal(signal, given) {
+    const { deliveryKey, possiblyRepeated, replayed, attempt } = given;
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
     say({ say: "begun", id: signal.id, possiblyRepeated, replayed, attempt });
     const callback = existsSync(healedBy) ? CALLBACKS.get("fine") : CALLBACKS.get(signal.data.title);
-    return callback(signal, handoff);
+    return callback(signal, given);
   },
 });
 receiver.on("handedOff", ({ eventId }) => say({ say: "handedOff", id: eventId }));
