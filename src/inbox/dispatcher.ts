@@ -25,7 +25,7 @@ export interface DispatcherConfig extends AttemptsConfig {
   concurrency: number;
   /** Whether other processes take over a lease that has expired. */
   leasesExpire: boolean;
-  /** Leases that were asked for before this time, by `clock.elapsed()`, may have been taken over. */
+  /** Leases that were asked for before this time, by `clock.elapsed()`, may have been taken over; `Infinity`: new ones too. */
   leasedSince: () => number;
   observe: DispatcherObserver;
 }
@@ -178,6 +178,10 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
 
   // --- leasing
 
+  function mayLease(): boolean {
+    return config.leasedSince() !== Infinity;
+  }
+
   function mayStart(): boolean {
     return state === "started" && breaker.state() === "closed";
   }
@@ -201,7 +205,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   function claimLimit(): number {
-    if (breaker.state() === "open") return 0;
+    if (breaker.state() === "open" || !mayLease()) return 0;
     if (isSuspectsTurn || breaker.state() === "probing") return attempts.running() === 0 && slots.isEmpty() ? 1 : 0;
     // Each claim is a commit, so it is made only when few events wait.
     return waiting.length < concurrency ? Math.max(0, Math.min(CLAIM_LIMIT, slots.free())) : 0;
@@ -301,7 +305,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   }
 
   return {
-    reserve: () => mayStart() && !isSuspectsTurn && !isClaimOverdue() && slots.reserve(1),
+    reserve: () => mayStart() && mayLease() && !isSuspectsTurn && !isClaimOverdue() && slots.reserve(1),
     unreserve() {
       slots.unreserve(1);
       if (waiting.length > 0 || dueSince !== null) schedulePump();

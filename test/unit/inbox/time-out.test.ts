@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent } from "../../../src/testing/index.js";
-import { turns } from "../until.js";
+import { turns, until } from "../until.js";
+import { faultyStore } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";
 
 test("a callback past its time is aborted, and its event retried and flagged as possibly repeated", async () => {
@@ -98,4 +99,22 @@ test("where leases expire, one that gets old in the queue is renewed long before
   }
   expect(rig.calls.map(({ signal }) => signal.id)).toContain(second!.id);
   expect(await rig.entry(second!.id)).toMatchObject({ crashes: 0, possiblyRepeated: false });
+});
+
+test("while others may take this process for dead, it leases nothing", async () => {
+  let leasedSince = -Infinity;
+  const inner = faultyStore();
+  const rig = await startRig({ store: Object.assign(inner, { shared: true, leasedSince: () => leasedSince }) });
+  await turns();
+  leasedSince = Infinity;
+  const before = inner.commits.length;
+  const event = signalEvent();
+  await rig.deliver(event);
+  await turns();
+  expect(inner.commits.length).toBe(before + 1);
+  expect(await rig.entry(event.id)).toMatchObject({ state: "ready" });
+  leasedSince = rig.clock.elapsed();
+  await rig.clock.advance(1000);
+  await until(() => rig.calls.length === 1);
+  expect(rig.calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false });
 });
