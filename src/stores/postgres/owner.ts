@@ -7,6 +7,8 @@ import { codeOf } from "./store-error.js";
 
 /** How often an idle process shows that it is alive. Others take it for dead after five of these. */
 const BEAT_EVERY_MS = 1000;
+/** So one heartbeat without an answer, as of a connection that is half open, does not end the leases: the next one is in time. */
+const BEAT_TIMEOUT_MS = DEAD_AFTER_MS / 2;
 /** How often the whole table is searched for leases without an owner. */
 const ORPHANS_EVERY_MS = 5 * 60_000;
 
@@ -92,7 +94,8 @@ export async function registerOwner(run: Run, name: string, endpoint: string, cl
   async function beat(): Promise<void> {
     const beatenId = id;
     const until = deadline();
-    lastBeat = await run<{ beat: Beat }>(`SELECT ${name}.beat($1, $2)`, [endpoint, beatenId]).then(
+    const query = `SELECT ${name}.beat($1, $2)`;
+    lastBeat = await run<{ beat: Beat }>(query, [endpoint, beatenId], BEAT_TIMEOUT_MS).then(
       ([row]) => row?.beat ?? null,
       () => null,
     );

@@ -45,3 +45,23 @@ test("leases count as kept from the last moment at which others could have taken
   expect(owner.leasedSince()).toBe(Infinity);
   await owner.close();
 });
+
+test("one heartbeat without an answer ends no lease", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const clock = createManualClock();
+  let isCutOff = false;
+  const run = ((_text: string, _values: unknown[], timeoutMs = 10_000) => {
+    if (!isCutOff) return Promise.resolve([{ id: 1, beat: { isKnown: true, medium: { inRecovery: false } } }]);
+    isCutOff = false;
+    return new Promise((_, reject) => clock.setTimeout(() => reject(new Error("no answer")), timeoutMs));
+  }) as Run;
+  const owner = await registerOwner(run, "signalbox", "default", clock);
+  const born = owner.leasedSince();
+  isCutOff = true;
+  for (let second = 0; second < 10; second += 1) {
+    await clock.advance(1000);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(owner.leasedSince()).toBe(born);
+  }
+  await owner.close();
+});
