@@ -95,7 +95,7 @@ async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
   return { uid: await id("-u"), gid: await id("-g") };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

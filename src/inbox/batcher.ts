@@ -4,7 +4,6 @@ import { signalboxCode } from "../errors.js";
 import { createDurations, type DurationStats } from "../time/durations.js";
 import type {
   AcceptResult,
-  Batch,
   BatchResult,
   ClaimRequest,
   ClaimResult,
@@ -13,6 +12,7 @@ import type {
   Settlement,
   SettleResult,
 } from "./store.js";
+import { halve, unwrap, type Waiting, type WaitingBatch, type WaitingSettlement } from "./waiting-batch.js";
 
 /** How many new events wait for their commit, or how many are allowed to wait. */
 export interface BatcherLimits {
@@ -61,18 +61,6 @@ const MOST_TURNS = 4;
 /** At most this many new events, and bytes of their bodies, go into one commit, so that it blocks for about 3 ms. */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
-
-interface Waiting<Item, Result> {
-  item: Item;
-  resolve: (result: Result) => void;
-  reject: (error: unknown) => void;
-}
-
-/** A settlement that waits for its commit. It has a callback, because a promise for each event would take longer. */
-interface WaitingSettlement {
-  item: Settlement;
-  settled: (result: SettleResult | null) => void;
-}
 
 /**
  * Collects the writes of receiver and dispatcher into batches for the store. Writes that arrive while a commit is in flight
@@ -302,36 +290,8 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
   };
 }
 
-interface WaitingBatch {
-  accepts: Waiting<NewEvent, AcceptResult>[];
-  settlements: WaitingSettlement[];
-  claim: Waiting<ClaimRequest, ClaimResult> | null;
-}
-
-function unwrap(endpoint: string, { accepts, settlements, claim }: WaitingBatch): Batch {
-  return {
-    endpoint,
-    accepts: accepts.map(({ item }) => item),
-    settlements: settlements.map(({ item }) => item),
-    claim: claim?.item ?? null,
-  };
-}
-
 function ignore(): void {}
 
 function isRowError(error: unknown): boolean {
   return signalboxCode(error) === "store_row_refused";
-}
-
-/** Divides a batch with a refused row into two, to find that row; null when it cannot be divided. */
-function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
-  const rows = accepts.length + settlements.length;
-  if (rows === 0 || (rows === 1 && claim === null)) return null;
-  const middle = Math.max(1, rows >> 1);
-  const firstSettlements = Math.min(middle, settlements.length);
-  const firstAccepts = middle - firstSettlements;
-  return [
-    { settlements: settlements.slice(0, firstSettlements), accepts: accepts.slice(0, firstAccepts), claim: null },
-    { settlements: settlements.slice(firstSettlements), accepts: accepts.slice(firstAccepts), claim },
-  ];
 }

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { POSTGRES_PORT } from "../../contract/postgres-medium.js";
+import { freePort } from "../../own-postgres.js";
 
 const PROGRAM = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(":")]
   .map((folder) => join(folder, "pgbouncer"))
@@ -57,13 +57,4 @@ export async function startPgbouncer(settings: Record<string, string>): Promise<
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
