@@ -57,8 +57,11 @@ const types: PgTypes = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? Stri
 
 /** A connection can be cut so that nothing says it: then only this ends the wait. */
 const TIMEOUT_MS = 10_000;
-/** SQLSTATE of a commit that works although someone cancelled its wait for a synchronous standby, which may not have it. */
-const WARNING = "01000";
+/**
+ * The place in PostgreSQL of the warning that someone cancelled the commit's wait for a synchronous standby, which may not have
+ * it. Its SQLSTATE is that of most warnings, such as those of a server that must be vacuumed soon.
+ */
+const SYNC_CANCELLED = "SyncRepWaitForLSN";
 /** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
 const MOST_RETRIES = 5;
 
@@ -100,7 +103,7 @@ export function createRun(pool: PgPool): Run {
     const client = await connect(pool, timeoutMs);
     let warning: Error | undefined;
     const onNotice = (notice: Error): void => {
-      if (codeOf(notice) === WARNING) warning = notice;
+      if ((notice as { routine?: unknown }).routine === SYNC_CANCELLED) warning = notice;
     };
     client.on("error", ignore);
     client.on("notice", onNotice);

@@ -103,6 +103,15 @@ testOnPostgres("a transaction that PostgreSQL ended because of others is tried a
   expect(codes).toEqual(["40001", "40001"]);
 });
 
+testOnPostgres("a warning of the server, as of a database that must be vacuumed soon, fails no commit", async () => {
+  const { schema, name, admin } = newSchema();
+  const store = await openStore(schema);
+  await admin.query(`
+    CREATE FUNCTION ${name}.warn() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE WARNING ''soon''; RETURN NULL; END';
+    CREATE TRIGGER warn AFTER INSERT ON ${name}.inbox EXECUTE FUNCTION ${name}.warn()`);
+  await expect(accept(store, "evt_1")).resolves.toMatchObject({ token: 0 });
+});
+
 testOnPostgres("commits wait for the disk where the role has synchronous_commit off", async () => {
   const { schema, name, admin } = newSchema();
   const pool = new Pool({ connectionString: POSTGRES_URL, max: 2, options: "-c synchronous_commit=off" });
