@@ -17,10 +17,16 @@ const HANDOFF_LOST = "SBX02";
 export const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off";
 export const IN_SCHEMA = `${BY_INDEX} SET search_path FROM CURRENT`;
 
-/** An acknowledgement stands for a commit that is on the disk, whatever the role has set. */
+/**
+ * An acknowledgement stands for a commit that is on the disk, and on the synchronous standby, whatever the role has set. Only a
+ * warning says that someone cancelled the wait for the standby; see `SYNC_CANCELLED`.
+ */
 export const SYNC = `
     IF current_setting('synchronous_commit') IN ('off', 'local') THEN
       PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+    IF current_setting('client_min_messages') = 'error' THEN
+      PERFORM set_config('client_min_messages', 'warning', true);
     END IF;
 `;
 

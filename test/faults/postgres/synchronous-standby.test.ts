@@ -33,7 +33,9 @@ testWith(POSTGRES_BINARIES !== undefined)(
   async () => {
     const server = await makeOwnPostgres();
     onTestFinished(() => server.remove());
-    const pool = new Pool({ host: "127.0.0.1", port: server.port, user: "postgres", max: 8 });
+    // A role may be set so that it gets no warnings.
+    const options = "-c client_min_messages=error";
+    const pool = new Pool({ host: "127.0.0.1", port: server.port, user: "postgres", max: 8, options });
     pool.on("error", () => {});
     onTestFinished(() => pool.end());
     const store: InboxStore = postgresStore({ pool });
