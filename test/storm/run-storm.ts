@@ -37,7 +37,7 @@ const CLOCKS_APART_MS = 600_000;
 /** Room for the data, the log and the filler. */
 const DISK_MEGABYTES = 400;
 /** Long enough for leases that no process knows, which end after 40 seconds, and for events that are handed off one by one. */
-const DRAIN_MS = 240_000;
+const DRAIN_MS = 600_000;
 const BURSTS_EVERY_MS = 50;
 
 export async function runStorm(config: StormConfig): Promise<StormResult> {
