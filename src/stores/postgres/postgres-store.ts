@@ -6,7 +6,7 @@ import { createRun, ignore, ignoreErrorsOf, makePool, type PgPool, type Run } fr
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
-import { prepareSchema, quoted } from "./schema.js";
+import { assertSchemaName, prepareSchema, quoted } from "./schema.js";
 import { storeError } from "./store-error.js";
 
 export type { PgClient, PgPool, PgQuery, PgTypes } from "./connection.js";
@@ -221,9 +221,5 @@ function assertOptions(options: unknown): asserts options is PostgresStoreOption
   if (connectionString !== undefined && (typeof connectionString !== "string" || connectionString === "")) {
     throw invalid("The connectionString of postgresStore is no text. Is the environment variable set?");
   }
-  // PostgreSQL cuts longer names.
-  const isName = typeof schema === "string" && /^[^\0]+$/.test(schema) && Buffer.byteLength(schema) <= 63;
-  if (!isName || /^pg_/i.test(schema)) {
-    throw invalid("The schema of postgresStore must be a name of at most 63 bytes that does not begin with pg_.");
-  }
+  assertSchemaName(schema);
 }

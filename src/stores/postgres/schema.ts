@@ -24,6 +24,16 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** @throws SignalboxError `option_invalid` */
+export function assertSchemaName(name: unknown): asserts name is string {
+  // PostgreSQL cuts longer names, and in a search path $user stands for another schema.
+  const isName = typeof name === "string" && /^(?!pg_|\$user$)[^\0]+$/i.test(name) && Buffer.byteLength(name) <= 63;
+  if (isName) return;
+  const message =
+    'The schema of postgresStore must be a name of at most 63 bytes, not "$user" or one that begins with "pg_".';
+  throw new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");
+}
+
 interface Found {
   server: number;
   isolation: string;
@@ -38,9 +48,10 @@ interface Found {
  * Makes or migrates the schema. Any number of processes can do that at once.
  *
  * @param canMake whether to make or migrate it; otherwise it is only read
- * @throws SignalboxError `store_unsupported`, `store_newer`, `store_corrupt`
+ * @throws SignalboxError `option_invalid`, `store_unsupported`, `store_newer`, `store_corrupt`
  */
 export async function prepareSchema(run: Run, schema: string, canMake: boolean): Promise<void> {
+  assertSchemaName(schema);
   const found = await look(run, schema);
   if (!(found.server >= OLDEST_SERVER)) {
     const message = `The inbox needs PostgreSQL 14 or later; this server has version ${found.server}.`;

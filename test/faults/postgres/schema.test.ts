@@ -140,6 +140,7 @@ test("wrong options are refused", () => {
     { connectionString: "" },
     { pool, schema: "" },
     { pool, schema: "pg_x" },
+    { pool, schema: "$user" },
     { pool, schema: "x".repeat(64) },
   ])
     expect(codeOf(options)).toBe("option_invalid");
