@@ -25,7 +25,8 @@ export function assertPlace({ db, schema }: InboxPlace): void {
   if (isDatabase(db)) return;
   if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
   // It may have a password, so it is not repeated as the name of a file.
-  if (/:\/\/|password=/i.test(db)) throw usageError("--db is no file and does not begin with postgres://");
+  if (/^postgres(ql)?:|:\/\/|password\s*=|^[^/\\]*:[^/\\]*@/i.test(db))
+    throw usageError("--db is no file and does not begin with postgres://");
 }
 
 /**

@@ -6,7 +6,7 @@ import { EVENT_STATES, type StoredEvent } from "../../../inbox/store.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
-import { isDatabase, withDatabase } from "../../options/database.js";
+import { assertPlace, isDatabase, withDatabase } from "../../options/database.js";
 import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
@@ -71,6 +71,7 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
 }
 
 async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<void> {
+  assertPlace({ db, schema });
   if (isDatabase(db)) return withDatabase({ db, schema }, true, async () => {});
   if (existsSync(db)) return;
   const store = sqliteStore(db);
