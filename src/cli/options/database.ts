@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { createRun, ignore, makePool, type Run } from "../../stores/postgres/connection.js";
+import { createRun, ignore, ignoreErrorsOf, makePool, type Run } from "../../stores/postgres/connection.js";
 import { prepareSchema } from "../../stores/postgres/schema.js";
 import { storeError } from "../../stores/postgres/store-error.js";
 import { usageError } from "./exit.js";
@@ -42,6 +42,7 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const pool = await makePool(db);
   pool.on("error", ignore);
+  pool.on("connect", ignoreErrorsOf);
   try {
     const run = createRun(pool);
     await prepareSchema(run, schema, canMake);

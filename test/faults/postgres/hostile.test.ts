@@ -2,6 +2,7 @@ import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { withDatabase } from "../../../src/cli/options/database.js";
 import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
 import {
   accept,
@@ -256,7 +257,9 @@ test("a server that ends in the moment in which it lets a client in does not end
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const store = postgresStore({ connectionString: `postgres://nobody@127.0.0.1:${port}/none` });
-  const opening = store.open({ endpoint: ENDPOINT, clock: systemClock });
+  const db = `postgres://nobody@127.0.0.1:${port}/none`;
+  const opening = postgresStore({ connectionString: db }).open({ endpoint: ENDPOINT, clock: systemClock });
   await expect(opening).rejects.toMatchObject({ code: "store_failed" });
+  const examining = withDatabase({ db }, false, () => Promise.resolve());
+  await expect(examining).rejects.toMatchObject({ code: "store_failed" });
 });
