@@ -15,6 +15,8 @@ const HANDOFF_LOST = "SBX02";
  * `jit = off`, because the cost that is added to a refused plan would make PostgreSQL compile the query.
  */
 export const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off";
+/** Each commit has a shared lock of this class on its owner. */
+export const LOCK_CLASS = "'inbox'::regclass::oid::bigint::bit(32)::int";
 export const IN_SCHEMA = `${BY_INDEX} SET search_path FROM CURRENT`;
 
 /**
@@ -199,7 +201,7 @@ const COMMIT = `
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
   DECLARE
-    v_class int := 'inbox'::regclass::oid::bigint::bit(32)::int;
+    v_class int := ${LOCK_CLASS};
     v_now bigint;
     v_swept_at bigint;
     v_sweeps boolean;

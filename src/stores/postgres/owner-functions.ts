@@ -1,5 +1,5 @@
 import { CRASH_LOOP, MAX_CRASHES } from "../../inbox/store.js";
-import { BY_INDEX, IN_SCHEMA, MOST_FREED, OTHERS, SUSPECTS, SYNC, firstOf } from "./commit-functions.js";
+import { BY_INDEX, IN_SCHEMA, LOCK_CLASS, MOST_FREED, OTHERS, SUSPECTS, SYNC, firstOf } from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */
 export const DEAD_AFTER_MS = 5000;
@@ -51,7 +51,7 @@ const SWEEP = `
   DECLARE
     -- Not the time of the commit, which may have waited for a lock while the others had their heartbeats.
     v_now bigint := now_ms();
-    v_class int := 'inbox'::regclass::oid::bigint::bit(32)::int;
+    v_class int := ${LOCK_CLASS};
     v_me inbox_owner;
     v_dead inbox_owner;
     v_freed bigint[];
@@ -175,10 +175,10 @@ const REGISTER = `
   $$;
 `;
 
-// An owner that leaves events leased stays, without a heartbeat, until they are taken over.
+// An owner that leaves events leased, or a commit that may lease some, stays without a heartbeat until it is taken for dead.
 const UNREGISTER = `
   CREATE FUNCTION unregister_owner(p_owner int) RETURNS void LANGUAGE sql ${IN_SCHEMA} AS $$
-    DELETE FROM inbox_owner WHERE id = p_owner
+    DELETE FROM inbox_owner WHERE id = p_owner AND pg_try_advisory_xact_lock(${LOCK_CLASS}, p_owner)
       AND NOT EXISTS (SELECT FROM leased_to(p_owner, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq)))
   $$;
 `;

@@ -93,6 +93,25 @@ testOnPostgres("an owner is removed only when none of its commits is in flight",
   expect(await ownersIn(admin, name)).toMatchObject([{ id: livingId }]);
 });
 
+testOnPostgres(
+  "a process that ends while one of its commits is in flight stays an owner, so that others free its leases",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const ending = await openStore(schema);
+    const [{ id }] = (await ownersIn(admin, name)) as [OwnerRow];
+    const late = await poolOfTest(1).connect();
+    await late.query("BEGIN");
+    await late.query(`SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`);
+    await ending.close(ENDPOINT);
+    expect(await ownersIn(admin, name)).toMatchObject([{ id }]);
+    await late.query("COMMIT");
+    late.release();
+    const living = await openStore(schema);
+    await sweep(living, admin, name, id);
+    expect((await ownersIn(admin, name)).map((owner) => owner.id)).not.toContain(id);
+  },
+);
+
 testOnPostgres("the lowest lease is known even while the commit of an older lease is in flight", async () => {
   const { schema, name, admin } = newSchema();
   const store = await openStore(schema);
