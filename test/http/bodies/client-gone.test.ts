@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createManualClock, signalEvent } from "../../../src/testing/index.js";
-import { DUPLICATE, expectAcknowledged, RECEIVED } from "../expect-answer.js";
+import { DUPLICATE, expectAcknowledged } from "../expect-answer.js";
 import { heldStore } from "../held-store.js";
 import { latch } from "../latch.js";
 import {
@@ -38,14 +38,6 @@ test.for(STACKS)("a client that leaves before its answer has not cancelled the w
     expect(handedOff.pop()).toEqual(event);
     expectAcknowledged(await deliver(port, event), DUPLICATE);
   }
-});
-
-test.for(STACKS)("a client that half-closes still gets its answer, over $name", async (stack) => {
-  const { port } = await serve({}, stack);
-  const wire = await openWire(port);
-  await wire.write(rawRequest(delivery()));
-  wire.end();
-  expectAcknowledged(await wire.next(), RECEIVED);
 });
 
 test.for(STACKS)(
