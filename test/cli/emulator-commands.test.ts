@@ -55,7 +55,7 @@ test("from following to a delivery: each command does what its control operation
   const [last, , verification] = await values("deliveries");
   expect(last).toMatchObject({ event_id: published[1]?.["event_id"], state: "delivered" });
   expect(verification).toMatchObject({ event_type: "webhook.verification" });
-  expect((await ask("deliveries")).stdout).toMatch(/^\d+ {2}delivered {2}200 in \d+ ms {2}new_model \S+$/m);
+  expect((await ask("deliveries")).stdout).toMatch(/^\d+ {2}delivered {2}200 in \d+ ms +new_model \S+$/m);
   const { stdout } = await ask("deliveries", String(last?.["delivery_id"]));
   const onTerminal = await callCli(["emulator", "deliveries", String(last?.["delivery_id"])], {
     env: { SIGNALS_BASE_URL: running.emulator.baseUrl },

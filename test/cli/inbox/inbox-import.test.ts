@@ -64,7 +64,11 @@ const LINES = fc
       replayed: fc.boolean(),
       receivedAt: MOMENT,
       lastError: fc.option(TEXT),
-      headers: fc.dictionary(TEXT, fc.string({ unit: "binary" }), { maxKeys: 3, noNullPrototype: true }),
+      headers: fc.dictionary(
+        TEXT.filter((name) => name !== "__proto__"),
+        fc.string({ unit: "binary" }),
+        { maxKeys: 3, noNullPrototype: true },
+      ),
       remoteAddress: TEXT,
       body: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
       isGone: fc.boolean(),
