@@ -28,7 +28,9 @@ export interface AttemptsObserver {
 export interface HandoffFailure {
   kind: Judgement["kind"] | "shutdown";
   error: unknown;
-  /** Time of the next attempt, in milliseconds since 1970; null when there is none, or a transaction decides about it. */
+  /** False when the event is dead or, after `completeSql`, done. While a transaction of the callback is open: if it rolls back. */
+  willRetry: boolean;
+  /** Time of the next attempt, in milliseconds since 1970; null when there is none, or when it is not known. */
   nextAttemptAt: number | null;
 }
 
@@ -105,8 +107,9 @@ export function createAttempts(config: AttemptsConfig, ends: AttemptEnds): Attem
   }
 
   function succeed(entry: Running): void {
-    if (!end(entry)) return;
     const { event, attempt } = entry;
+    if (completing.has(event)) return fail(entry, notCompleted(), "resolved");
+    if (!end(entry)) return;
     ends.succeeded();
     settle(event, doneAfter(event, attempt), (result) => {
       if (result === true) observe.handedOff(event, attempt);
@@ -116,38 +119,54 @@ export function createAttempts(config: AttemptsConfig, ends: AttemptEnds): Attem
   function timeOut(entry: Running): void {
     const error = namedError("TimeoutError", `the callback did not settle within ${config.timeoutMs} ms`);
     entry.abort.abort(error);
-    fail(entry, error, true);
+    fail(entry, error, "timed out");
   }
 
-  function fail(entry: Running, error: unknown, timedOut = false): void {
+  function fail(entry: Running, error: unknown, how: "rejected" | "timed out" | "resolved" = "rejected"): void {
     if (!end(entry)) return;
     const { event, attempt } = entry;
     const { maxAttempts, backoff } = config;
     const onBackoffError = observe.backoffFailed;
-    const judgement = judgeFailure({ event, attempt, error, timedOut, maxAttempts, backoff, onBackoffError });
+    const judgement = judgeFailure({
+      event,
+      attempt,
+      error,
+      timedOut: how === "timed out",
+      maxAttempts,
+      backoff,
+      onBackoffError,
+    });
     const { kind, settlement, deadReason } = judgement;
-    if (kind === "rejected" || kind === "timeout") ends.failed();
-    settleFailed(entry, settlement, { kind, error }, deadReason);
+    if (how !== "resolved" && (kind === "rejected" || kind === "timeout")) ends.failed();
+    settleFailed(entry, settlement, { kind, error }, deadReason, how === "resolved");
   }
 
-  /** Reports the failure at once. If the event may be done all the same, the result of the settlement is waited for. */
+  /**
+   * Reports the failure at once. If the event may be done all the same, the result of the settlement is waited for.
+   *
+   * @param resolved the callback resolved, so it has failed only if no transaction has completed the event
+   */
   function settleFailed(
     { event, attempt }: Running,
     settlement: Settlement,
-    failure: Omit<HandoffFailure, "nextAttemptAt">,
+    failure: Pick<HandoffFailure, "kind" | "error">,
     deadReason: string | null,
+    resolved: boolean,
   ): void {
     let isReported = false;
-    const report = (isRetried: boolean): void => {
+    const report = (result: SettleResult | null): void => {
       if (isReported) return;
       isReported = true;
-      const nextAttemptAt = isRetried && deadReason === null ? clock.now() + settlement.delayMs : null;
-      observe.handoffFailed(event, attempt, { ...failure, nextAttemptAt });
+      const willRetry = deadReason === null && result !== "completed" && result !== false;
+      const nextAttemptAt = willRetry && result === true ? clock.now() + settlement.delayMs : null;
+      observe.handoffFailed(event, attempt, { ...failure, willRetry, nextAttemptAt });
     };
     if (!completing.has(event)) report(true);
     settle(event, settlement, (result) => {
-      report(result === true);
+      if (!resolved || result === true) report(result);
+      if (resolved && result === "completed") ends.succeeded();
       if (result !== true) return;
+      if (resolved) ends.failed();
       // The delay has begun with the commit.
       if (deadReason === null) ends.retryIn(settlement.delayMs);
       else observe.dead(event, attempt, deadReason);
@@ -172,8 +191,15 @@ export function createAttempts(config: AttemptsConfig, ends: AttemptEnds): Attem
       for (const entry of running) {
         end(entry);
         entry.abort.abort(error);
-        settleFailed(entry, asIfNeverClaimed(entry.event, true), { kind: "shutdown", error }, null);
+        settleFailed(entry, asIfNeverClaimed(entry.event, true), { kind: "shutdown", error }, null, false);
       }
     },
   };
+}
+
+function notCompleted(): Error {
+  return new Error(
+    "The callback read handoff.completeSql and resolved, but no transaction has completed the event. " +
+      "Await the transaction and let its errors through; or do not read completeSql.",
+  );
 }

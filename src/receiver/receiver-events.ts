@@ -38,7 +38,8 @@ export interface ReceiverEventMap {
   handedOff: EventReference & { attempt: number };
   /**
    * The callback failed. With `willRetry: false` the event is dead; or, after `handoff.completeSql`, a transaction of the callback
-   * decides about it: if it committed, `handedOff` follows.
+   * has completed it, and `handedOff` follows. While such a transaction is open, `nextAttemptAt` is null: if it commits, `handedOff`
+   * follows, otherwise the event is handed off again.
    */
   handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
   /** An event became dead. It is kept until a user replays or discards it. */

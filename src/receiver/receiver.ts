@@ -155,14 +155,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         // No spread: it would cost each delivery 1 µs.
         events.emit("handedOff", { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId), attempt });
       },
-      handoffFailed(event, attempt, { kind, error, nextAttemptAt: at }) {
+      handoffFailed(event, attempt, { kind, error, willRetry, nextAttemptAt: at }) {
         const failure = {
           ...referenceTo(endpoint, event),
           attempt,
           nextAttemptAt: at === null ? null : new Date(at),
         };
         log.failure("warn", { ...failure, kind }, error, "a hand-off failed; `signalbox inbox show` prints the error");
-        events.emit("handoffFailed", { ...failure, error, willRetry: at !== null });
+        events.emit("handoffFailed", { ...failure, error, willRetry });
       },
       backoffFailed: (error) => log.failure("warn", {}, error, "handoff.backoff failed; the delay is 60 seconds"),
       dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),

@@ -185,7 +185,7 @@ testOnPostgres(
     const [slow, other] = [signalEvent(), signalEvent()];
     const failed = nextEvent(receiver, "handoffFailed");
     await deliver(slow);
-    expect(await failed).toMatchObject({ eventId: slow.id, willRetry: false });
+    expect(await failed).toMatchObject({ eventId: slow.id, willRetry: true, nextAttemptAt: null });
     const handedOff = nextEvent(receiver, "handedOff");
     expect((await deliver(other)).status).toBe(200);
     expect(await handedOff).toMatchObject({ eventId: other.id });

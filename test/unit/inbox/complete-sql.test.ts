@@ -96,7 +96,7 @@ test("while its transaction is open, a failed attempt holds up nothing, and is s
   store.outcome = "locked";
   await rig.clock.advance(1000);
   await until(() => rig.namesSeen().includes("handoffFailed"));
-  expect(details(rig)).toEqual([["handoffFailed", false]]);
+  expect(details(rig)).toEqual([["handoffFailed", true]]);
   await rig.begin(1);
   rig.calls[1]!.resolve();
   await until(() => rig.namesSeen().includes("handedOff"));
@@ -107,7 +107,29 @@ test("while its transaction is open, a failed attempt holds up nothing, and is s
   await rig.clock.advance(1001);
   await until(() => rig.calls.length === 3);
   expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
-  expect(details(rig)).toEqual([["handoffFailed", false], ["handedOff"]]);
+  expect(details(rig)).toEqual([["handoffFailed", true], ["handedOff"]]);
+});
+
+test("a callback that resolves is done if its transaction has committed, and has failed if none has", async () => {
+  const store = withTransactions();
+  const rig = await startRig({ store, handoff: { backoff: () => 1 } });
+  const [event] = await rig.begin(1);
+  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  // The callback did not wait for its transaction, which rolls back.
+  store.outcome = "locked";
+  rig.calls[0]!.resolve();
+  await rig.clock.advance(1000);
+  expect(details(rig)).toEqual([]);
+  store.outcome = null;
+  await rig.clock.advance(1001);
+  await until(() => rig.calls.length === 2);
+  expect(details(rig)).toEqual([["handoffFailed", true]]);
+  expect((await rig.entry(event.id))?.lastError).toContain("no transaction has completed the event");
+  expect(rig.calls[1]!.handoff.completeSql).toBeDefined();
+  store.outcome = "completed";
+  rig.calls[1]!.resolve();
+  await until(() => rig.namesSeen().includes("handedOff"));
+  expect(details(rig)).toEqual([["handoffFailed", true], ["handedOff"]]);
 });
 
 test("an outage while its transaction is open does not free a failed attempt's event, which would not be flagged", async () => {
