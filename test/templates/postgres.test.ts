@@ -24,7 +24,7 @@ testWith(await hasServer(POSTGRES_PORT))(
     const dev = start(project, "npm", ["run", "dev"], { DATABASE_URL, PORT: String(await freePort()) });
     await dev.linesWith(/"team":"pricing"/);
     await dev.stop();
-    const stats = ["signalbox", "inbox", "stats", "--db", DATABASE_URL, "--json"];
+    const stats = ["signalbox", "inbox", "stats", "--db", DATABASE_URL, "--schema", "signalbox_my_receiver", "--json"];
     expect(JSON.parse((await run(project, "npx", stats)).stdout)).toMatchObject({ ready: 0, dead: 0 });
   },
 );

@@ -130,7 +130,7 @@ test.each(["express", "bullmq"])(
   "%s --store postgres has its inbox in PostgreSQL, and says nothing of SQLite",
   async (template) => {
     const { directory, files, needs } = await make([
-      join(tempFiles(), "a"),
+      join(tempFiles(), "my-app.2"),
       "--template",
       template,
       "--store",
@@ -139,7 +139,9 @@ test.each(["express", "bullmq"])(
     const read = (path: string): string => readFileSync(join(directory, path), "utf8");
     const left = files.filter((path) => /(?<!better-)sqlite|INBOX_PATH|signals\.db/i.test(read(path)));
     expect(left).toEqual([]);
-    expect(read("src/main.ts")).toContain("postgresStore({ connectionString: config.DATABASE_URL })");
+    expect(read("src/main.ts")).toContain(
+      'postgresStore({ connectionString: config.DATABASE_URL, schema: "signalbox_my_app_2" })',
+    );
     const naming = ["src/config.ts", ".env.example", "compose.yaml", "README.md"].filter((path) =>
       read(path).includes("DATABASE_URL"),
     );

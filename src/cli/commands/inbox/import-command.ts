@@ -12,7 +12,7 @@ export function addImportCommand(inbox: Command, context: CommandContext): void 
   addInboxOptions(command).option("--create", "make the inbox if there is none");
   withExamples(command, [
     [
-      'signalbox inbox export --db signals.db | signalbox inbox import --db "$DATABASE_URL" --create',
+      'signalbox inbox export --db signals.db > events.ndjson && signalbox inbox import --db "$DATABASE_URL" --create < events.ndjson',
       "Move an inbox into a database, while no receiver runs",
     ],
   ]);

@@ -66,6 +66,8 @@ export function planProject({ layers, edit }: ProjectTemplate, choices: ProjectC
     const text = WITH_COMMANDS.test(path) ? withCommandsOf(packageManager, content) : content;
     const filled = text
       .replaceAll("{{name}}", name)
+      // So two projects in one database do not share an inbox. PostgreSQL allows 63 bytes.
+      .replaceAll("{{schema}}", `signalbox_${name.replaceAll(/\W+/g, "_")}`.slice(0, 63))
       .replaceAll("{{olderNode}}", String(olderNode))
       .replaceAll("{{imageNode}}", String(imageNode));
     return { path, content: filled, ...(PRIVATE_FILES.has(path) && { isPrivate: true as const }) };

@@ -9,7 +9,10 @@ const DATABASE_URL = "postgres://postgres@127.0.0.1:5432/postgres";
 const EDITS: readonly (readonly [from: RegExp, to: string])[] = [
   [/sqliteStore(?= \} from)/g, "postgresStore"],
   [/signalbox\/stores\/sqlite/g, "signalbox/stores/postgres"],
-  [/sqliteStore\(config\.INBOX_PATH\)/g, "postgresStore({ connectionString: config.DATABASE_URL })"],
+  [
+    /sqliteStore\(config\.INBOX_PATH\)/g,
+    'postgresStore({ connectionString: config.DATABASE_URL, schema: "{{schema}}" })',
+  ],
   [/INBOX_PATH: z\.string\(\)\.default\(".*"\)/g, `DATABASE_URL: z.string().default("${DATABASE_URL}")`],
   [/^# INBOX_PATH=.*$/gm, `# DATABASE_URL=${DATABASE_URL}`],
   // The Dockerfile.
@@ -44,8 +47,8 @@ volumes:
   [/^## Start$/gm, "## Start\n\nStart PostgreSQL first, on `127.0.0.1:5432` or at the address in `DATABASE_URL`."],
   [/`INBOX_PATH` {2}( *)\| `signals\.db` {4}/g, "`DATABASE_URL`$1| `127.0.0.1:5432`"],
   [/the inbox, an SQLite file on a local disk/g, "the PostgreSQL database of the inbox     "],
-  [/stay in the inbox:$/gm, "stay in the inbox (set `DATABASE_URL` in the shell):"],
-  [/--db signals\.db/g, '--db "$DATABASE_URL"'],
+  [/stay in the inbox:$/gm, "stay in the inbox, in the schema `{{schema}}`. With another `DATABASE_URL`, name that:"],
+  [/--db signals\.db/g, `--db ${DATABASE_URL} --schema {{schema}}`],
   [/has the inbox and the file of secrets/g, "has the file of secrets"],
   [/Only one container at a time can use the\ninbox, .*$/gm, "Several containers can use the\ninbox at the same time."],
 ];

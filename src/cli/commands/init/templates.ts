@@ -30,7 +30,7 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
   {
     kind: "project",
     name: "express",
-    description: "a new receiver: Express 5, an SQLite inbox, Docker, tests",
+    description: "a new receiver: Express 5, an SQLite (or PostgreSQL) inbox, Docker, tests",
     layers: ["express"],
   },
   {
