@@ -106,7 +106,8 @@ const COMPLETE = `
 `;
 
 // A duplicate whose original is held by a transaction of a callback would wait at ON CONFLICT until that transaction ends. So
-// known ids are not inserted.
+// known ids are not inserted. A scalar query is made for each id by the key, whatever PostgreSQL knows of the table; as NOT EXISTS
+// it read the whole index of a new table for each commit.
 //
 // The ids are sorted. Two processes that insert the same ids in opposite orders would deadlock: 33
 // times in 100 rounds, against none in 300 when they are sorted.
@@ -129,7 +130,7 @@ const ACCEPT = `
         CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes) WITH ORDINALITY
         AS e(id, type, state, lease, received_at, reason, hash, n)
-      WHERE NOT EXISTS (SELECT FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id)
+      WHERE (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id) IS NULL
       ORDER BY e.n
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING inbox.seq, inbox.event_id
