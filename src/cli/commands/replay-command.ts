@@ -23,7 +23,7 @@ interface ReplayOptions extends SecretOptions {
 }
 
 const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
-const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db FILE";
+const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
 
 export function addReplayCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -46,7 +46,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     [EXAMPLE, "Send all to a receiver on this machine"],
     ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Send some of them"],
     ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Send your own events"],
-    [CLEAN_UP.replace("FILE", "signals.db"), "Empty the receiver's quarantine afterwards"],
+    [CLEAN_UP.replace("INBOX", "signals.db"), "Empty the receiver's quarantine afterwards"],
   ]);
   runs(command, context, (folder: string | undefined, options: ReplayOptions) => replay(folder, options, context));
 }

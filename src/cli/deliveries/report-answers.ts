@@ -39,7 +39,7 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       if (quarantined > 0) {
         const text = `${quarantined} quarantined: the receiver keeps such an event, but cannot use it. To list them:`;
         terminal.note(terminal.notePaint.yellow(text));
-        terminal.note("  $ npx signalbox inbox ls --state quarantined --db FILE");
+        terminal.note("  $ npx signalbox inbox ls --state quarantined --db INBOX");
       }
       const sent = [...byOutcome.values()].reduce((sum, each) => sum + each, 0);
       if (sent === 0) return;

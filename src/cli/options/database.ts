@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Option } from "commander";
 import { createRun, ignore, ignoreErrorsOf, makePool, type Run } from "../../stores/postgres/connection.js";
 import { prepareSchema } from "../../stores/postgres/schema.js";
@@ -25,7 +26,7 @@ export function assertPlace({ db, schema }: InboxPlace): void {
   if (isDatabase(db)) return;
   if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
   // It may have a password, so it is not repeated as the name of a file.
-  if (/^postgres(ql)?:|:\/\/|password\s*=|^[^/\\]*:[^/\\]*@/i.test(db))
+  if (/^postgres\w*:|:\/\/|password\s*=|^[^:]{2,}:.*@/i.test(db) && !existsSync(db))
     throw usageError("--db is no file and does not begin with postgres://");
 }
 

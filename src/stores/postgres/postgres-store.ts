@@ -221,5 +221,9 @@ function assertOptions(options: unknown): asserts options is PostgresStoreOption
   if (connectionString !== undefined && (typeof connectionString !== "string" || connectionString === "")) {
     throw invalid("The connectionString of postgresStore is no text. Is the environment variable set?");
   }
+  // Of anything else pg would take a part for the name of a host. It may have a password, so it is not repeated.
+  if (typeof connectionString === "string" && !/^(postgres(ql)?:\/\/|socket:|\/)/i.test(connectionString)) {
+    throw invalid("The connectionString of postgresStore does not begin with postgres://.");
+  }
   assertSchemaName(schema);
 }

@@ -27,7 +27,7 @@ async function failingNames(url: string, ...args: string[]): Promise<{ exitCode:
 const namesExpecting = (isIt: (expected: (typeof REQUESTS)[number]["expect"]) => boolean): string[] =>
   REQUESTS.filter(({ expect: expected }) => isIt(expected)).map(({ name }) => name);
 
-const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db FILE";
+const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
 
 /** What the receiver itself counts. */
 async function takenInBy({ inbox }: Receiver): Promise<{ signals: number; quarantined: number }> {

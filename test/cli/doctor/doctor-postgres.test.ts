@@ -32,6 +32,15 @@ test.each([
   expect(run.stdout + run.stderr).not.toContain(PASSWORD);
 });
 
+test("what looks like a connection string, but is none, is not examined as a file, and not repeated", async () => {
+  const at = `postgres:${PASSWORD}@127.0.0.1/x`;
+  for (const db of [`postgres:/${at}`, `postgres:${at}`, `postgress:/${at}`, `host=127.0.0.1 password=${PASSWORD}`]) {
+    const run = await callCli(["doctor", "--db", db]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--db is no file") });
+    expect(run.stderr).not.toContain(PASSWORD);
+  }
+});
+
 testOnPostgres("a schema without an inbox is a problem, and is not made", async () => {
   const run = await callCli(["doctor", ...newSchema().args]);
   expect(run.lines.at(-1)).toBe("1 problem: inbox_not_ours");

@@ -41,7 +41,7 @@ testOnServer(
     ]);
     onTestFinished(() => server.remove());
     const url = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    const admin = new Pool({ connectionString: url, max: 1 });
+    const admin = new Pool({ connectionString: url, max: 1, application_name: "report" });
     onTestFinished(() => admin.end());
     const store = postgresStore({ connectionString: url });
     await store.open({ endpoint: "default", clock: systemClock });
@@ -71,6 +71,12 @@ testOnServer(
     await finds(["failover_loses", "(1 connected)"]);
     await set("SET synchronous_standby_names = '*'");
     await finds();
+    const failover = async (db: string) =>
+      (await examineDatabase({ db } as Subject)).find(({ id }) => id === "failover")?.found;
+    expect(await failover(url)).toContain("a failover loses none");
+    expect(await failover(`${url}?options=-c%20synchronous_commit%3Dremote_write`)).toContain(
+      "its own machine crashes",
+    );
     await standby.stop();
     await finds(["standby_missing", "503"]);
     await set("RESET synchronous_standby_names");
@@ -100,10 +106,19 @@ testOnServer(
     await admin.query("ROLLBACK PREPARED 'forgotten'");
     await admin.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT txid_current()");
     expect(await found(url, 0)).toEqual([
-      ["vacuum_held_back", expect.stringMatching(/^a transaction, of pid \d+ \(postgres\), /)],
+      ["vacuum_held_back", expect.stringMatching(/^a transaction, of pid \d+ \(postgres, report\), /)],
     ]);
     await admin.query("ROLLBACK");
     expect(await found(url, 0)).toEqual([]);
+    await admin.query(`CREATE ROLE "see none"; GRANT USAGE ON SCHEMA signalbox TO "see none";
+      GRANT SELECT ON ALL TABLES IN SCHEMA signalbox TO "see none"`);
+    const seen = await examineDatabase({ db: `${url}?options=-c%20role%3Dsee%5C%20none` } as Subject);
+    const unseen = seen.find(({ level }) => level !== "ok");
+    expect(unseen).toMatchObject({
+      level: "skipped",
+      id: "vacuum_held_back",
+      fix: 'Run: GRANT pg_read_all_stats TO "see none"',
+    });
 
     // Dead rows.
     await admin.query(`INSERT INTO signalbox.inbox (due_at, received_at, token, owner, state, endpoint, event_id, type, body_hash)
@@ -124,6 +139,10 @@ testOnServer(
     await admin.query(
       "INSERT INTO signalbox.inbox_owner (endpoint, beat_at, alive_since, swept_at, low_seq) VALUES ('orders', 0, 0, 0, 1)",
     );
+    // Without leases it is harmless.
+    await finds();
+    await admin.query(`INSERT INTO signalbox.inbox (due_at, received_at, token, owner, state, endpoint, event_id, type, body_hash)
+    SELECT 0, 0, 0, id, 'leased', 'orders', 'evt', '', '' FROM signalbox.inbox_owner WHERE endpoint = 'orders'`);
     await finds(["owner_dead", "endpoint orders died"]);
     await admin.query("DELETE FROM signalbox.inbox_owner WHERE endpoint = 'orders'");
     await store.close("default");

@@ -86,7 +86,7 @@ testOnPostgres("a role can use a schema that it may not change, and is told whic
   });
   const pool = new Pool({ connectionString: POSTGRES_URL, max: 2, options: `-c role=${role}` });
   onTestFinished(() => pool.end());
-  const denied = { code: "store_failed", message: expect.stringContaining("42501") };
+  const denied = { code: "store_failed", message: expect.stringContaining("42501: permission denied for ") };
   await expect(postgresStore({ pool, schema }).open(CONTEXT)).rejects.toMatchObject(denied);
   await (await openStore(schema)).close(ENDPOINT);
   await expect(postgresStore({ pool, schema }).open(CONTEXT)).rejects.toMatchObject(denied);
@@ -101,6 +101,24 @@ testOnPostgres("a role can use a schema that it may not change, and is told whic
   expect(store.diagnostics(ENDPOINT)).toMatchObject({ durability: "primary", synchronousStandbys: null });
   await store.prune({ endpoint: ENDPOINT, payloadsOlderThanMs: 0, keysOlderThanMs: 0, limit: 10 });
   await store.close(ENDPOINT);
+});
+
+test.each([
+  ["28P01", 'password authentication failed for user "x"', true],
+  ["3D000", 'database "x" does not exist', true],
+  ["57P03", "the database system is starting up", true],
+  ["XX000", "unexpected data: secret", false],
+  ["EPIPE", "write EPIPE", false],
+])("an error of a connection has the sentence of the server, another has not: %s", async (code, text, isShown) => {
+  const failing: PgPool = {
+    connect: () => Promise.reject(Object.assign(new Error(text), { code })),
+    end: async () => {},
+    on() {},
+    removeListener() {},
+  };
+  const reason = `failed (${isShown ? `${code}: ${text}` : code}).`;
+  const refused = { code: "store_failed", message: expect.stringContaining(reason) };
+  await expect(postgresStore({ pool: failing }).open(CONTEXT)).rejects.toMatchObject(refused);
 });
 
 test("an old server, another isolation and another encoding are refused", async () => {
@@ -138,6 +156,9 @@ test("wrong options are refused", () => {
     { pool, connectionString: "x" },
     { pool: {} },
     { connectionString: "" },
+    { connectionString: "mysql://user:secret@127.0.0.1/x" },
+    { connectionString: "postgres:/user:secret@127.0.0.1/x" },
+    { connectionString: "host=127.0.0.1 password=secret" },
     { pool, schema: "" },
     { pool, schema: "pg_x" },
     { pool, schema: "$user" },

@@ -5,17 +5,19 @@ import { codeOf } from "../../../stores/postgres/store-error.js";
 import { formatAge } from "../../console/age.js";
 import { withDatabase } from "../../options/database.js";
 import type { Subject } from "./examination.js";
-import { ok, problem, refusedWith, warning, type Finding } from "./findings.js";
+import { ok, problem, refusedWith, skipped, warning, type Finding } from "./findings.js";
 
 /** What PostgreSQL says of itself and of the inbox. A role without pg_read_all_stats does not see all. */
 interface DatabaseFacts {
   schema: string;
   version: string;
   isStandby: boolean;
-  settings: Record<
-    "fsync" | "full_page_writes" | "autovacuum" | "default_transaction_read_only" | "synchronous_commit",
-    "on" | "off"
-  > & { synchronous_standby_names: string };
+  settings: Record<"fsync" | "full_page_writes" | "autovacuum" | "default_transaction_read_only", "on" | "off"> & {
+    synchronous_commit: string;
+    synchronous_standby_names: string;
+  };
+  /** Quoted. */
+  role: string;
   seesAll: boolean;
   standbys: number;
   synchronousStandbys: number;
@@ -23,7 +25,8 @@ interface DatabaseFacts {
   holders: { kind: keyof typeof RELEASE; name: string; seconds: number | null }[];
   connections: number;
   mostConnections: number;
-  owners: { endpoint: string; alive: number }[];
+  /** `hasLeases` only where none is alive: whether an event is leased to a dead one. */
+  owners: { endpoint: string; alive: number; hasLeases: boolean }[];
 }
 
 const SETTINGS =
@@ -36,8 +39,9 @@ const MANY_DEAD = 10_000;
 
 const FACTS = (name: string, longSeconds: number): string => `
   WITH activity AS (
-    SELECT 'transaction' AS kind, format('of pid %s (%s)', pid, usename) AS name, xact_start AS since,
-      greatest(age(backend_xmin), age(backend_xid)) AS xids
+    SELECT 'transaction' AS kind,
+      format('of pid %s (%s)', pid, concat_ws(', ', usename, nullif(application_name, ''))) AS name,
+      xact_start AS since, greatest(age(backend_xmin), age(backend_xid)) AS xids
     FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type IS DISTINCT FROM 'autovacuum worker'
     UNION ALL SELECT 'prepared transaction', gid, prepared, age(transaction) FROM pg_prepared_xacts WHERE database = current_database()
@@ -58,20 +62,28 @@ const FACTS = (name: string, longSeconds: number): string => `
     FROM pg_stat_all_tables t JOIN pg_class c ON c.oid = t.relid
     WHERE t.schemaname = $1 AND t.relname IN ('inbox', 'inbox_body', 'inbox_owner')
   ), owners AS (
-    SELECT endpoint, count(*) FILTER (WHERE abs(${name}.now_ms() - beat_at) <= ${DEAD_AFTER_MS}) AS alive
-    FROM ${name}.inbox_owner GROUP BY endpoint ORDER BY endpoint
+    SELECT endpoint, count(*) FILTER (WHERE abs(${name}.now_ms() - beat_at) <= ${DEAD_AFTER_MS}) AS alive, array_agg(id) AS ids
+    FROM ${name}.inbox_owner GROUP BY endpoint
+  ), leases AS (
+    SELECT endpoint, alive, alive = 0 AND EXISTS (
+      SELECT FROM ${name}.inbox_owner o WHERE o.id = ANY (ids) AND (
+        EXISTS (SELECT FROM ${name}.inbox i WHERE i.claimed_by = o.id)
+        OR (SELECT seq FROM ${name}.inbox i WHERE i.seq >= o.low_seq AND i.owner = o.id AND i.state = 'leased' ORDER BY seq LIMIT 1)
+          IS NOT NULL
+      )) AS "hasLeases"
+    FROM owners ORDER BY endpoint
   )
   SELECT json_build_object(
     'schema', $1, 'version', split_part(current_setting('server_version'), ' ', 1), 'isStandby', pg_is_in_recovery(),
     'settings', (SELECT json_object_agg(s, current_setting(s)) FROM unnest(string_to_array('${SETTINGS}', ' ')) s),
-    'seesAll', pg_has_role('pg_read_all_stats', 'USAGE'),
+    'role', quote_ident(current_user), 'seesAll', pg_has_role('pg_read_all_stats', 'USAGE'),
     'standbys', (SELECT count(*) FROM standbys),
     'synchronousStandbys', (SELECT count(*) FROM standbys WHERE is_synchronous),
     'tables', (SELECT json_agg(tables) FROM tables),
     'holders', (SELECT coalesce(json_agg(holders), '[]') FROM holders),
     'connections', (SELECT sum(numbackends) FROM pg_stat_database),
     'mostConnections', current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-    'owners', (SELECT coalesce(json_agg(owners), '[]') FROM owners)
+    'owners', (SELECT coalesce(json_agg(leases), '[]') FROM leases)
   ) AS facts`;
 
 export async function examineDatabase({ db = "", schema }: Subject, longSeconds = LONG_SECONDS): Promise<Finding[]> {
@@ -143,9 +155,13 @@ function* checkFailover({
     const found = "no synchronous standby is connected, so no commit ends: deliveries are answered 503";
     yield problem("standby_missing", found, fix);
   } else if (isSynchronous) {
-    yield ok("failover", "a synchronous standby has each acknowledged event, so a failover loses none");
+    const isWritten = settings.synchronous_commit === "remote_write";
+    const found = isWritten
+      ? "a synchronous standby receives each acknowledged event, but loses the latest if its own machine crashes (synchronous_commit = remote_write)"
+      : "a synchronous standby has each acknowledged event, so a failover loses none";
+    yield ok("failover", found);
   } else if (standbys === 0) {
-    yield ok("failover", "no standby is connected");
+    yield ok("failover", "no standby is connected: the loss of this server's disk loses the inbox");
   } else {
     const fix = "If this must not be, set synchronous_standby_names. Each commit then waits for the standby.";
     const found = `no standby is synchronous (${standbys} connected): a failover loses the latest acknowledged events`;
@@ -161,13 +177,16 @@ const RELEASE = {
   "query of the standby": "End the query there, or set hot_standby_feedback = off there.",
 };
 
-function* checkVacuum({ schema, settings, tables, holders }: DatabaseFacts): Iterable<Finding> {
+function* checkVacuum({ schema, settings, role, seesAll, tables, holders }: DatabaseFacts): Iterable<Finding> {
   const [holder] = holders;
   if (holder !== undefined) {
     const { kind, name, seconds } = holder;
     const age = seconds === null ? "for long" : `for ${formatAge(seconds * 1000)}`;
     const found = `a ${kind}, ${name}, has kept old versions of rows ${age}: claims become slower`;
     yield warning("vacuum_held_back", found, RELEASE[kind]);
+  } else if (!seesAll) {
+    const found = "long transactions of other roles, because this role may not see them";
+    yield skipped("vacuum_held_back", found, `Run: GRANT pg_read_all_stats TO ${role}`);
   }
   const off = tables.find(({ isVacuumed }) => settings.autovacuum === "off" || !isVacuumed);
   if (off !== undefined) {
@@ -190,12 +209,14 @@ function* checkConnections({ connections, mostConnections }: DatabaseFacts): Ite
 }
 
 function* checkOwners({ owners }: DatabaseFacts): Iterable<Finding> {
-  if (owners.length === 0) {
+  // The row of a dead owner without leases is harmless: the next receiver removes it.
+  const known = owners.filter(({ alive, hasLeases }) => alive > 0 || hasLeases);
+  if (known.length === 0) {
     const fix =
       "Start the receiver. If it runs, it uses another inbox: compare --db and --schema with its postgresStore(…).";
     yield warning("inbox_not_owned", "no receiver has the inbox open", fix);
   }
-  for (const { endpoint, alive } of owners) {
+  for (const { endpoint, alive } of known) {
     if (alive > 0) yield ok("inbox_owner", `${alive} open with the endpoint ${endpoint}`);
     else {
       const fix = `Start a receiver with this endpoint. It takes over the events after ${DEAD_AFTER_MS / 1000} seconds.`;
