@@ -148,8 +148,11 @@ function timedOut(message: string): Error {
   return Object.assign(new Error(message), { code: "ETIMEDOUT" });
 }
 
-/** Whether the server refused a statement and continues: a code of five characters, without those that end the connection. */
+/**
+ * Whether the server refused a statement and continues: an error of PostgreSQL, without those classes that can end the connection.
+ * Its `severity` would tell, but it is in the server's language.
+ */
 function isServerError(error: unknown): boolean {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
-  return typeof code === "string" && code.length === 5 && severity === "ERROR";
+  return typeof code === "string" && severity !== undefined && !/^(08|28|53|57P|XX)/.test(code);
 }

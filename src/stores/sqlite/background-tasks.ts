@@ -58,8 +58,10 @@ function writeAgain(path: string): void {
   try {
     const bytes = Buffer.alloc(1024 * 1024);
     let at = 0;
-    for (let length = 0; (length = readSync(descriptor, bytes, 0, bytes.length, at)) > 0; at += length) {
-      writeSync(descriptor, bytes, 0, length, at);
+    for (;;) {
+      const length = readSync(descriptor, bytes, 0, bytes.length, at);
+      if (length === 0) break;
+      at += writeSync(descriptor, bytes, 0, length, at);
     }
     fdatasyncSync(descriptor);
   } finally {
