@@ -18,7 +18,8 @@ const UNREGISTER_TIMEOUT_MS = 2000;
 /** What `health().medium` is with `postgresStore`, as of the last heartbeat. */
 export type PostgresDiagnostics = {
   /**
-   * What an acknowledgement stands for. `standby`: a synchronous standby has the event too, so a failover to it loses nothing.
+   * What an acknowledgement stands for. `standby`: a synchronous standby has the event too, so a failover to it loses nothing (with
+   * `remote_write` only if its machine does not crash too).
    * `primary`: only this server has it, so a failover may lose it.
    */
   durability: "primary" | "standby";
