@@ -101,8 +101,12 @@ export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions
         case "synced":
           if (isSync(call.by, call.name)) makeDurable(call.name, startOfSync.get(call.number) ?? 0);
           return;
-        case "sync failed":
-          return dropContent(fileAt(call.name), startOfSync.get(call.number) ?? 0);
+        case "sync failed": {
+          // A receiver that does not wait for its syncs may delete the file meanwhile.
+          const target = currentTarget(names.get(call.name));
+          if (target === null || target === "folder") return;
+          return dropContent(target, startOfSync.get(call.number) ?? 0);
+        }
       }
     },
   };
