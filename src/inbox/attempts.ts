@@ -67,6 +67,16 @@ export interface Attempts {
   abortAll(): void;
 }
 
+/**
+ * Made once and without a stack: it goes with the settlement of each callback that has read `completeSql` and resolved, and is
+ * dropped if a transaction has completed the event.
+ */
+const NOT_COMPLETED = new Error(
+  "The callback read handoff.completeSql and resolved, but no transaction has completed the event. " +
+    "Await the transaction and let its errors through; or do not read completeSql.",
+);
+NOT_COMPLETED.stack = `Error: ${NOT_COMPLETED.message}`;
+
 interface Running {
   event: ClaimedEvent;
   attempt: number;
@@ -108,7 +118,7 @@ export function createAttempts(config: AttemptsConfig, ends: AttemptEnds): Attem
 
   function succeed(entry: Running): void {
     const { event, attempt } = entry;
-    if (completing.has(event)) return fail(entry, notCompleted(), "resolved");
+    if (completing.has(event)) return fail(entry, NOT_COMPLETED, "resolved");
     if (!end(entry)) return;
     ends.succeeded();
     settle(event, doneAfter(event, attempt), (result) => {
@@ -195,11 +205,4 @@ export function createAttempts(config: AttemptsConfig, ends: AttemptEnds): Attem
       }
     },
   };
-}
-
-function notCompleted(): Error {
-  return new Error(
-    "The callback read handoff.completeSql and resolved, but no transaction has completed the event. " +
-      "Await the transaction and let its errors through; or do not read completeSql.",
-  );
 }
