@@ -35,6 +35,8 @@ export interface DispatcherObserver extends AttemptsObserver {
   leaseLost(event: ClaimedEvent): void;
   /** `open`: hand-offs pause. `closed`: hand-offs continue. */
   breaker(state: "closed" | "open"): void;
+  /** `unsure`: other processes may have taken this one for dead, so hand-offs pause. `sure`: hand-offs continue. */
+  leases(state: "sure" | "unsure"): void;
 }
 
 /**
@@ -113,6 +115,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let claiming: Promise<void> | null = null;
   /** Since when events may be due in the store, by `clock.elapsed()`; null when a claim has shown that none is. */
   let dueSince: number | null = null;
+  let lastLeases: "sure" | "unsure" = "sure";
   /** True while only suspects are claimed: from the report of a due suspect until its settlement is durable. */
   let isSuspectsTurn = false;
   let suspectsTurnBeganAt = 0;
@@ -152,6 +155,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   function poll(): void {
     wakeUp = null;
     pollIn(POLL_MS);
+    const leases = mayLease() ? "sure" : "unsure";
+    if (leases !== lastLeases) observe.leases((lastLeases = leases));
     nudge();
   }
 

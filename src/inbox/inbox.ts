@@ -4,22 +4,23 @@ import { SignalboxError } from "../errors.js";
 import { checkOptions } from "../options/option-error.js";
 import { createBatcher, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
+import { inPortions } from "./in-portions.js";
 import type { DurationStats } from "../time/durations.js";
 import { replayEvents } from "./replay.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
+import type { ClaimedEvent, InboxStore, MoveOutcome, NewEvent, ReplayOutcome, StoreDiagnostics } from "./store.js";
 import {
+  type Activity,
+  type ActivityQuery,
+  type SearchPage,
+  type SearchQuery,
   EVENT_STATES,
-  type ClaimedEvent,
   type InboxEntry,
-  type InboxStore,
   type ListQuery,
-  type MoveOutcome,
   type ReceivedDelivery,
-  type ReplayOutcome,
-  type StoreDiagnostics,
   type StoredEvent,
   type StoreStats,
-} from "./store.js";
+} from "./stored-events.js";
 
 /** Numbers that are known without a slow query. */
 export interface InboxVitals {
@@ -47,6 +48,14 @@ export interface InboxStats extends StoreStats, InboxVitals {
 export interface Inbox {
   /** Lists events, the oldest first. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
+  /**
+   * Searches the newest events. A page may have fewer entries than its limit: {@link SearchPage} says how to continue.
+   *
+   * @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed`
+   */
+  search(query?: SearchQuery): Promise<SearchPage>;
+  /** Counts what happened lately, by spans of minutes. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
+  activity(query?: Partial<ActivityQuery>): Promise<Activity[]>;
   /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
   get(eventId: string): Promise<StoredEvent | undefined>;
   /**
@@ -75,6 +84,8 @@ export interface AcceptedInput {
   type: string;
   /** `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`, with this reason. */
   fate: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
+  /** As the store keeps them. */
+  facts: Pick<NewEvent, "signalType" | "product">;
   received: ReceivedDelivery;
   body: Uint8Array;
 }
@@ -128,7 +139,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
-  function accept({ eventId, type, fate, received, body }: AcceptedInput): Promise<Acceptance> {
+  function accept({ eventId, type, fate, facts, received, body }: AcceptedInput): Promise<Acceptance> {
     const bodyHash = sha256(body);
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
@@ -142,6 +153,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
       leaseMs: leased ? dispatcher.leaseMs : null,
       bodyHash,
       reason: fate.kind === "quarantine" ? fate.reason : null,
+      signalType: facts.signalType,
+      product: facts.product,
     });
     return accepted.then(
       (result) => {
@@ -173,7 +186,6 @@ export function createInbox(config: InboxConfig): RunningInbox {
     );
   }
 
-  /** Moves a portion of the ids in each turn of the event loop, because each transaction blocks the event loop. */
   async function move<Outcome>(
     name: "replay" | "discard",
     ids: string | readonly string[],
@@ -184,12 +196,11 @@ export function createInbox(config: InboxConfig): RunningInbox {
       const help = `Pass the eventId of an entry of inbox.list(), or a list of such ids.`;
       throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
     }
-    const outcomes: Outcome[] = [];
-    for (let from = 0; from < all.length; from += MOVED_AT_ONCE) {
-      if (from > 0) await new Promise((resume) => setImmediate(resume));
-      outcomes.push(...(await moveAll(all.slice(from, from + MOVED_AT_ONCE))));
+    const outcomes = await inPortions(all, async (eventIds) => {
+      const moved = await moveAll(eventIds);
       dispatcher.nudge();
-    }
+      return moved;
+    });
     return typeof ids === "string" ? (outcomes[0] as Outcome) : outcomes;
   }
 
@@ -254,6 +265,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
       return store.completeSql(event);
     },
     list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
+    search: async (query) => store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
+    activity: async (query) => store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
     get: (eventId) => store.get(endpoint, eventId),
     replay: ((ids: string | readonly string[]) =>
       move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds))) as Inbox["replay"],
@@ -295,7 +308,24 @@ const querySchema = z
   })
   .prefault({});
 
-/** Most events in one transaction of `replay` or `discard`. */
-const MOVED_AT_ONCE = 50;
+/** A database may refuse NUL in a text. */
+const text = z.string().regex(/^[^\0]*$/, "must not contain NUL");
+
+const searchSchema = z
+  .strictObject({
+    state: z.enum(EVENT_STATES).optional(),
+    type: text.optional(),
+    signalType: text.optional(),
+    product: text.optional(),
+    eventId: text.optional(),
+    receivedBefore: z.int().optional(),
+    beforeSeq: z.int().min(0).optional(),
+    limit: z.int().min(1).max(1000).optional(),
+  })
+  .prefault({});
+
+const activitySchema = z
+  .strictObject({ minutes: z.int().min(1).max(1440).default(1), spans: z.int().min(1).max(1000).default(60) })
+  .prefault({});
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

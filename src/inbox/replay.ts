@@ -1,4 +1,5 @@
 import { parseEvent } from "../events/parse-event.js";
+import { signalFacts } from "./signal-facts.js";
 import type { InboxStore, ReadAgain, ReplayOutcome } from "./store.js";
 
 /**
@@ -16,5 +17,7 @@ export function replayEvents(
 
 const readAgain: ReadAgain = (body) => {
   const parsed = parseEvent(body);
-  return parsed.kind === "known" ? { eventId: parsed.event.id, type: parsed.event.type } : null;
+  if (parsed.kind !== "known") return null;
+  const { id: eventId, type } = parsed.event;
+  return { eventId, type, ...signalFacts(parsed.event) };
 };

@@ -1,26 +1,20 @@
 import { SignalboxError } from "../errors.js";
 import type { Clock } from "../time/clock.js";
+import type {
+  Activity,
+  ActivityQuery,
+  InboxEntry,
+  ListQuery,
+  MoveOutcome,
+  ReceivedDelivery,
+  ReplayOutcome,
+  SearchPage,
+  SearchQuery,
+  StoredEvent,
+  StoreStats,
+} from "./stored-events.js";
 
-/**
- * The state of an accepted event.
- *
- * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`,
- * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay, if the event is usable now).
- */
-export type EventState = "ready" | "leased" | "done" | "dead" | "quarantined";
-
-export const EVENT_STATES: readonly EventState[] = ["ready", "leased", "done", "dead", "quarantined"];
-
-/**
- * What is stored of a delivery in addition to its body. The pipeline fills it, stores keep it whole, and `inbox.get` returns
- * it.
- */
-export interface ReceivedDelivery {
-  /** When the last byte of its body was received, in milliseconds since 1970. */
-  at: number;
-  /** Some of its headers, by their names in lower case. */
-  headers: Readonly<Record<string, string>>;
-}
+export type { MoveOutcome, ReplayOutcome };
 
 /** An event that is to be stored. */
 export interface NewEvent {
@@ -42,6 +36,10 @@ export interface NewEvent {
   body: Uint8Array;
   /** Why the event is in quarantine; null for an event in another state. */
   reason: string | null;
+  /** As {@link InboxEntry} has it. */
+  signalType: string | null;
+  /** As {@link InboxEntry} has it. */
+  product: string | null;
 }
 
 /** The result for one new event of a batch. */
@@ -159,47 +157,6 @@ export interface BatchResult {
   claim: ClaimResult | null;
 }
 
-/** A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970. */
-export interface InboxEntry {
-  seq: number;
-  endpoint: string;
-  eventId: string;
-  type: string;
-  state: EventState;
-  /**
-   * `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this state. By the store's clock;
-   * for people.
-   */
-  dueAt: number;
-  attempts: number;
-  crashes: number;
-  possiblyRepeated: boolean;
-  replayed: boolean;
-  receivedAt: number;
-  lastError: string | null;
-}
-
-/** A stored event with its payload. */
-export interface StoredEvent extends InboxEntry {
-  /** Has no headers once the payload is deleted. */
-  received: ReceivedDelivery;
-  bodyHash: Uint8Array;
-  /** Byte for byte as received; null once retention or a discard has deleted it. */
-  rawBody: Uint8Array | null;
-}
-
-/** Selects the entries that `list` returns. */
-export interface ListQuery {
-  /** @default all endpoints */
-  endpoint?: string | undefined;
-  state?: EventState | undefined;
-  type?: string | undefined;
-  /** Only entries with a larger `seq`. For the next page, pass the last `seq` of this page. */
-  afterSeq?: number | undefined;
-  /** @default 100 */
-  limit?: number | undefined;
-}
-
 /** Names a stored event. */
 export interface EventKey {
   endpoint: string;
@@ -208,16 +165,6 @@ export interface EventKey {
 
 /** What a store says about its medium: plain values, which nothing here reads. Each store has a type of its own for them. */
 export type StoreDiagnostics = Readonly<Record<string, unknown>>;
-
-/** The number of events in each state. */
-export type StateCounts = Record<EventState, number>;
-
-/** The number of events of one endpoint. */
-export interface StoreStats extends StateCounts {
-  total: number;
-  /** For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is no `ready` event. */
-  oldestReadyAgeMs: number | null;
-}
 
 /** Asks to delete old done events. */
 export interface PruneRequest {
@@ -230,17 +177,8 @@ export interface PruneRequest {
   limit: number;
 }
 
-/**
- * The result of a `replay` or `discard` for one event. `duplicate`: the id in the event's body belongs to another stored
- * event, so this event becomes `done` and is not handed off.
- */
-export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
-
-/** The result of a `replay` for one event. `still_unusable`: its body cannot be read yet, so it is not changed. */
-export type ReplayOutcome = MoveOutcome | "still_unusable";
-
 /** Reads a stored body. @returns null when this version of signalbox cannot use it */
-export type ReadAgain = (body: Uint8Array) => { eventId: string; type: string } | null;
+export type ReadAgain = (body: Uint8Array) => Pick<NewEvent, "eventId" | "type" | "signalType" | "product"> | null;
 
 /** After this number of crashes (not attempts) an event is a suspect, which is handed off alone. */
 export const SUSPECT_CRASHES = 2;
@@ -313,6 +251,14 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   that is `quarantined` or has an empty type, and stores the id and type that it reads. `discard` deletes the payload of a
  *   `dead` or `quarantined` event but keeps its id.
  * - **G11** A closed store rejects every call. When it is opened again, it has all its events.
+ * - **G12** `search` finds the events of an endpoint that match everything that is given, the newest (largest `seq`) first. Who
+ *   pages with `nextBeforeSeq` until it is null finds each exactly once, if nothing changes meanwhile. The beginning of an id is
+ *   compared character by character: no character has a special meaning, and capitals differ from small letters.
+ * - **G13** A settlement with an error, a counted crash and a `replay` each add a step to the history of their event, which keeps
+ *   the newest 50. The history is deleted with the payload. `restore` keeps it.
+ * - **G14** `activity` counts, for each minute of the store's clock, the accepted events, the applied settlements as `done`, and
+ *   the applied settlements with an error. What is reported as a duplicate or as applied before is not counted again. `prune` deletes
+ *   what is older than 8 days.
  *
  * The store's clock decides about due times, leases and ages; calls and results carry durations. A store on this machine
  * measures with the clock that `open` was given for the endpoint. A store with a clock of its own, such as a database, ignores
@@ -370,6 +316,10 @@ export interface InboxStore {
 
   /** Lists events in the order of `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;
+  /** Lists the newest events that match. It takes a short time in an inbox of any size; see {@link SearchPage}. */
+  search(endpoint: string, query: SearchQuery): Promise<SearchPage>;
+  /** What happened lately, the oldest span first; spans in which nothing happened are left out. */
+  activity(endpoint: string, query: ActivityQuery): Promise<Activity[]>;
   /** Reads one event with its headers and body. */
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */

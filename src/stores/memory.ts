@@ -12,16 +12,25 @@ import {
   type ClaimRequest,
   type ClaimResult,
   type EventKey,
-  type InboxEntry,
   type InboxStore,
   type MoveOutcome,
   type NewEvent,
   type ReadAgain,
-  type ReceivedDelivery,
   type ReplayOutcome,
   type Settlement,
-  type StateCounts,
 } from "../inbox/store.js";
+import {
+  ACTIVITY_KEPT_MS,
+  MOST_PAST_STEPS,
+  type Activity,
+  type PastStep,
+  type SearchQuery,
+  type InboxEntry,
+  type ReceivedDelivery,
+  type StateCounts,
+} from "../inbox/stored-events.js";
+
+const MINUTE_MS = 60_000;
 
 interface Row extends InboxEntry {
   token: number;
@@ -29,6 +38,7 @@ interface Row extends InboxEntry {
   received: ReceivedDelivery;
   bodyHash: Uint8Array;
   body: Uint8Array | null;
+  history: PastStep[];
 }
 
 /**
@@ -40,10 +50,20 @@ export function memoryStore(): InboxStore {
   const byKey = new Map<string, Row>();
   /** The clocks of the open endpoints. */
   const clocks = new Map<string, Clock>();
+  /** By endpoint and minute. */
+  const activity = new Map<string, Activity>();
   let lastSeq = 0;
 
   function assertOpen(): void {
     if (clocks.size === 0) throw closedStoreError();
+  }
+
+  function count(endpoint: string, what: Exclude<keyof Activity, "at">, now: number): void {
+    const at = now - (now % MINUTE_MS);
+    const key = keyOf(endpoint, String(at));
+    const counts = activity.get(key) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
+    counts[what] += 1;
+    activity.set(key, counts);
   }
 
   function settle({ seq, token, delayMs, ...values }: Settlement, now: number): boolean {
@@ -51,7 +71,13 @@ export function memoryStore(): InboxStore {
     if (row === undefined || row.token !== token) return false;
     const lastError = values.lastError ?? row.lastError;
     // Otherwise a settlement under this token has ended the lease before.
-    if (row.state === "leased") Object.assign(row, { ...values, lastError, dueAt: now + delayMs, readySince: now });
+    if (row.state !== "leased") return true;
+    Object.assign(row, { ...values, lastError, dueAt: now + delayMs, readySince: now });
+    if (values.state === "done") count(row.endpoint, "handedOff", now);
+    if (values.lastError !== null) {
+      count(row.endpoint, "failed", now);
+      addStep(row, { at: now, kind: "failed", attempts: values.attempts, error: values.lastError });
+    }
     return true;
   }
 
@@ -62,7 +88,7 @@ export function memoryStore(): InboxStore {
       const sameBody = Buffer.compare(original.bodyHash, event.bodyHash) === 0;
       return { status: "duplicate", seq: original.seq, sameBody };
     }
-    const { eventId, type, state, leaseMs, received, reason } = event;
+    const { eventId, type, state, leaseMs, received, reason, signalType, product } = event;
     lastSeq += 1;
     const row: Row = {
       seq: lastSeq,
@@ -80,12 +106,16 @@ export function memoryStore(): InboxStore {
       crashes: 0,
       possiblyRepeated: false,
       replayed: false,
+      signalType,
+      product,
+      history: [],
       // Copies, because the caller may use its buffers again.
       bodyHash: Uint8Array.from(event.bodyHash),
       body: Uint8Array.from(event.body),
     };
     rows.set(row.seq, row);
     byKey.set(key, row);
+    count(endpoint, "accepted", now);
     return { status: "accepted", seq: row.seq, token: row.token };
   }
 
@@ -122,7 +152,7 @@ export function memoryStore(): InboxStore {
     if (row.body === null) return "payload_gone";
     const read = row.state === "quarantined" || row.type === "" ? readAgain(row.body) : row;
     if (read === null) return "still_unusable";
-    const { eventId: realId, type } = read;
+    const { eventId: realId, type, signalType, product } = read;
     if (realId !== eventId) {
       const key = keyOf(endpoint, realId);
       if (byKey.has(key)) {
@@ -132,9 +162,12 @@ export function memoryStore(): InboxStore {
       byKey.delete(keyOf(endpoint, eventId));
       byKey.set(key, row);
     }
+    addStep(row, { at: now, kind: "replayed", attempts: row.attempts, error: null });
     Object.assign(row, {
       eventId: realId,
       type,
+      signalType,
+      product,
       state: "ready",
       dueAt: now,
       readySince: now,
@@ -192,6 +225,7 @@ export function memoryStore(): InboxStore {
       for (const row of orphans) {
         const crashes = row.crashes + (crashed ? 1 : 0);
         const isDead = crashes >= MAX_CRASHES;
+        if (crashed) addStep(row, { at: now, kind: "crashed", attempts: row.attempts, error: null });
         Object.assign(row, {
           state: isDead ? "dead" : "ready",
           dueAt: now,
@@ -216,12 +250,34 @@ export function memoryStore(): InboxStore {
         .slice(0, limit)
         .map(entryOf);
     },
+    async search(endpoint, { beforeSeq = Infinity, limit = 50, ...wanted }) {
+      assertOpen();
+      const found = [...rows.values()].filter(
+        (row) => row.endpoint === endpoint && row.seq < beforeSeq && matches(row, wanted),
+      );
+      const entries = found.toReversed().slice(0, limit).map(entryOf);
+      return { entries, nextBeforeSeq: found.length > limit ? (entries.at(-1)?.seq ?? null) : null };
+    },
+    async activity(endpoint, { minutes, spans }) {
+      const now = clockOf(clocks, endpoint).now();
+      const spanMs = minutes * MINUTE_MS;
+      const first = now - (now % spanMs) - (spans - 1) * spanMs;
+      const found = new Map<number, Activity>();
+      for (const [key, counts] of activity) {
+        if (counts.at < first || counts.at > now || key !== keyOf(endpoint, String(counts.at))) continue;
+        const at = counts.at - (counts.at % spanMs);
+        const sum = found.get(at) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
+        for (const name of ["accepted", "handedOff", "failed"] as const) sum[name] += counts[name];
+        found.set(at, sum);
+      }
+      return [...found.values()].toSorted((a, b) => a.at - b.at);
+    },
     async get(endpoint, eventId) {
       assertOpen();
       const row = byKey.get(keyOf(endpoint, eventId));
       if (row === undefined) return undefined;
       const rawBody = row.body === null ? null : Uint8Array.from(row.body);
-      return { ...entryOf(row), received: row.received, bodyHash: row.bodyHash, rawBody };
+      return { ...entryOf(row), received: row.received, bodyHash: row.bodyHash, rawBody, history: [...row.history] };
     },
     async stats(endpoint) {
       const counts: StateCounts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0 };
@@ -244,6 +300,9 @@ export function memoryStore(): InboxStore {
       const payloads = done.filter((row) => row.body !== null && now - row.dueAt > payloadsOlderThanMs).slice(0, limit);
       payloads.forEach(dropPayload);
       const keys = done.filter((row) => row.body === null && now - row.dueAt > keysOlderThanMs).slice(0, limit);
+      for (const [key, { at }] of activity) {
+        if (key === keyOf(endpoint, String(at)) && now - at > ACTIVITY_KEPT_MS) activity.delete(key);
+      }
       for (const row of keys) {
         rows.delete(row.seq);
         byKey.delete(keyOf(row.endpoint, row.eventId));
@@ -260,10 +319,34 @@ function isSuspect({ crashes }: Row): boolean {
 function dropPayload(row: Row): void {
   row.received = withoutPayload(row.receivedAt);
   row.body = null;
+  row.history = [];
+}
+
+function addStep(row: Row, step: PastStep): void {
+  row.history = [...row.history, step].slice(-MOST_PAST_STEPS);
+}
+
+function matches(row: Row, { state, type, signalType, product, eventId = "", receivedBefore = Infinity }: SearchQuery) {
+  return (
+    (state === undefined || row.state === state) &&
+    (type === undefined || row.type === type) &&
+    (signalType === undefined || row.signalType === signalType) &&
+    (product === undefined || row.product === product) &&
+    row.eventId.startsWith(eventId) &&
+    row.receivedAt < receivedBefore
+  );
 }
 
 function entryOf(row: Row): InboxEntry {
-  const { token: _token, readySince: _since, received: _received, bodyHash: _hash, body: _body, ...entry } = row;
+  const {
+    token: _token,
+    readySince: _since,
+    received: _received,
+    bodyHash: _hash,
+    body: _body,
+    history: _history,
+    ...entry
+  } = row;
   return entry;
 }
 

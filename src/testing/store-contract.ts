@@ -4,13 +4,14 @@ import { ACCEPT_CASES } from "./store-contract/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./store-contract/administration-cases.js";
 import { CRASH_CASES } from "./store-contract/crash-cases.js";
 import { LEASE_CASES } from "./store-contract/lease-cases.js";
+import { READING_CASES } from "./store-contract/reading-cases.js";
 import { DAY_MS, ENDPOINTS, RECEIVED_AT, type ContractMedium } from "./store-contract/store-case.js";
 
 export type { ContractMedium } from "./store-contract/store-case.js";
 
 /** A test of one guarantee of {@link InboxStore}, for any test runner. */
 export interface ContractCase {
-  /** The tested guarantee: `G1` to `G11`. */
+  /** The tested guarantee: `G1` to `G14`. */
   guarantee: string;
   name: string;
   /** Rejects when the store breaks the guarantee. */
@@ -62,4 +63,4 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
   }));
 }
 
-const CASES = [...ACCEPT_CASES, ...LEASE_CASES, ...CRASH_CASES, ...ADMINISTRATION_CASES];
+const CASES = [...ACCEPT_CASES, ...LEASE_CASES, ...CRASH_CASES, ...ADMINISTRATION_CASES, ...READING_CASES];

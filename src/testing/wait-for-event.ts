@@ -1,5 +1,5 @@
 import { SignalboxError } from "../errors.js";
-import type { EventState, StoredEvent } from "../inbox/store.js";
+import type { EventState, StoredEvent } from "../inbox/stored-events.js";
 import type { Receiver } from "../receiver/receiver.js";
 import { LONGEST_DELAY_MS } from "../options/option-schemas.js";
 

@@ -13,12 +13,13 @@ export const PARTS = [
   "postgres",
   "postgres-scale",
   "postgres-million",
+  "search",
 ] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Names for several parts. */
 const GROUPS = new Map<string, readonly Part[]>([
-  ["scale", ["scale-events", "scale-bodies", "scale-memory", "postgres-scale", "postgres-million"]],
+  ["scale", ["scale-events", "scale-bodies", "scale-memory", "postgres-scale", "postgres-million", "search"]],
   ["all", PARTS],
   ["none", []],
 ]);
@@ -67,7 +68,12 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
     .option("--rounds <n>", "rounds; their order of servers changes", toCount, 5)
     .option("--seconds <s>", "seconds for each server in each round", toPositive, 3)
     .option("--connections <n>", "connections, kept alive", toCount, 64)
-    .option("--events <n>", "events in the inbox for scale-events and postgres-scale", toCount, 5_000_000)
+    .option(
+      "--events <n>",
+      "events in the inbox for scale-events, postgres-scale and search (there at most 1,000,000)",
+      toCount,
+      5_000_000,
+    )
     .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
     .option("--json", "print the result as JSON")
     .option("--keep", "keep the result in test/bench/result.json and write its tables into docs/speed.md")

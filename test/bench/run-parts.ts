@@ -9,6 +9,7 @@ import { measurePostgres, postgresTables, type PostgresResult } from "./parts/po
 import { measureScaleBodies, scaleBodiesTable, type ScaleBodiesResult } from "./parts/scale-bodies.js";
 import { measureScaleEvents, scaleEventsTable, type ScaleEventsResult } from "./parts/scale-events.js";
 import { measureScaleMemory, scaleMemoryTable, type ScaleMemoryResult } from "./parts/scale-memory.js";
+import { measureSearch, searchTable, type SearchResult } from "./parts/search.js";
 import { measureSlowDisk, slowDiskTable, type SlowDiskResult } from "./parts/slow-disk.js";
 import { measureThroughput, throughputTables, type ThroughputResult } from "./parts/throughput.js";
 import { measureVerification, verificationTable, type VerificationResult } from "./parts/verification.js";
@@ -31,12 +32,13 @@ export interface BenchResult {
   postgres?: Measured<PostgresResult>;
   postgresScale?: Measured<PostgresScaleResult>;
   postgresMillion?: Measured<PostgresMillionResult>;
+  search?: Measured<SearchResult>;
 }
 
 /** The tables of a result, in the order in which they are read. */
 export function tablesOf(result: BenchResult): BenchTable[] {
   const { throughput, latency, oneCore, slowDisk, verification, scaleEvents, scaleBodies, scaleMemory } = result;
-  const { postgres, postgresScale, postgresMillion } = result;
+  const { postgres, postgresScale, postgresMillion, search } = result;
   return [
     ...(throughput ? throughputTables(throughput) : []),
     ...(latency ? [latencyTable(latency)] : []),
@@ -49,6 +51,7 @@ export function tablesOf(result: BenchResult): BenchTable[] {
     ...(postgres ? postgresTables(postgres) : []),
     ...(postgresScale ? [postgresScaleTable(postgresScale)] : []),
     ...(postgresMillion ? [postgresMillionTable(postgresMillion)] : []),
+    ...(search ? [searchTable(search)] : []),
   ];
 }
 
@@ -134,6 +137,9 @@ export async function runParts({ options, generator, under, progress }: RunOptio
         break;
       case "postgres-million":
         result.postgresMillion = measured(await measurePostgresMillion(all));
+        break;
+      case "search":
+        result.search = measured(await measureSearch(all, options.events));
         break;
     }
   }

@@ -1,4 +1,13 @@
-import type { AcceptResult, Batch, Clock, InboxStore, NewEvent, Settlement, TakeOverResult } from "../../src/index.js";
+import type {
+  AcceptResult,
+  Batch,
+  Clock,
+  InboxStore,
+  NewEvent,
+  PastStep,
+  Settlement,
+  TakeOverResult,
+} from "../../src/index.js";
 import type { Break } from "./plain-medium.js";
 
 /** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
@@ -107,6 +116,26 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     caught: "the leases of a dead process are taken over, and those of a living one are not",
     bend: leaveToTheDead,
     ownsLeases: true,
+  },
+  {
+    mistake: "takes the beginning of an id for a pattern",
+    caught: "an id is found by its beginning, of which no character stands for another",
+    bend: matchPattern,
+  },
+  {
+    mistake: "skips an event between two pages of a search",
+    caught: "search finds every event that matches, the newest first, each once",
+    bend: skipBetweenPages,
+  },
+  {
+    mistake: "keeps the history of a deleted payload",
+    caught: "the history is deleted with the payload",
+    bend: keepHistory,
+  },
+  {
+    mistake: "counts the settlements that it was given, not those that it applied",
+    caught: "a settlement that was applied before is not counted again",
+    bend: countGiven,
   },
 ];
 
@@ -343,6 +372,67 @@ function leaveToTheDead(store: InboxStore): InboxStore {
       const events = result.claim?.events.filter(({ seq, crashes }) => crashes === 0 || own.has(seq)) ?? [];
       for (const { seq } of events) own.add(seq);
       return { ...result, claim: result.claim && { ...result.claim, events } };
+    },
+  };
+}
+
+/** As with LIKE. */
+function matchPattern(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async search(endpoint, { eventId = "", limit = 50, ...query }) {
+      const pattern = eventId
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+        .replaceAll("_", ".")
+        .replaceAll("%", ".*");
+      const { entries } = await store.search(endpoint, { ...query, limit: 1000 });
+      const found = entries.filter((entry) => new RegExp(`^${pattern}`, "su").test(entry.eventId));
+      const page = found.slice(0, limit);
+      return { entries: page, nextBeforeSeq: found.length > limit ? (page.at(-1)?.seq ?? null) : null };
+    },
+  };
+}
+
+function skipBetweenPages(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async search(endpoint, query) {
+      const { entries, nextBeforeSeq } = await store.search(endpoint, query);
+      return { entries, nextBeforeSeq: nextBeforeSeq && nextBeforeSeq - 2 };
+    },
+  };
+}
+
+function keepHistory(store: InboxStore): InboxStore {
+  const seen = new Map<string, PastStep[]>();
+  return {
+    ...store,
+    async get(endpoint, eventId) {
+      const event = await store.get(endpoint, eventId);
+      if (event === undefined) return undefined;
+      const key = JSON.stringify([endpoint, eventId]);
+      const history = event.rawBody === null ? (seen.get(key) ?? []) : event.history;
+      seen.set(key, history);
+      return { ...event, history };
+    },
+  };
+}
+
+function countGiven(store: InboxStore): InboxStore {
+  const given = new Set<string>();
+  let twice = 0;
+  return {
+    ...store,
+    commit(batch) {
+      for (const { seq, token } of batch.settlements) {
+        if (given.has(`${seq} ${token}`)) twice += 1;
+        given.add(`${seq} ${token}`);
+      }
+      return store.commit(batch);
+    },
+    async activity(endpoint, query) {
+      const spans = await store.activity(endpoint, query);
+      return spans.map((span, index) => (index === 0 ? { ...span, handedOff: span.handedOff + twice } : span));
     },
   };
 }

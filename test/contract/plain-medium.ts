@@ -40,7 +40,10 @@ export function brokenMedium(medium: ContractMedium, { bend = (store) => store, 
   };
 }
 
-/** A store that answers from memory, and then writes to the medium. */
+/**
+ * A store that answers from memory, and then writes to the medium. A write waits for each look at the medium that began before its
+ * turn. Otherwise a quick write could be there before a slow look, which would then not see that it came late.
+ */
 function writeBehind(
   inMemory: InboxStore,
   onMedium: InboxStore,
@@ -48,10 +51,14 @@ function writeBehind(
   readBack: ContractMedium["readBack"],
 ): ContractMedium {
   let flushed: Promise<unknown> = Promise.resolve();
+  let looks: Promise<unknown> = Promise.resolve();
 
   /** The same write again, below, in the same order. */
   function flush(write: (store: InboxStore) => Promise<unknown>): Promise<unknown> {
-    flushed = flushed.then(nextTurn).then(() => write(onMedium));
+    flushed = flushed
+      .then(nextTurn)
+      .then(() => looks)
+      .then(() => write(onMedium));
     return flushed;
   }
 
@@ -86,7 +93,13 @@ function writeBehind(
   };
   return {
     createStore: () => store,
-    ...(readBack && { readBack }),
+    ...(readBack && {
+      readBack(endpoint, eventId) {
+        const look = readBack(endpoint, eventId);
+        looks = Promise.allSettled([looks, look]);
+        return look;
+      },
+    }),
     destroy: async () => {},
   };
 }

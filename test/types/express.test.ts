@@ -4,6 +4,7 @@ import { expectTypeOf, test } from "vitest";
 import { captureRawBody, type Receiver } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
+import { inboxPage } from "../../src/pages/inbox-page/inbox-page.js";
 
 // Held by `tsc -p test`; nothing here runs a receiver.
 declare const receiver: Receiver;
@@ -43,4 +44,29 @@ test("an Express handler cannot be made of anything but a receiver", () => {
   // @ts-expect-error a store is no receiver
   const mistake = () => expressHandler({ open() {}, commit() {}, close() {} });
   expectTypeOf(mistake).toBeFunction();
+});
+
+test("the inbox page fits Express 4 and 5 and node:http", () => {
+  expectTypeOf<ReturnType<typeof inboxPage>>().toExtend<RequestHandler>();
+  expectTypeOf<ReturnType<typeof inboxPage>>().toExtend<Express4Handler>();
+  const mount = () => createServer(inboxPage(receiver, { authorize: "loopback" }));
+  expectTypeOf(mount).toBeFunction();
+});
+
+test("authorize may take what the application makes of a request", () => {
+  interface WithSession extends express.Request {
+    session: { isOperator?: boolean };
+  }
+  const mount = (): void => {
+    express().use(inboxPage(receiver, { authorize: (request) => request.headers.authorization === "Bearer 1" }));
+    express().use(inboxPage(receiver, { authorize: async (request: express.Request) => request.secure }));
+    express().use(inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator === true }));
+    // @ts-expect-error a text that is no form of authorize
+    express().use(inboxPage(receiver, { authorize: "everyone" }));
+    // @ts-expect-error authorize is required
+    express().use(inboxPage(receiver, {}));
+    // @ts-expect-error only a boolean is an answer
+    express().use(inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator }));
+  };
+  expectTypeOf(mount).toBeFunction();
 });

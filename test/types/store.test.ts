@@ -7,6 +7,8 @@ import {
   type InboxEntry,
   type InboxStore,
   type MoveOutcome,
+  type Activity,
+  type SearchPage,
   type StoredEvent,
   type StoreStats,
 } from "../../src/index.js";
@@ -36,6 +38,12 @@ class OwnStore implements InboxStore {
     return { freed: 0, dead: [] };
   }
   async list(): Promise<InboxEntry[]> {
+    return [];
+  }
+  async search(): Promise<SearchPage> {
+    return { entries: [], nextBeforeSeq: null };
+  }
+  async activity(): Promise<Activity[]> {
     return [];
   }
   async get(): Promise<StoredEvent | undefined> {

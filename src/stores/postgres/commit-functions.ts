@@ -40,10 +40,13 @@ const SETTLE = `
   CREATE FUNCTION settle(
     p_now bigint, p_seqs bigint[], p_tokens int[], p_states text[], p_delays bigint[], p_attempts int[],
     p_repeated boolean[], p_errors text[], p_completing bigint[]
-  ) RETURNS json -- a SettleResult for each. NULL: all applied
+  ) RETURNS json -- a SettleResult for each, or 'before'. NULL: all applied now
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
-    v_settled bigint;
+    v_settled bigint[];
+    v_failed bigint[];
+    v_attempts int[];
+    v_errors text[];
     v_skipped bigint[] := '{}';
   BEGIN
     IF cardinality(p_completing) > 0 THEN
@@ -68,19 +71,25 @@ const SETTLE = `
         AS s(seq, token, state, delay, attempts, repeated, error)
       WHERE inbox.seq = s.seq AND inbox.token = s.token AND inbox.state = 'leased'
         AND inbox.seq <> ALL (v_skipped)
-      RETURNING 1
+      RETURNING s.seq, s.attempts, s.error
     )
-    SELECT count(*) INTO v_settled FROM settled;
-    IF v_settled = cardinality(p_seqs) THEN
+    SELECT array_agg(seq), array_agg(seq) FILTER (WHERE error IS NOT NULL), array_agg(attempts) FILTER (WHERE error IS NOT NULL),
+      array_agg(error) FILTER (WHERE error IS NOT NULL)
+    INTO v_settled, v_failed, v_attempts, v_errors FROM settled;
+    IF v_failed IS NOT NULL THEN
+      PERFORM add_steps(p_now, 'failed', v_failed, v_attempts, v_errors);
+    END IF;
+    IF cardinality(v_settled) = cardinality(p_seqs) THEN
       RETURN NULL;
     END IF;
     RETURN (
       SELECT json_agg(
         CASE
           WHEN inbox.token IS DISTINCT FROM s.token THEN 'false'
+          WHEN s.seq = ANY (v_settled) THEN 'true'
           WHEN inbox.state = 'leased' THEN '"locked"'
           WHEN inbox.state = 'done' AND s.state <> 'done' AND s.seq = ANY (p_completing) THEN '"completed"'
-          ELSE 'true'
+          ELSE '"before"'
         END::json ORDER BY s.n)
       FROM unnest(p_seqs, p_tokens, p_states) WITH ORDINALITY AS s(seq, token, state, n)
       LEFT JOIN inbox ON inbox.seq = s.seq
@@ -115,7 +124,7 @@ const ACCEPT = `
   CREATE FUNCTION accept(
     p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
-    p_bodies bytea, OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
+    p_bodies bytea, p_signal_types text[], p_products text[], OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
@@ -124,12 +133,13 @@ const ACCEPT = `
   BEGIN
     WITH stored AS (
       INSERT INTO inbox (endpoint, event_id, type, state, due_at, queue_at, ready_since, parked_at, token, owner,
-        received_at, body_hash, last_error)
+        received_at, body_hash, last_error, signal_type, product)
       SELECT p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0), CASE WHEN e.state = 'ready' THEN p_now END,
         CASE WHEN e.state = 'ready' THEN p_now END, CASE WHEN e.state = 'quarantined' THEN p_now END,
-        CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason
-      FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes) WITH ORDINALITY
-        AS e(id, type, state, lease, received_at, reason, hash, n)
+        CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
+        e.signal_type, e.product
+      FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_signal_types, p_products)
+        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, signal_type, product, n)
       WHERE (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id) IS NULL
       ORDER BY e.n
       ON CONFLICT (endpoint, event_id) DO NOTHING
@@ -192,7 +202,7 @@ const COMMIT = `
     s_seqs bigint[], s_tokens int[], s_states text[], s_delays bigint[], s_attempts int[], s_repeated boolean[], s_errors text[],
     s_completing bigint[],
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
-    a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea,
+    a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_signal_types text[], a_products text[],
     p_limit int, p_lease bigint, p_suspects boolean, p_held bigint[] -- p_limit NULL: no claim
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
@@ -229,7 +239,7 @@ const COMMIT = `
     SELECT NULL::bigint[] AS seqs, NULL::text[] AS fates INTO v_accepted;
     IF cardinality(a_ids) > 0 THEN
       SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, p_token, a_ids, a_types, a_states, a_leases, a_received_at,
-        a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies);
+        a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_signal_types, a_products);
     END IF;
 
     IF p_limit IS NOT NULL THEN
@@ -254,7 +264,7 @@ const COMMIT = `
     END IF;
 
     RETURN QUERY SELECT
-      json_build_object('applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
+      json_build_object('now', v_now, 'applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
         'nextDueInMs', v_next - v_now, 'isSuspectDue', v_is_suspect_due),
       NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::int, NULL::bigint, NULL::boolean, NULL::boolean, NULL::bytea;
     IF v_claimed IS NOT NULL THEN

@@ -7,13 +7,17 @@ import type {
   ClaimedEvent,
   CrashedEvent,
   NewEvent,
+  Settlement,
   SettleResult,
 } from "../../inbox/store.js";
+import type { Activity } from "../../inbox/stored-events.js";
 
 /** The first row of a commit's result. */
 interface Summary {
-  /** null: all settlements. */
-  applied: SettleResult[] | null;
+  /** By the database's clock. */
+  now: number;
+  /** `before`: applied by an earlier commit, or done by a transaction of the callback. null: all settlements were applied now. */
+  applied: (SettleResult | "before")[] | null;
   seqs: number[] | null;
   /** null: all events are new. */
   fates: ("new" | "same" | "other")[] | null;
@@ -25,15 +29,16 @@ interface Summary {
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ({ summary: null } & ClaimedEvent);
 
-export const COMMIT_PARAMETERS = Array.from({ length: 26 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 28 }, (_, index) => `$${index + 1}`).join(", ");
 
+const MINUTE_MS = 60_000;
 /** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
 const MOST_TOKEN = 2 ** 30;
 
 export interface PreparedCommit {
   /** The arguments of `commit_batch` after the endpoint and the owner. */
   values: unknown[];
-  readRows(rows: readonly CommitRow[]): BatchResult;
+  readRows(rows: readonly CommitRow[]): { result: BatchResult; counts: Activity };
 }
 
 /** Converts a batch to the arguments of the database's function, and the function's rows to the result. */
@@ -70,18 +75,34 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
     starts,
     events.map(({ body }) => body.byteLength),
     Buffer.concat(events.map(({ body }) => body)),
+    events.map(({ signalType }) => signalType),
+    events.map(({ product }) => product),
     claim?.limit ?? null,
     claim?.leaseMs ?? null,
     claim?.suspects ?? null,
     claim?.held ?? [],
   ];
 
-  function readRows([first, ...claimed]: readonly CommitRow[]): BatchResult {
+  function readRows([first, ...claimed]: readonly CommitRow[]): ReturnType<PreparedCommit["readRows"]> {
     const summary = first?.summary as Summary;
     const results: BatchResult = { settlements: [], accepts: [], claim: null };
-    for (const [at, index] of settled.entries()) results.settlements[index] = summary.applied?.[at] ?? true;
-    for (const [at, index] of accepted.entries())
-      results.accepts[index] = acceptResult(summary, events, at, firstToken);
+    // For the minute of the commit by the database's clock.
+    const counts = { at: summary.now - (summary.now % MINUTE_MS), accepted: 0, handedOff: 0, failed: 0 };
+    for (const [at, index] of settled.entries()) {
+      const applied = summary.applied?.[at] ?? true;
+      results.settlements[index] = applied === "before" ? true : applied;
+      const { state, lastError, mayBeCompleted } = ends[at] as Settlement;
+      // A completed event counts with its settlement: its transaction must not hold a row that others write.
+      const isCompleted =
+        applied === "completed" || (applied === "before" && state === "done" && mayBeCompleted === true);
+      if (isCompleted || (applied === true && state === "done")) counts.handedOff += 1;
+      if (applied === true && lastError !== null) counts.failed += 1;
+    }
+    for (const [at, index] of accepted.entries()) {
+      const result = acceptResult(summary, events, at, firstToken);
+      results.accepts[index] = result;
+      if (result.status === "accepted") counts.accepted += 1;
+    }
     if (claim !== null) {
       const { dead, nextDueInMs, isSuspectDue } = summary;
       results.claim = {
@@ -91,7 +112,7 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
         isSuspectDue: isSuspectDue === true,
       };
     }
-    return results;
+    return { result: results, counts };
   }
 
   return { values, readRows };

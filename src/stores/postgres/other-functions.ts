@@ -1,3 +1,4 @@
+import { ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
 import { IN_SCHEMA, SYNC } from "./commit-functions.js";
 
 // A leased event may be held for long by a transaction of a callback (see SETTLE), so only events in these states are locked.
@@ -7,10 +8,12 @@ const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
         v_outcome := CASE WHEN EXISTS (SELECT FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id)
           THEN 'wrong_state' ELSE 'not_found' END;`;
 
-// The process has read the bodies before, in another transaction, so each row is checked again here. Ids and types that it read
-// are NULL for an event whose body cannot be used.
+// The process has read the bodies before, in another transaction, so each row is checked again here. What it read is NULL for an
+// event whose body cannot be used.
 const REPLAY = `
-  CREATE FUNCTION replay(p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[]) RETURNS text[]
+  CREATE FUNCTION replay(
+    p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_signal_types text[], p_products text[]
+  ) RETURNS text[]
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_now bigint := now_ms();
@@ -21,7 +24,8 @@ const REPLAY = `
   BEGIN
     ${SYNC}
     FOR e IN
-      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types) AS e(endpoint, id, read_id, read_type)
+      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_signal_types, p_products)
+        AS e(endpoint, id, read_id, read_type, signal_type, product)
     LOOP
       ${lockIf("'done', 'dead', 'quarantined'")}
       ELSIF NOT v_row.has_payload THEN
@@ -31,10 +35,11 @@ const REPLAY = `
       ELSE
         BEGIN
           UPDATE inbox SET
-            event_id = e.read_id, type = e.read_type, state = 'ready', due_at = v_now, queue_at = v_now, ready_since = v_now,
+            event_id = e.read_id, type = e.read_type, signal_type = e.signal_type, product = e.product, state = 'ready', due_at = v_now, queue_at = v_now, ready_since = v_now,
             parked_at = NULL, attempts = 0, crashes = 0, replayed = true,
             possibly_repeated = possibly_repeated OR state = 'done'
           WHERE seq = v_row.seq;
+          PERFORM add_steps(v_now, 'replayed', ARRAY[v_row.seq], ARRAY[v_row.attempts], NULL);
           v_outcome := 'moved';
         EXCEPTION WHEN unique_violation THEN
           UPDATE inbox SET state = 'done', due_at = v_now, parked_at = NULL WHERE seq = v_row.seq;
@@ -61,6 +66,7 @@ const DISCARD = `
       ELSE
         UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
+        DELETE FROM inbox_history WHERE seq = v_row.seq;
         v_outcome := 'moved';
       END IF;
       v_outcomes := v_outcomes || v_outcome;
@@ -95,6 +101,8 @@ const PRUNE = `
     WITH emptied AS (UPDATE inbox SET has_payload = false WHERE seq = ANY (v_old) AND has_payload RETURNING 1)
     SELECT payloads + count(*) INTO payloads FROM emptied;
     DELETE FROM inbox_body WHERE seq = ANY (v_old);
+    DELETE FROM inbox_history WHERE seq = ANY (v_old);
+    DELETE FROM inbox_minute WHERE endpoint = p_endpoint AND minute < v_now - ${ACTIVITY_KEPT_MS};
     next_seq := CASE WHEN cardinality(v_old) = p_limit THEN v_old[p_limit] + 1
       ELSE (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1) END;
   END $$;

@@ -19,7 +19,12 @@ const LEASED_TO = `
 
 const FREE_CRASHED = `
   CREATE FUNCTION free_crashed(p_now bigint, p_seqs bigint[]) RETURNS json -- the events that became dead; or NULL
-  LANGUAGE sql ${BY_INDEX} AS $$
+  LANGUAGE plpgsql ${BY_INDEX} AS $$
+  DECLARE
+    v_freed bigint[];
+    v_attempts int[];
+    v_dead json;
+  BEGIN
     WITH freed AS (
       UPDATE inbox SET
         token = token + 1,
@@ -35,9 +40,14 @@ const FREE_CRASHED = `
       WHERE seq = ANY (p_seqs) AND state = 'leased'
       RETURNING seq, event_id, type, attempts, state
     )
-    SELECT json_agg(json_build_object('seq', seq, 'eventId', event_id, 'type', type, 'attempts', attempts))
-    FROM freed WHERE state = 'dead'
-  $$;
+    SELECT array_agg(seq), array_agg(attempts),
+      json_agg(json_build_object('seq', seq, 'eventId', event_id, 'type', type, 'attempts', attempts)) FILTER (WHERE state = 'dead')
+    INTO v_freed, v_attempts, v_dead FROM freed;
+    IF v_freed IS NOT NULL THEN
+      PERFORM add_steps(p_now, 'crashed', v_freed, v_attempts, NULL);
+    END IF;
+    RETURN v_dead;
+  END $$;
 `;
 
 // A process can be dead while PostgreSQL still executes its last commit, which may lease events. Each commit holds a shared

@@ -1,12 +1,14 @@
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { unknownName } from "../../options/option-error.js";
+import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
 import { createRun, ignore, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
 import { assertSchemaName, prepareSchema, quoted } from "./schema.js";
+import { search } from "./search.js";
 import { storeError } from "./store-error.js";
 
 export type { PgClient, PgPool, PgQuery, PgTypes } from "./connection.js";
@@ -53,6 +55,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
   /** The open endpoints; null while one is opening. */
   const owners = new Map<string, Owner | null>();
+  /** Of the open endpoints; not of a tool. */
+  const counters = new Map<string, ActivityCounter>();
   let opening: Promise<Connection> | null = null;
   let connection: Connection | null = null;
   let closing: Promise<void> | null = null;
@@ -75,7 +79,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       await disconnect(pools);
       throw error;
     }
-    return { pools, run, queries: createQueries(createRun(slow), name, operator) };
+    const slowRun = createRun(slow);
+    return { pools, run, slowRun, queries: createQueries(slowRun, name, operator) };
   }
 
   async function disconnect(pools: readonly PgPool[]): Promise<void> {
@@ -129,6 +134,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
         await closing;
         connection = await (opening ??= connect());
         owners.set(endpoint, operator ? NO_OWNER : await registerOwner(connection.run, name, endpoint, clock));
+        if (!operator) counters.set(endpoint, createActivityCounter(connection.slowRun, name, endpoint));
       } catch (error) {
         owners.delete(endpoint);
         await disconnectIfUnused();
@@ -140,7 +146,9 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       owners.delete(endpoint);
       if (owner === undefined || owner === null) return;
       await Promise.allSettled(inFlight);
-      await owner.close();
+      const counter = counters.get(endpoint);
+      counters.delete(endpoint);
+      await Promise.all([counter?.close(), owner.close()]);
       await disconnectIfUnused();
     },
     async commit(batch) {
@@ -148,7 +156,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const owner = ownerOf(endpoint);
       const { values, readRows } = prepareCommit(batch);
       const result = await call(({ run }) =>
-        owner.with(async (id) => readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]))),
+        owner.with(async (id) => {
+          const committed = readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]));
+          counters.get(endpoint)?.count(committed.counts);
+          return committed.result;
+        }),
       );
       result.claim?.dead.push(...owner.takeDead());
       return result;
@@ -168,6 +180,12 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     leasedSince: (endpoint) => owners.get(endpoint)?.leasedSince() ?? Infinity,
     completeSql: ({ seq, token }) => `SELECT ${name}.complete(${seq}, ${token})`,
     list: (query) => call(({ queries }) => queries.list(query)),
+    search: (endpoint, query) => call(({ slowRun }) => search(slowRun, name, endpoint, query)),
+    activity: (endpoint, query) =>
+      call(async ({ slowRun }) => {
+        await counters.get(endpoint)?.add();
+        return readActivity(slowRun, name, endpoint, query);
+      }),
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
     oldestReadyAgeMs: (endpoint) => owners.get(endpoint)?.lastBeat()?.oldestReadyAgeMs,
@@ -183,6 +201,7 @@ interface Connection {
   /** The second one is for slow queries, which must not keep commits and heartbeats waiting. A pool of the user's is both. */
   pools: readonly PgPool[];
   run: Run;
+  slowRun: Run;
   queries: Queries;
 }
 

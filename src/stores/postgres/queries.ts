@@ -1,16 +1,19 @@
 import {
   withoutPayload,
   type EventKey,
-  type InboxEntry,
-  type ListQuery,
   type MoveOutcome,
   type PruneRequest,
   type ReadAgain,
-  type ReceivedDelivery,
   type ReplayOutcome,
-  type StoredEvent,
-  type StoreStats,
 } from "../../inbox/store.js";
+import type {
+  InboxEntry,
+  ListQuery,
+  PastStep,
+  ReceivedDelivery,
+  StoredEvent,
+  StoreStats,
+} from "../../inbox/stored-events.js";
 import type { Run } from "./connection.js";
 
 /** The operations on an inbox that are not on the path of a delivery. */
@@ -30,8 +33,9 @@ const WALK = 100_000;
 /** In a larger table the number of done events is estimated, because counting 5 million rows takes a second. */
 const MOST_COUNTED = 200_000;
 
-const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
-  possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError"`;
+export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
+  possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError",
+  signal_type AS "signalType", product`;
 
 /** Conditions that let an index find the events of a state; a `done` event has none. */
 const IN_STATE = {
@@ -52,14 +56,23 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
 
   async function countDone(endpoint: string): Promise<number> {
     const inState = `FROM ${name}.inbox WHERE endpoint = $1 AND state = 'done'`;
-    const [plan] = await run<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
-      `EXPLAIN (FORMAT JSON) SELECT ${inState}`,
-      [endpoint],
-    );
-    const estimated = plan?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
-    if (estimated > MOST_COUNTED) return estimated;
+    const inTable = await estimate(`SELECT FROM ${name}.inbox`);
+    if (inTable > MOST_COUNTED) {
+      // Before PostgreSQL has analysed the table, it knows only its size.
+      const unknown = "SELECT FROM pg_class WHERE oid = $1::regclass AND reltuples < 0";
+      if ((await run(unknown, [`${name}.inbox`])).length > 0) return inTable;
+      const estimated = await estimate(`SELECT ${inState}`, [endpoint]);
+      if (estimated > MOST_COUNTED) return estimated;
+    }
     const [row] = await run<{ n: number }>(`SELECT count(*) AS n ${inState}`, [endpoint], LONG_TIMEOUT_MS);
     return row?.n ?? 0;
+  }
+
+  /** @returns how many rows PostgreSQL expects */
+  async function estimate(query: string, values: unknown[] = []): Promise<number> {
+    type Explained = { "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] };
+    const [plan] = await run<Explained>(`EXPLAIN (FORMAT JSON) ${query}`, values);
+    return plan?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
   }
 
   return {
@@ -76,9 +89,16 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       );
     },
     async get(endpoint, eventId) {
-      type Row = InboxEntry & { bodyHash: Buffer; received: string | null; rawBody: Buffer | null };
+      type Row = InboxEntry & {
+        bodyHash: Buffer;
+        received: string | null;
+        rawBody: Buffer | null;
+        history: PastStep[];
+      };
       const [row] = await run<Row>(
-        `SELECT ${ENTRY}, body_hash AS "bodyHash", received, body AS "rawBody"
+        `SELECT ${ENTRY}, body_hash AS "bodyHash", received, body AS "rawBody",
+           (SELECT coalesce(json_agg(json_build_object('at', h.at, 'kind', h.kind, 'attempts', h.attempts, 'error', h.error)
+              ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
         [endpoint, eventId],
       );
@@ -88,14 +108,16 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       return { ...row, received: delivery };
     },
     async stats(endpoint) {
-      const count = (state: keyof typeof IN_STATE): string =>
-        `(SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE[state]}) AS ${state}`;
+      // The dead and the quarantined ones share an index, and each stands on another page.
       const [row] = await run<Omit<StoreStats, "done" | "total">>(
-        `SELECT ${count("ready")}, ${count("dead")}, ${count("quarantined")},
+        `SELECT (SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE.ready}) AS ready, dead, quarantined,
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
-          ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs"`,
+          ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs"
+         FROM (
+           SELECT count(*) FILTER (WHERE state = 'dead') AS dead, count(*) FILTER (WHERE state = 'quarantined') AS quarantined
+           FROM ${name}.inbox WHERE endpoint = $1 AND parked_at IS NOT NULL) AS parked`,
         [endpoint],
         LONG_TIMEOUT_MS,
       );
@@ -107,24 +129,27 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     async replay(events, readAgain) {
       const endpoints = events.map(({ endpoint }) => endpoint);
       const ids = events.map(({ eventId }) => eventId);
-      const rows = await run<{ n: number; type: string; body: Buffer | null }>(
-        `SELECT e.n, i.type, CASE WHEN i.state = 'quarantined' OR i.type = '' THEN b.body END AS body
+      type Read = Exclude<ReturnType<ReadAgain>, null>;
+      const rows = await run<Omit<Read, "eventId"> & { n: number; body: Buffer | null }>(
+        `SELECT e.n, i.type, i.signal_type AS "signalType", i.product, CASE WHEN i.state = 'quarantined' OR i.type = '' THEN b.body END AS body
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS e(endpoint, id, n)
          JOIN ${name}.inbox i ON i.endpoint = e.endpoint AND i.event_id = e.id LEFT JOIN ${name}.inbox_body b USING (seq)`,
         [endpoints, ids],
       );
-      const read: ({ eventId: string; type: string } | null)[] = events.map(() => null);
-      for (const { n, type, body } of rows) {
-        read[n - 1] = body === null ? { eventId: ids[n - 1] as string, type } : readAgain(body);
+      const read: (Read | null)[] = events.map(() => null);
+      for (const { n, body, ...own } of rows) {
+        read[n - 1] = body === null ? { ...own, eventId: ids[n - 1] as string } : readAgain(body);
       }
       const values = [
         endpoints,
         ids,
         read.map((each) => each?.eventId ?? null),
         read.map((each) => each?.type ?? null),
+        read.map((each) => each?.signalType ?? null),
+        read.map((each) => each?.product ?? null),
       ];
       const [row] = await run<{ outcomes: ReplayOutcome[] }>(
-        `SELECT to_json(${name}.replay($1, $2, $3, $4)) AS outcomes`,
+        `SELECT to_json(${name}.replay($1, $2, $3, $4, $5, $6)) AS outcomes`,
         values,
       );
       return (row as { outcomes: ReplayOutcome[] }).outcomes;

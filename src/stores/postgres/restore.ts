@@ -1,4 +1,4 @@
-import type { StoredEvent } from "../../inbox/store.js";
+import { MOST_PAST_STEPS, type StoredEvent } from "../../inbox/stored-events.js";
 import type { Run } from "./connection.js";
 
 /**
@@ -14,8 +14,9 @@ export async function restore(
 ): Promise<number> {
   // Of several events with one id the first is added.
   const byId = new Map(events.toReversed().map((event) => [event.eventId, event]));
-  const rows = Array.from(byId.values(), ({ bodyHash, rawBody, received, ...entry }) => ({
+  const rows = Array.from(byId.values(), ({ bodyHash, rawBody, received, history, ...entry }) => ({
     ...entry,
+    history: history.slice(-MOST_PAST_STEPS),
     body_hash: Buffer.from(bodyHash).toString("hex"),
     body: rawBody === null ? null : Buffer.from(rawBody).toString("base64"),
     received: JSON.stringify(received),
@@ -26,21 +27,29 @@ export async function restore(
         CASE WHEN state IN ('ready', 'leased') THEN ${name}.now_ms() END AS ready_since,
         CASE WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
       FROM json_to_recordset($2::json) AS e("eventId" text, type text, state text, "dueAt" bigint, attempts int, crashes int,
-        "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, body_hash text, body text,
-        received text)
+        "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, "signalType" text,
+        product text, history json, body_hash text, body text, received text)
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, ready_since, parked_at, received_at, token,
-        owner, attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error)
+        owner, attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error,
+        signal_type, product)
       SELECT $1, "eventId", type, CASE WHEN was_leased THEN 'ready' ELSE state END, due_at,
         CASE WHEN ready_since IS NOT NULL THEN due_at END, ready_since,
         CASE WHEN state IN ('dead', 'quarantined') THEN due_at END, "receivedAt", 0, 0, attempts, crashes,
-        "possiblyRepeated" OR was_leased, replayed, body IS NOT NULL, decode(body_hash, 'hex'), "lastError"
+        "possiblyRepeated" OR was_leased, replayed, body IS NOT NULL, decode(body_hash, 'hex'), "lastError",
+        "signalType", product
       FROM given
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING seq, event_id
     ), bodies AS (
       INSERT INTO ${name}.inbox_body (seq, received, body)
       SELECT seq, received, decode(body, 'base64') FROM added JOIN given ON "eventId" = event_id WHERE body IS NOT NULL
+    ), steps AS (
+      INSERT INTO ${name}.inbox_history (seq, at, kind, attempts, error)
+      SELECT seq, at, kind, h.attempts, error
+      FROM added JOIN given ON "eventId" = event_id,
+        json_to_recordset(history) AS h(at bigint, kind text, attempts int, error text)
+      WHERE body IS NOT NULL
     )
     SELECT count(*) AS added,
       CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END

@@ -1,16 +1,27 @@
 import { createHash } from "node:crypto";
 import { SignalboxError } from "../../errors.js";
+import { ACTIVITY_FUNCTION } from "./activity.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
 import type { Run } from "./connection.js";
+import { HISTORY_FUNCTION } from "./history.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
+import { SEARCH_FUNCTION } from "./search.js";
 import { TABLES } from "./tables.js";
 
 /**
  * Append only: `inbox_schema.version` is the number of migrations that were applied. While a new version is rolled out, older
  * processes still call the old functions, so a migration must leave those usable.
  */
-const MIGRATIONS: readonly string[] = [TABLES + OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS];
+const MIGRATIONS: readonly string[] = [
+  TABLES +
+    HISTORY_FUNCTION +
+    OWNER_FUNCTIONS +
+    COMMIT_FUNCTIONS +
+    OTHER_FUNCTIONS +
+    SEARCH_FUNCTION +
+    ACTIVITY_FUNCTION,
+];
 
 const OLDEST_SERVER = 140_000;
 
@@ -18,7 +29,7 @@ const OLDEST_SERVER = 140_000;
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 
 /** What each version must have; a part of it may have been lost with a backup, or by hand. */
-const TABLE_NAMES = ["inbox", "inbox_body", "inbox_owner"];
+const TABLE_NAMES = ["inbox", "inbox_body", "inbox_history", "inbox_minute", "inbox_owner"];
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

@@ -25,7 +25,9 @@ const INBOX = `
     event_id          text    NOT NULL COLLATE "C",
     type              text    NOT NULL,
     body_hash         bytea   NOT NULL,
-    last_error        text
+    last_error        text,
+    signal_type       text,
+    product           text
   ) WITH (
     fillfactor = 50, -- room for the settlement on the page of its event, which HOT needs
     autovacuum_vacuum_scale_factor = 0.02,
@@ -46,6 +48,27 @@ const INBOX = `
   );
   -- Most bodies are small or already compressed: without an attempt to compress, a commit takes less time.
   ALTER TABLE inbox_body ALTER body SET STORAGE EXTERNAL;
+
+  -- What happened to an event before its present state, while its body is kept.
+  CREATE TABLE inbox_history (
+    seq      bigint NOT NULL,
+    step     bigint GENERATED ALWAYS AS IDENTITY,
+    at       bigint NOT NULL,
+    kind     text   NOT NULL,
+    attempts int    NOT NULL,
+    error    text,
+    PRIMARY KEY (seq, step)
+  );
+
+  -- Processes count their commits, and add the sums here about once a second: see activity.ts.
+  CREATE TABLE inbox_minute (
+    endpoint   text   NOT NULL COLLATE "C",
+    minute     bigint NOT NULL, -- its first millisecond
+    accepted   bigint NOT NULL,
+    handed_off bigint NOT NULL,
+    failed     bigint NOT NULL,
+    PRIMARY KEY (endpoint, minute)
+  ) WITH (fillfactor = 50);
 
   -- A process that has an endpoint open. All times are by the clock of the database.
   CREATE TABLE inbox_owner (

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import type { Database } from "better-sqlite3";
-import type { StoreStats } from "../../inbox/store.js";
+import type { StoreStats } from "../../inbox/stored-events.js";
 import { createQueries } from "./queries.js";
 import { writeNothing } from "./schema.js";
 

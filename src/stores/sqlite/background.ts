@@ -34,7 +34,7 @@ interface Thread {
   exited: Promise<void>;
 }
 
-export function createBackground(db: Database, path: string, inThread: boolean): Background {
+export function createBackground(db: Database, path: string): Background {
   let here: BackgroundTasks | null = null;
   let thread: Thread | null = null;
   let lastId = 0;
@@ -92,7 +92,7 @@ export function createBackground(db: Database, path: string, inThread: boolean):
   return {
     run(name, ...args) {
       if (closed) return Promise.reject(closedStoreError());
-      if (!inThread || (thread === null && performance.now() - diedAt < RESPAWN_AFTER_MS)) return runHere(name, args);
+      if (thread === null && performance.now() - diedAt < RESPAWN_AFTER_MS) return runHere(name, args);
       try {
         thread ??= start();
       } catch (error) {

@@ -16,6 +16,8 @@ import {
   type TakeOverRequest,
   type TakeOverResult,
 } from "../../inbox/store.js";
+import { prepareActivity, type Counts } from "./activity.js";
+import { prepareHistory } from "./history.js";
 import { preparePayloads } from "./payloads.js";
 import { writeNothing } from "./schema.js";
 
@@ -48,6 +50,8 @@ interface ClaimedRow {
   received_at: number;
 }
 
+const NOTHING: Counts = { accepted: 0, handedOff: 0, failed: 0 };
+
 /** When the clock was set back, each claim corrects at most this many events, so that a backlog does not block the event loop. */
 const MOVED_AT_ONCE = 500;
 
@@ -67,16 +71,23 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
 
 export function createCommitter(db: Database, shared: boolean): Committer {
   const insert = db.prepare(`
-    INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+    INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error,
+      signal_type, product)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
+  const history = prepareHistory(db);
+  const activity = prepareActivity(db);
+  /** What the running commit has counted. */
+  const counts: Counts = { ...NOTHING };
   const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
   );
-  const settleRange = db.prepare(`
+  const settleSql = `
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
-    WHERE seq BETWEEN ? AND ? AND token = ? AND state = 'leased'`);
+    WHERE seq BETWEEN ? AND ? AND token = ? AND state = 'leased'`;
+  const settleRange = db.prepare(settleSql);
+  const settleFailed = db.prepare<unknown[], number>(`${settleSql} RETURNING seq`).pluck();
   const findToken = db.prepare<[number], number>("SELECT token FROM inbox WHERE seq = ?").pluck();
   const due = "endpoint = ? AND state = 'ready' AND due_at <= ?";
   const order = "ORDER BY due_at, seq LIMIT";
@@ -125,12 +136,26 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     WHERE seq = ? RETURNING seq, event_id, type, attempts, state`);
 
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
-    const { eventId, type, state, leaseMs, received, bodyHash, body, reason } = event;
+    const { eventId, type, state, leaseMs, received, bodyHash, body, reason, signalType, product } = event;
     const token = state === "leased" ? 1 : 0;
     const readySince = state === "ready" ? now : 0;
     const dueAt = now + (leaseMs ?? 0);
     const { at } = received;
-    const inserted = insert.run(endpoint, eventId, type, state, dueAt, readySince, token, at, bodyHash, reason);
+    const values = [
+      endpoint,
+      eventId,
+      type,
+      state,
+      dueAt,
+      readySince,
+      token,
+      at,
+      bodyHash,
+      reason,
+      signalType,
+      product,
+    ];
+    const inserted = insert.run(...values);
     if (inserted.changes === 0) {
       const original = findKey.get(endpoint, eventId);
       if (original === undefined) throw new Error("an event that is in the inbox cannot be found");
@@ -138,6 +163,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     }
     const seq = Number(inserted.lastInsertRowid);
     payloads.insert(seq, received, body);
+    counts.accepted += 1;
     return { status: "accepted", seq, token };
   }
 
@@ -163,12 +189,19 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const readySince = state === "ready" ? now : 0;
     const flag = first.possiblyRepeated ? 1 : 0;
     const last = seq + length - 1;
-    return settleRange.run(state, now + delayMs, readySince, attempts, flag, lastError, seq, last, token).changes;
+    const values = [state, now + delayMs, readySince, attempts, flag, lastError, seq, last, token];
+    const failed = lastError === null ? [] : settleFailed.all(...values);
+    for (const each of failed) history.add(each, { at: now, kind: "failed", attempts, error: lastError });
+    const settled = lastError === null ? settleRange.run(...values).changes : failed.length;
+    counts.failed += failed.length;
+    if (state === "done") counts.handedOff += settled;
+    return settled;
   }
 
   /** Frees leases of a dead process. @returns the events that became dead */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const rows = seqs.map((seq) => freeCrashed.get(now, now, seq) as CrashedRow);
+    for (const { seq, attempts } of rows) history.add(seq, { at: now, kind: "crashed", attempts, error: null });
     return rows
       .filter(({ state }) => state === "dead")
       .map(({ seq, event_id: eventId, type, attempts }) => ({ seq, eventId, type, attempts }));
@@ -209,11 +242,16 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return { nextDueInMs: dueAt === null ? null : dueAt - now, isSuspectDue };
   }
 
-  const commit = db.transaction(({ endpoint, ...batch }: Batch, now: number): BatchResult => ({
-    settlements: settle(batch.settlements, now),
-    accepts: batch.accepts.map((event) => accept(event, endpoint, now)),
-    claim: batch.claim === null ? null : claim(batch.claim, endpoint, now),
-  })).immediate;
+  const commit = db.transaction(({ endpoint, ...batch }: Batch, now: number): BatchResult => {
+    Object.assign(counts, NOTHING);
+    const result = {
+      settlements: settle(batch.settlements, now),
+      accepts: batch.accepts.map((event) => accept(event, endpoint, now)),
+      claim: batch.claim === null ? null : claim(batch.claim, endpoint, now),
+    };
+    activity.add(endpoint, counts, now);
+    return result;
+  }).immediate;
 
   const takeOver = db.transaction(({ endpoint, held, crashed }: TakeOverRequest, now: number): TakeOverResult => {
     const mine = new Set(held);

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
-import { withoutPayload, type ReceivedDelivery } from "../../inbox/store.js";
+import { withoutPayload } from "../../inbox/store.js";
+import type { ReceivedDelivery } from "../../inbox/stored-events.js";
 
 /** Bodies and headers. They have a separate table, so that a change of an event's state does not rewrite them. */
 export interface Payloads {

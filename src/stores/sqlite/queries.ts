@@ -1,17 +1,16 @@
 import type { Database, Statement } from "better-sqlite3";
+import type { EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
 import {
   EVENT_STATES,
-  type EventKey,
   type InboxEntry,
   type ListQuery,
-  type MoveOutcome,
-  type PruneRequest,
-  type ReadAgain,
-  type ReplayOutcome,
   type StateCounts,
   type StoredEvent,
   type StoreStats,
-} from "../../inbox/store.js";
+} from "../../inbox/stored-events.js";
+import { prepareActivity, type ActivityCounts } from "./activity.js";
+import { ENTRY, entryOf, type EntryRow } from "./entries.js";
+import { prepareHistory } from "./history.js";
 import { preparePayloads } from "./payloads.js";
 
 /** The operations on an inbox that are not on the path of a delivery. Each is synchronous and one transaction. */
@@ -20,6 +19,7 @@ export interface Queries {
   get(endpoint: string, eventId: string): StoredEvent | undefined;
   stats(endpoint: string, now: number): StoreStats;
   oldestReadyAgeMs(endpoint: string, now: number): number | null;
+  activity: ActivityCounts["find"];
   replay(events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain): ReplayOutcome[];
   discard(events: readonly EventKey[], nowAt: NowAt): MoveOutcome[];
   prune(request: PruneRequest, now: number): { payloads: number; keys: number };
@@ -28,22 +28,18 @@ export interface Queries {
 /** The present by the clock of an endpoint. */
 export type NowAt = (endpoint: string) => number;
 
-interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
-  possiblyRepeated: number;
-  replayed: number;
+interface WholeRow extends EntryRow {
   hasPayload: number;
   bodyHash: Buffer;
 }
 
-const ENTRY = `seq, endpoint, event_id AS eventId, type, state, due_at AS dueAt, attempts, crashes,
-  possibly_repeated AS possiblyRepeated, replayed, received_at AS receivedAt, last_error AS lastError,
-  has_payload AS hasPayload, body_hash AS bodyHash`;
-
 export function createQueries(db: Database): Queries {
-  const findOne = db.prepare<[string, string], EntryRow>(
-    `SELECT ${ENTRY} FROM inbox WHERE endpoint = ? AND event_id = ?`,
+  const findOne = db.prepare<[string, string], WholeRow>(
+    `SELECT ${ENTRY}, has_payload AS hasPayload, body_hash AS bodyHash FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
   const payloads = preparePayloads(db);
+  const history = prepareHistory(db);
+  const activity = prepareActivity(db);
   /** The prepared statements of `list`, by their SQL. */
   const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
   // Each count reads only a partial index, because the table has much wider rows and takes longer to read.
@@ -59,7 +55,8 @@ export function createQueries(db: Database): Queries {
     .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
     .pluck();
   const toReady = db.prepare(`
-    UPDATE inbox SET event_id = @id, type = @type, state = 'ready', due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
+    UPDATE inbox SET event_id = @eventId, type = @type, signal_type = @signalType, product = @product, state = 'ready',
+      due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
       possibly_repeated = iif(state = 'done', 1, possibly_repeated)
     WHERE seq = @seq`);
   const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
@@ -113,7 +110,9 @@ export function createQueries(db: Database): Queries {
       toDone.run(now, row.seq);
       return "duplicate";
     }
-    toReady.run({ id: read.eventId, type: read.type, now, seq: row.seq });
+    const { eventId: realId, type, signalType, product } = read;
+    toReady.run({ eventId: realId, type, signalType, product, now, seq: row.seq });
+    history.add(row.seq, { at: now, kind: "replayed", attempts: row.attempts, error: null });
     return "moved";
   }
 
@@ -124,6 +123,7 @@ export function createQueries(db: Database): Queries {
     toDone.run(now, row.seq);
     dropPayload.run(row.seq);
     payloads.drop(row.seq);
+    history.drop(row.seq);
     return "moved";
   }
 
@@ -139,9 +139,11 @@ export function createQueries(db: Database): Queries {
     for (const seq of withPayload) {
       dropPayload.run(seq);
       payloads.drop(seq);
+      history.drop(seq);
     }
     const keys = findOldKeys.all(endpoint, now - keysOlderThanMs, limit);
     for (const seq of keys) dropKey.run(seq);
+    activity.prune(endpoint, limit, now);
     return { payloads: withPayload.length, keys: keys.length };
   }).immediate;
 
@@ -150,8 +152,14 @@ export function createQueries(db: Database): Queries {
     get(endpoint, eventId) {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
-      const received = payloads.findReceived(row.seq, row.receivedAt);
-      return { ...entryOf(row), received, bodyHash: row.bodyHash, rawBody: payloads.findBody(row.seq) ?? null };
+      const { bodyHash, hasPayload: _hasPayload, ...entry } = row;
+      return {
+        ...entryOf(entry),
+        received: payloads.findReceived(row.seq, row.receivedAt),
+        bodyHash,
+        rawBody: payloads.findBody(row.seq) ?? null,
+        history: history.find(row.seq),
+      };
     },
     stats(endpoint, now) {
       const byState = counts.get({ endpoint }) as StateCounts;
@@ -159,13 +167,9 @@ export function createQueries(db: Database): Queries {
       return { ...byState, total, oldestReadyAgeMs: oldestReadyAgeMs(endpoint, now) };
     },
     oldestReadyAgeMs,
+    activity: activity.find,
     replay,
     discard,
     prune,
   };
-}
-
-function entryOf(row: EntryRow): InboxEntry {
-  const { bodyHash: _hash, hasPayload: _hasPayload, ...entry } = row;
-  return { ...entry, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
 }

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
-import type { StoredEvent } from "../../inbox/store.js";
+import type { StoredEvent } from "../../inbox/stored-events.js";
+import { prepareHistory } from "./history.js";
 import { preparePayloads } from "./payloads.js";
 
 /** Adds events of another store; see `restore` of the port. */
@@ -8,9 +9,10 @@ export type Restore = (endpoint: string, events: readonly StoredEvent[], now: nu
 export function createRestore(db: Database): Restore {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, attempts, crashes, possibly_repeated, replayed,
-      has_payload, received_at, body_hash, last_error)
-    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+      has_payload, received_at, body_hash, last_error, signal_type, product)
+    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
+  const history = prepareHistory(db);
 
   function add(endpoint: string, event: StoredEvent, now: number): boolean {
     const { eventId, type, attempts, crashes, replayed, receivedAt, received, bodyHash, rawBody, lastError } = event;
@@ -20,9 +22,14 @@ export function createRestore(db: Database): Restore {
     const flags = [wasLeased || event.possiblyRepeated, replayed, rawBody !== null].map(Number);
     const since = state === "ready" ? now : 0;
     const key = [endpoint, eventId, type, state, dueAt, since, attempts, crashes];
-    const { changes, lastInsertRowid } = insert.run(...key, ...flags, receivedAt, bodyHash, lastError);
-    if (changes > 0 && rawBody !== null) payloads.insert(Number(lastInsertRowid), received, rawBody);
-    return changes > 0;
+    const facts = [event.signalType, event.product];
+    const { changes, lastInsertRowid } = insert.run(...key, ...flags, receivedAt, bodyHash, lastError, ...facts);
+    if (changes === 0) return false;
+    const seq = Number(lastInsertRowid);
+    if (rawBody === null) return true;
+    payloads.insert(seq, received, rawBody);
+    for (const step of event.history) history.add(seq, step);
+    return true;
   }
 
   return db.transaction(

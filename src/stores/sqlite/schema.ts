@@ -63,8 +63,34 @@ const SUSPECTS = `
   CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
 `;
 
+// What people look for: facts of an event, its earlier steps, and counts over time. No index, because it would write a page for each
+// event; search.ts reads the table. Old events have no facts.
+const READING = `
+  ALTER TABLE inbox ADD COLUMN signal_type TEXT;
+  ALTER TABLE inbox ADD COLUMN product TEXT;
+
+  CREATE TABLE inbox_history (
+    seq      INTEGER NOT NULL,
+    step     INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    attempts INTEGER NOT NULL,
+    error    TEXT,
+    PRIMARY KEY (seq, step)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE inbox_minute (
+    endpoint   TEXT    NOT NULL,
+    minute     INTEGER NOT NULL, -- minutes since 1970
+    accepted   INTEGER NOT NULL,
+    handed_off INTEGER NOT NULL,
+    failed     INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, minute)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS, READING];
 
 /** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;

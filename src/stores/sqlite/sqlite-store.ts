@@ -13,6 +13,7 @@ import { createCommitter, type Committer } from "./commit.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
+import { prepareSearch, search, type SearchSteps } from "./search.js";
 import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
@@ -46,6 +47,7 @@ interface Connection {
   path: string;
   committer: Committer;
   queries: Queries;
+  searchSteps: SearchSteps;
   wal: WalSync;
   files: FileWatch;
   background: Background;
@@ -83,16 +85,17 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
   async function connect(): Promise<Connection> {
     const role = operator ? "operator" : shared ? "shared" : "owner";
     const { db, path: realPath, wasClosedCleanly, release } = openDatabase(path, role);
-    const background = createBackground(db, realPath, !operator);
+    const background = createBackground(db, realPath);
     let wal: WalSync | undefined;
     try {
       const committer = createCommitter(db, shared);
       const queries = createQueries(db);
+      const searchSteps = prepareSearch(db);
       const checkpointer = createCheckpointer(background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
       wal = createWalSync(realPath);
       const files = watchFiles(db, realPath, wal);
-      return { db, path: realPath, committer, queries, wal, files, background, checkpointer, release };
+      return { db, path: realPath, committer, queries, searchSteps, wal, files, background, checkpointer, release };
     } catch (error) {
       wal?.close();
       await background.close();
@@ -268,6 +271,10 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
       return background.run("stats", endpoint, clockOf(clocks, endpoint).now()).catch((error: unknown) => {
         throw storeError(error, path);
       });
+    },
+    search: (endpoint, query) => search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
+    async activity(endpoint, query) {
+      return read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt(endpoint)));
     },
     oldestReadyAgeMs: (endpoint) => read(({ queries }, nowAt) => queries.oldestReadyAgeMs(endpoint, nowAt(endpoint))),
     diagnostics() {

@@ -92,7 +92,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
     const replay = async (eventId: string) => {
-      const read = { eventId, type: "signal.published" };
+      const read = { eventId, type: "signal.published", signalType: null, product: null };
       return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => read))[0];
     };
     strictEqual(await replay("evt_missing"), "not_found", "an unknown event was replayed");
@@ -113,7 +113,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     await accept(store, "sha256:a", { state: "quarantined", reason: "data_invalid" });
     await accept(store, "sha256:b", { state: "quarantined", reason: "data_invalid" });
     const replay = async (eventId: string, isUsable = true) => {
-      const read = { eventId: "evt_1", type: "signal.published" };
+      const read = { eventId: "evt_1", type: "signal.published", signalType: null, product: null };
       return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => (isUsable ? read : null)))[0];
     };
     strictEqual(await replay("sha256:a", false), "still_unusable", "an unusable event was replayed");
@@ -148,6 +148,8 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
       list: () => store.list({}),
       get: () => store.get(ENDPOINT, "evt_1"),
       stats: () => store.stats(ENDPOINT),
+      search: () => store.search(ENDPOINT, {}),
+      activity: () => store.activity(ENDPOINT, { minutes: 1, spans: 1 }),
       replay: () => store.replay(events, () => null),
       discard: () => store.discard(events),
       prune: () => prune(store, 1, 1),

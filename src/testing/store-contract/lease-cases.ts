@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { CLOCK_SLACK_MS, type InboxEntry } from "../../inbox/store.js";
+import { CLOCK_SLACK_MS } from "../../inbox/store.js";
+import type { InboxEntry } from "../../inbox/stored-events.js";
 import {
   ENDPOINT,
   HEADERS,

@@ -7,12 +7,11 @@ import type {
   ClaimRequest,
   ClaimResult,
   CrashedEvent,
-  EventState,
   InboxStore,
   NewEvent,
   Settlement,
-  StoredEvent,
 } from "../../inbox/store.js";
+import type { EventState, StoredEvent } from "../../inbox/stored-events.js";
 
 /** Where the stores of one case keep their events. */
 export interface ContractMedium {
@@ -85,6 +84,8 @@ export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEven
     leaseMs: over.state === "leased" ? LEASE_MS : null,
     received: { at: RECEIVED_AT, headers: HEADERS },
     reason: null,
+    signalType: null,
+    product: null,
     ...over,
     body,
     bodyHash: createHash("sha256").update(body).digest(),

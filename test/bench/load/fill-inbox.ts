@@ -59,5 +59,7 @@ function toDone(
     bodyHash: createHash("sha256").update(body).digest(),
     body,
     reason: null,
+    signalType: null,
+    product: null,
   };
 }

@@ -73,7 +73,18 @@ async function openSignalbox(url: string, idOf: (n: number) => string): Promise<
 function toAccept(n: number, eventId: string): Batch["accepts"][number] {
   const { event, body, hash } = contentOf(n);
   const received = { at: Date.now(), headers: { "content-type": "application/json" } };
-  return { eventId, type: event.type, state: "leased", leaseMs: 60_000, received, bodyHash: hash, body, reason: null };
+  return {
+    eventId,
+    type: event.type,
+    state: "leased",
+    leaseMs: 60_000,
+    received,
+    bodyHash: hash,
+    body,
+    reason: null,
+    signalType: event.data.signal_type ?? null,
+    product: event.data.product?.slug ?? null,
+  };
 }
 
 function toSettlement({ seq, token }: { seq: number; token: number }): Batch["settlements"][number] {

@@ -85,7 +85,7 @@ async function areDone(admin: Pool, name: string, events: number): Promise<boole
   const { rows } = await admin.query<{ isDone: boolean }>(
     `SELECT count(*) FILTER (WHERE state = 'done') = ${events} AS "isDone", pg_sleep(0.1),
        ${name}.replay(array_agg(endpoint) FILTER (WHERE state = 'dead'), array_agg(event_id) FILTER (WHERE state = 'dead'),
-         array_agg(event_id) FILTER (WHERE state = 'dead'), array_agg(type) FILTER (WHERE state = 'dead'))
+         array_agg(event_id) FILTER (WHERE state = 'dead'), array_agg(type) FILTER (WHERE state = 'dead'), NULL, NULL)
      FROM ${name}.inbox`,
   );
   return rows[0]?.isDone === true;

@@ -237,7 +237,8 @@ testOnServers(
     cutOff.proxy.switchTo(standby.port);
     cutOff.release();
     await eventually("the lost lease", () => cutOff.leasesLost.length > 0);
-    expect(await idsIn(standby, "state = 'leased'")).toEqual(new Set([event.id]));
+    // The other delivery may be stored there by now: its commit began after the switch.
+    expect((await idsIn(standby, "state = 'leased'")).has(event.id)).toBe(true);
     await eventually("an acknowledgement", async () => (await cutOff.deliver(unknown)) === 200);
     other.release();
     await eventually("both are done", async () => (await other.receiver.inbox.stats()).done === 2);

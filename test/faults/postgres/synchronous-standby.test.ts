@@ -23,6 +23,8 @@ const BATCH: Batch = {
       bodyHash: Buffer.alloc(32),
       body: BODY,
       reason: null,
+      signalType: null,
+      product: null,
     },
   ],
   claim: null,

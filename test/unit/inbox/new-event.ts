@@ -16,6 +16,8 @@ export function newEvent(over: Partial<NewEvent> & { signal?: SignalEvent } = {}
     leaseMs: rest.state === "leased" ? 60_000 : null,
     received: { at: T0, headers: {} },
     reason: null,
+    signalType: null,
+    product: null,
     ...rest,
     body,
     bodyHash: createHash("sha256").update(body).digest(),

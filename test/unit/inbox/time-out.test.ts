@@ -101,10 +101,15 @@ test("where leases expire, one that gets old in the queue is renewed long before
   expect(await rig.entry(second!.id)).toMatchObject({ crashes: 0, possiblyRepeated: false });
 });
 
-test("while others may take this process for dead, it leases nothing", async () => {
+test("while others may take this process for dead, it leases nothing, and logs it once", async () => {
   let leasedSince = -Infinity;
   const inner = faultyStore();
-  const rig = await startRig({ store: Object.assign(inner, { shared: true, leasedSince: () => leasedSince }) });
+  const logged: object[] = [];
+  const ignored = () => undefined;
+  const warn = (fields: object) => logged.push(fields);
+  const logger = { debug: ignored, info: ignored, error: ignored, warn, child: ignored };
+  const store = Object.assign(inner, { shared: true, leasedSince: () => leasedSince });
+  const rig = await startRig({ store, logger: logger as never });
   await turns();
   leasedSince = Infinity;
   const before = inner.commits.length;
@@ -112,9 +117,13 @@ test("while others may take this process for dead, it leases nothing", async () 
   await rig.deliver(event);
   await turns();
   expect(inner.commits.length).toBe(before + 1);
+  for (let n = 0; n < 3; n++) await rig.clock.advance(1000);
   expect(await rig.entry(event.id)).toMatchObject({ state: "ready" });
+  const lines = () => logged.filter((fields) => "leases" in fields);
+  expect(lines()).toEqual([{ leases: "unsure" }]);
   leasedSince = rig.clock.elapsed();
   await rig.clock.advance(1000);
   await until(() => rig.calls.length === 1);
+  expect(lines()).toEqual([{ leases: "unsure" }, { leases: "sure" }]);
   expect(rig.calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false });
 });

@@ -88,6 +88,8 @@ test("an inbox of the first schema is brought up to date, and its events are han
   await store.close("default");
   const db = new Database(path);
   db.exec(`DROP INDEX inbox_ready; CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes < 2;
+    DROP TABLE inbox_history; DROP TABLE inbox_minute;
+    ALTER TABLE inbox DROP COLUMN signal_type; ALTER TABLE inbox DROP COLUMN product;
     DROP INDEX inbox_ready_since; ALTER TABLE inbox DROP COLUMN ready_since;
     ALTER TABLE inbox_body RENAME COLUMN received TO headers; UPDATE inbox_body SET headers = '{"user-agent":"old"}';
     PRAGMA user_version = 1`);
@@ -116,17 +118,20 @@ test.each(['{"at":1,', "null"])(
   },
 );
 
-test.each(["inbox", "inbox_body"])("an inbox without its table %s is refused as damaged", async (table) => {
-  const path = inboxPath();
-  await (await openStore(path)).close("default");
-  const db = new Database(path);
-  db.exec(`DROP TABLE ${table}`);
-  db.close();
-  for (const role of [{}, { shared: true }, { operator: true }]) {
-    const error = await rejectionOf(openStore({ path, ...role }));
-    expect([error.code, error.message.includes(table)]).toEqual(["store_corrupt", true]);
-  }
-});
+test.each(["inbox", "inbox_body", "inbox_history", "inbox_minute"])(
+  "an inbox without its table %s is refused as damaged",
+  async (table) => {
+    const path = inboxPath();
+    await (await openStore(path)).close("default");
+    const db = new Database(path);
+    db.exec(`DROP TABLE ${table}`);
+    db.close();
+    for (const role of [{}, { shared: true }, { operator: true }]) {
+      const error = await rejectionOf(openStore({ path, ...role }));
+      expect([error.code, error.message.includes(table)]).toEqual(["store_corrupt", true]);
+    }
+  },
+);
 
 test("an empty file becomes an inbox", async () => {
   const path = inboxPath();

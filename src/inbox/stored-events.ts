@@ -1,0 +1,154 @@
+/**
+ * The state of an accepted event.
+ *
+ * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`,
+ * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay, if the event is usable now).
+ */
+export type EventState = "ready" | "leased" | "done" | "dead" | "quarantined";
+
+export const EVENT_STATES: readonly EventState[] = ["ready", "leased", "done", "dead", "quarantined"];
+
+/**
+ * What is stored of a delivery in addition to its body. The pipeline fills it, stores keep it whole, and `inbox.get` returns
+ * it.
+ */
+export interface ReceivedDelivery {
+  /** When the last byte of its body was received, in milliseconds since 1970. */
+  at: number;
+  /** Some of its headers, by their names in lower case. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970. */
+export interface InboxEntry {
+  seq: number;
+  endpoint: string;
+  eventId: string;
+  type: string;
+  state: EventState;
+  /**
+   * `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this state. By the store's clock;
+   * for people.
+   */
+  dueAt: number;
+  attempts: number;
+  crashes: number;
+  possiblyRepeated: boolean;
+  replayed: boolean;
+  receivedAt: number;
+  lastError: string | null;
+  /** `data.signal_type` of a signal; null for another event, and when it is not 1 to 200 letters, digits, or _ . - */
+  signalType: string | null;
+  /** `data.product.slug` of a signal; null as `signalType` is. */
+  product: string | null;
+}
+
+/** What happened to a stored event before its present state. */
+export interface PastStep {
+  /** When, in milliseconds since 1970, by the store's clock; for people. */
+  at: number;
+  /** `failed`: a hand-off failed. `crashed`: the process died during a hand-off. `replayed`: a person had it handed off again. */
+  kind: "failed" | "crashed" | "replayed";
+  /** The attempts that were used up then; after a replay they are counted from 0 again. */
+  attempts: number;
+  /** The error of a failed hand-off, as `lastError` has it; null for another step. */
+  error: string | null;
+}
+
+/** A stored event keeps its newest steps, at most so many. */
+export const MOST_PAST_STEPS = 50;
+
+/** A stored event with its payload. */
+export interface StoredEvent extends InboxEntry {
+  /** Has no headers once the payload is deleted. */
+  received: ReceivedDelivery;
+  bodyHash: Uint8Array;
+  /** Byte for byte as received; null once retention or a discard has deleted it. */
+  rawBody: Uint8Array | null;
+  /** What happened to it, the oldest step first, at most the newest 50 steps. Deleted together with the payload. */
+  history: PastStep[];
+}
+
+/** Selects the entries that `list` returns. */
+export interface ListQuery {
+  /** @default all endpoints */
+  endpoint?: string | undefined;
+  state?: EventState | undefined;
+  type?: string | undefined;
+  /** Only entries with a larger `seq`. For the next page, pass the last `seq` of this page. */
+  afterSeq?: number | undefined;
+  /** @default 100 */
+  limit?: number | undefined;
+}
+
+/** Selects the entries that `search` returns: those that match everything that is given. */
+export interface SearchQuery {
+  state?: EventState | undefined;
+  /** The type of the event, such as `signal.published`. */
+  type?: string | undefined;
+  signalType?: string | undefined;
+  product?: string | undefined;
+  /** The beginning of the event's id. */
+  eventId?: string | undefined;
+  /** Only events received before this time, in milliseconds since 1970. */
+  receivedBefore?: number | undefined;
+  /** Only entries with a smaller `seq`. For the next page, pass `nextBeforeSeq` of this page. */
+  beforeSeq?: number | undefined;
+  /** @default 50 */
+  limit?: number | undefined;
+}
+
+/** A part of the result of a search. */
+export interface SearchPage {
+  /** The newest first. */
+  entries: InboxEntry[];
+  /**
+   * To continue, pass it as `beforeSeq`; null at the end. One call looks at a bounded number of events, so a page can have fewer
+   * entries than `limit`, or none, although others follow.
+   */
+  nextBeforeSeq: number | null;
+}
+
+/**
+ * The result of a `replay` or `discard` for one event. `duplicate`: the id in the event's body belongs to another stored
+ * event, so this event becomes `done` and is not handed off.
+ */
+export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
+
+/** The result of a `replay` for one event. `still_unusable`: its body cannot be read yet, so it is not changed. */
+export type ReplayOutcome = MoveOutcome | "still_unusable";
+
+/** Asks how much happened in each span of time. */
+export interface ActivityQuery {
+  /** The length of a span, in whole minutes. */
+  minutes: number;
+  /** How many spans, the last of which is the present one. */
+  spans: number;
+}
+
+/**
+ * What happened in a span of time, by the store's clock. For people: after a failed commit or a crash something may be counted twice,
+ * or not at all.
+ */
+export interface Activity {
+  /** The start of the span, in milliseconds since 1970: a multiple of its length. */
+  at: number;
+  accepted: number;
+  /** Hand-offs that completed their event. */
+  handedOff: number;
+  /** Attempts that failed. */
+  failed: number;
+}
+
+/** For how long activity is kept. */
+export const ACTIVITY_KEPT_MS = 8 * 24 * 60 * 60 * 1000;
+
+/** The number of events in each state. */
+export type StateCounts = Record<EventState, number>;
+
+/** The number of events of one endpoint. */
+export interface StoreStats extends StateCounts {
+  total: number;
+  /** For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is no `ready` event. */
+  oldestReadyAgeMs: number | null;
+}

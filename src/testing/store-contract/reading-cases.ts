@@ -1,0 +1,337 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import type { InboxStore, NewEvent } from "../../inbox/store.js";
+import {
+  ACTIVITY_KEPT_MS,
+  MOST_PAST_STEPS,
+  type Activity,
+  type PastStep,
+  type SearchQuery,
+} from "../../inbox/stored-events.js";
+import {
+  DAY_MS,
+  ENDPOINT,
+  RECEIVED_AT,
+  SECOND,
+  accept,
+  acceptAs,
+  assertBetween,
+  claimOne,
+  commit,
+  crash,
+  idsOf,
+  newEvent,
+  settle,
+  settlement,
+  storeCase,
+  type StoreCase,
+} from "./store-case.js";
+
+const MINUTE_MS = 60_000;
+
+/** @returns the ids of all events that match, page by page, the newest first */
+async function searchAll(store: InboxStore, query: SearchQuery, limit = 3): Promise<string[]> {
+  const ids: string[] = [];
+  let beforeSeq: number | undefined;
+  for (;;) {
+    const page = await store.search(ENDPOINT, { ...query, limit, beforeSeq });
+    ok(page.entries.length <= limit, "a page of a search has more entries than its limit");
+    for (const { eventId, seq } of page.entries) {
+      ok(beforeSeq === undefined || seq < beforeSeq, "a search returned an event twice, or not the newest first");
+      beforeSeq = seq;
+      ids.push(eventId);
+    }
+    if (page.nextBeforeSeq === null) return ids;
+    const isFurther = beforeSeq === undefined || page.nextBeforeSeq <= beforeSeq;
+    ok(isFurther, "nextBeforeSeq of a search is above the entries of its page");
+    beforeSeq = page.nextBeforeSeq;
+  }
+}
+
+async function historyOf(store: InboxStore, eventId: string) {
+  return (await store.get(ENDPOINT, eventId))?.history ?? [];
+}
+
+/** Accepts an event and has its hand-off fail. */
+async function fail(store: InboxStore, eventId: string, over: Partial<NewEvent> = {}): Promise<void> {
+  const lease = await accept(store, eventId, { ...over, state: "leased" });
+  await settle(store, lease, { state: "dead", lastError: "Error: down" });
+}
+
+async function replay(store: InboxStore, eventId: string, read: Partial<NewEvent> = {}) {
+  const facts = { eventId, type: "signal.published", signalType: null, product: null, ...read };
+  return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => facts))[0];
+}
+
+function sumOf(spans: readonly Activity[]): Omit<Activity, "at"> {
+  const sum = { accepted: 0, handedOff: 0, failed: 0 };
+  for (const { accepted, handedOff, failed } of spans) {
+    sum.accepted += accepted;
+    sum.handedOff += handedOff;
+    sum.failed += failed;
+  }
+  return sum;
+}
+
+/** What was counted in the last hour. */
+async function lately(store: InboxStore, endpoint = ENDPOINT): Promise<Omit<Activity, "at">> {
+  return sumOf(await store.activity(endpoint, { minutes: 1, spans: 60 }));
+}
+
+/** Deletes payloads of events that have been done for longer than a day, and old activity. */
+function prune(store: InboxStore) {
+  return store.prune({
+    endpoint: ENDPOINT,
+    payloadsOlderThanMs: DAY_MS,
+    keysOlderThanMs: 100 * DAY_MS,
+    limit: 500,
+  });
+}
+
+/** G12 to G14: search, history and activity. */
+export const READING_CASES: readonly StoreCase[] = [
+  storeCase("G12", "search finds every event that matches, the newest first, each once", async ({ store }) => {
+    const states = ["ready", "dead", "done", "quarantined", "leased"] as const;
+    const events = Array.from({ length: 30 }, (_, index) => ({
+      eventId: `evt_${index}`,
+      state: states[index % 5] as (typeof states)[number],
+      type: index % 6 === 5 ? "research.completed" : "signal.published",
+      signalType: index % 3 === 0 ? null : `type_${index % 3}`,
+      product: index % 4 === 0 ? null : `product-${index % 4}`,
+      // The process's clock was set back in between.
+      received: { at: RECEIVED_AT - Math.abs(index - 20) * 1000, headers: {} },
+    }));
+    for (const event of events) {
+      const { eventId, state } = event;
+      const over = { ...event, state: state === "dead" ? "leased" : state } as const;
+      const lease = await accept(store, eventId, state === "quarantined" ? { ...over, reason: "not_json" } : over);
+      if (state === "dead") await settle(store, lease, { state });
+      await accept(store, eventId, { ...over, state: "done" }, SECOND);
+    }
+    const queries: SearchQuery[] = [
+      {},
+      ...states.map((state) => ({ state })),
+      { type: "research.completed" },
+      { signalType: "type_1" },
+      { product: "product-3" },
+      { eventId: "evt_1" },
+      { eventId: "" },
+      { receivedBefore: RECEIVED_AT - 5000 },
+      { state: "done", signalType: "type_2" },
+      { state: "dead", product: "product-1" },
+      { state: "ready", eventId: "evt_2" },
+      { eventId: "evt_2", type: "signal.published", receivedBefore: RECEIVED_AT - 2000 },
+      { product: "product-9" },
+      { eventId: "evt_1234" },
+      { state: "quarantined", signalType: "type_9" },
+    ];
+    for (const query of queries) {
+      const { state, type, signalType, product, eventId = "", receivedBefore = Infinity } = query;
+      const wanted = events.filter(
+        (event) =>
+          (state === undefined || event.state === state) &&
+          (type === undefined || event.type === type) &&
+          (signalType === undefined || event.signalType === signalType) &&
+          (product === undefined || event.product === product) &&
+          event.eventId.startsWith(eventId) &&
+          event.received.at < receivedBefore,
+      );
+      const found = await searchAll(store, query);
+      const message = `a search for ${JSON.stringify(query)} found other events, or in another order`;
+      deepStrictEqual(found, idsOf(wanted).toReversed(), message);
+    }
+    const { entries } = await store.search(ENDPOINT, { eventId: "evt_7" });
+    const {
+      rawBody: _body,
+      bodyHash: _hash,
+      received: _received,
+      history: _history,
+      ...entry
+    } = (await store.get(ENDPOINT, "evt_7")) as NonNullable<Awaited<ReturnType<InboxStore["get"]>>>;
+    deepStrictEqual(entries, [entry], "a search returned another entry than get");
+    deepStrictEqual([entry.signalType, entry.product], ["type_1", "product-3"], "the facts of a signal were not kept");
+    deepStrictEqual(
+      (await store.list({ endpoint: ENDPOINT })).at(7),
+      entry,
+      "list returned another entry than search and get",
+    );
+  }),
+  storeCase("G12", "an id is found by its beginning, of which no character stands for another", async ({ store }) => {
+    const ids = [
+      "a_1",
+      "aX1",
+      "A_1",
+      "a%1",
+      "a\\1",
+      "a*1",
+      "a_10",
+      "a_",
+      "a",
+      "\u00e4_1",
+      "a_1\u{10FFFF}z",
+      "a_1'; --",
+    ];
+    for (const id of ids) await accept(store, id);
+    for (const eventId of [...ids, "a_1\u{10FFFF}", "%", "_", "*", "b"]) {
+      const wanted = ids.filter((id) => id.startsWith(eventId)).toReversed();
+      const message = `a search for ids that begin with ${JSON.stringify(eventId)} found others`;
+      deepStrictEqual(await searchAll(store, { eventId }, 100), wanted, message);
+    }
+  }),
+  storeCase("G12", "a replay stores the facts that it reads of a quarantined event", async ({ store }) => {
+    await acceptAs(store, "evt_1", "quarantined");
+    const read = { signalType: "buy_box_lost", product: "a-product" };
+    strictEqual(await replay(store, "evt_1", read), "moved", "a quarantined event was not replayed");
+    deepStrictEqual(await searchAll(store, read), ["evt_1"], "the facts of a replayed event were not stored");
+    await fail(store, "evt_2", read);
+    strictEqual(await replay(store, "evt_2"), "moved", "a dead event was not replayed");
+    deepStrictEqual(
+      await searchAll(store, read),
+      ["evt_2", "evt_1"],
+      "the replay of a readable event changed its facts",
+    );
+  }),
+  storeCase("G13", "the history has each failure, crash and replay, the oldest first", async (context) => {
+    const { store, advance, driftMs } = context;
+    const lastError = `Error: down\n${"é".repeat(3900)}`;
+    const lease = await accept(store, "evt_1", { state: "leased" });
+    deepStrictEqual(await historyOf(store, "evt_1"), [], "a new event has a history");
+    await settle(store, lease, { state: "ready", attempts: 1, lastError });
+    await advance(1000);
+    await settle(store, await claimOne(store), { state: "ready", attempts: 1 });
+    await claimOne(store);
+    await crash(context);
+    await settle(store, await claimOne(store), { state: "dead", attempts: 2, lastError: "Error: no" });
+    await advance(3000);
+    await replay(store, "evt_1");
+    await settle(store, await claimOne(store), { attempts: 1 });
+    const history = await historyOf(store, "evt_1");
+    deepStrictEqual(
+      history.map(({ kind, attempts, error }) => [kind, attempts, error]),
+      [
+        ["failed", 1, lastError],
+        ["crashed", 1, null],
+        ["failed", 2, "Error: no"],
+        ["replayed", 2, null],
+      ],
+      "the history has other steps",
+    );
+    const replayedAfter = (history[3]?.at ?? NaN) - (history[2]?.at ?? NaN);
+    assertBetween(replayedAfter, 3000, 3000 + driftMs, "a step has another time");
+  }),
+  storeCase("G13", "the history has the newest steps of one event, and no more", async ({ store }) => {
+    await accept(store, "evt_2");
+    await settle(store, await claimOne(store), { state: "dead", lastError: "Error: another" });
+    await accept(store, "evt_1");
+    const errors = Array.from({ length: MOST_PAST_STEPS + 3 }, (_, index) => `Error: ${index}`);
+    for (const lastError of errors) await settle(store, await claimOne(store), { state: "ready", lastError });
+    const kept = (await historyOf(store, "evt_1")).map(({ error }) => error);
+    deepStrictEqual(kept, errors.slice(3), `the history is not the newest ${MOST_PAST_STEPS} steps`);
+    strictEqual((await historyOf(store, "evt_2")).length, 1, "another event lost its history");
+  }),
+  storeCase("G13", "the history is deleted with the payload", async ({ store, advance }) => {
+    for (const eventId of ["evt_done", "evt_dead"]) await fail(store, eventId);
+    await replay(store, "evt_done");
+    await settle(store, await claimOne(store));
+    strictEqual((await historyOf(store, "evt_done")).length, 2, "a done event has lost its history");
+    strictEqual((await historyOf(store, "evt_dead")).length, 1, "a dead event has no history");
+    await store.discard([{ endpoint: ENDPOINT, eventId: "evt_dead" }]);
+    await advance(2 * DAY_MS);
+    await prune(store);
+    for (const eventId of ["evt_done", "evt_dead"]) {
+      const event = await store.get(ENDPOINT, eventId);
+      deepStrictEqual([event?.rawBody, event?.history], [null, []], `${eventId} kept its payload or its history`);
+    }
+  }),
+  storeCase("G13", "an event that is moved to another store keeps its history and its facts", async ({ store }) => {
+    if (store.restore === undefined) return;
+    await fail(store, "evt_1", { signalType: "buy_box_lost", product: "a-product" });
+    await accept(store, "evt_2", { state: "done" });
+    const read = async (endpoint: string) =>
+      Promise.all(["evt_1", "evt_2"].map(async (id) => ({ ...(await store.get(endpoint, id)), endpoint, seq: 0 })));
+    const events = await Promise.all(["evt_1", "evt_2"].map((id) => store.get(ENDPOINT, id)));
+    const added = await store.restore(
+      SECOND,
+      events.filter((event) => event !== undefined),
+    );
+    strictEqual(added, 2, "not all events were added");
+    const wanted = (await read(ENDPOINT)).map((event) => ({ ...event, endpoint: SECOND }));
+    deepStrictEqual(await read(SECOND), wanted, "an event was changed by the move");
+    const [moved] = events;
+    const history = Array.from({ length: MOST_PAST_STEPS + 1 }, (_, at): PastStep => ({
+      at,
+      kind: "crashed",
+      attempts: 1,
+      error: null,
+    }));
+    if (moved !== undefined) await store.restore(SECOND, [{ ...moved, eventId: "evt_3", history }]);
+    deepStrictEqual((await store.get(SECOND, "evt_3"))?.history, history.slice(1), "a moved event kept too many steps");
+    const none = { accepted: 0, handedOff: 0, failed: 0 };
+    deepStrictEqual(
+      await lately(store, SECOND),
+      none,
+      "an event that was moved was counted as if it had been received",
+    );
+  }),
+  storeCase("G14", "activity counts what was accepted, handed off and failed, by spans", async (context) => {
+    const { store, advance } = context;
+    const leases = [];
+    for (const id of ["evt_1", "evt_2", "evt_3"]) leases.push(await accept(store, id, { state: "leased" }));
+    const [first, second, third] = leases.map((lease) => settlement(lease));
+    if (first === undefined || second === undefined || third === undefined) throw new Error("unreachable");
+    await commit(store, {
+      settlements: [first, { ...second, state: "ready", lastError: "Error: x" }, { ...third, state: "ready" }],
+      accepts: [newEvent("evt_3"), newEvent("evt_4", { state: "done" }), newEvent("evt_5", { state: "quarantined" })],
+    });
+    await advance(5 * MINUTE_MS);
+    await accept(store, "evt_6");
+    await settle(store, await claimOne(store), { state: "dead", lastError: "Error: x" });
+    const minutes = await store.activity(ENDPOINT, { minutes: 1, spans: 60 });
+    const start = minutes[0]?.at ?? NaN;
+    const [early, late] = [true, false].map((isEarly) =>
+      minutes.filter(({ at }) => at <= start + MINUTE_MS === isEarly),
+    );
+    const isInOrder = minutes.every(({ at }, index) => at > (minutes[index - 1]?.at ?? 0) && at % MINUTE_MS === 0);
+    ok(isInOrder, "the spans are not in order, or do not start at a whole minute");
+    deepStrictEqual(sumOf(early ?? []), { accepted: 5, handedOff: 1, failed: 1 }, "activity counted wrongly");
+    deepStrictEqual(sumOf(late ?? []), { accepted: 1, handedOff: 0, failed: 1 }, "activity counted wrongly later");
+    const newest = await store.activity(ENDPOINT, { minutes: 1, spans: 2 });
+    deepStrictEqual(sumOf(newest), sumOf(late ?? []), "activity returned other spans than the newest");
+    const hours = await store.activity(ENDPOINT, { minutes: 60, spans: 2 });
+    deepStrictEqual(sumOf(hours), { accepted: 6, handedOff: 1, failed: 2 }, "activity did not sum up its minutes");
+    ok(hours.length <= 2, "activity returned more spans than there are");
+    ok(
+      hours.every(({ at }) => at % (60 * MINUTE_MS) === 0),
+      "a span does not start at a multiple of its length",
+    );
+  }),
+  storeCase("G14", "activity counts only its own endpoint", async ({ store }) => {
+    await accept(store, "evt_1");
+    const lease = await accept(store, "evt_1", { state: "leased" }, SECOND);
+    await commit(store, { endpoint: SECOND, settlements: [settlement(lease)] });
+    deepStrictEqual(await lately(store), { accepted: 1, handedOff: 0, failed: 0 }, "another endpoint was counted");
+    deepStrictEqual(
+      await lately(store, SECOND),
+      { accepted: 1, handedOff: 1, failed: 0 },
+      "an endpoint was not counted",
+    );
+  }),
+  storeCase("G14", "a settlement that was applied before is not counted again", async ({ store }) => {
+    const done = await accept(store, "evt_1", { state: "leased" });
+    const failed = await accept(store, "evt_2", { state: "leased" });
+    const settlements = [settlement(done), settlement(failed, { state: "dead", lastError: "Error: x" })];
+    for (let round = 0; round < 3; round++) await commit(store, { settlements });
+    deepStrictEqual(await lately(store), { accepted: 2, handedOff: 1, failed: 1 }, "something was counted twice");
+    strictEqual((await historyOf(store, "evt_2")).length, 1, "a failure is in the history twice");
+  }),
+  storeCase("G14", "prune deletes activity that is too old, and no other", async ({ store, advance }) => {
+    const accepted = async () => sumOf(await store.activity(ENDPOINT, { minutes: 1440, spans: 10 })).accepted;
+    await accept(store, "evt_1", { state: "done" });
+    await advance(ACTIVITY_KEPT_MS - DAY_MS);
+    await prune(store);
+    strictEqual(await accepted(), 1, "activity was deleted too early");
+    await accept(store, "evt_2", { state: "done" });
+    await advance(DAY_MS + 2 * MINUTE_MS);
+    await prune(store);
+    strictEqual(await accepted(), 1, "activity that is too old was not deleted, or other activity was");
+  }),
+];

@@ -1,0 +1,108 @@
+// Measures what a page of an inbox asks of a store that `fillMixed` has filled.
+import type { InboxStore, SearchQuery } from "signalbox";
+import { watchLoop } from "../servers/loop-watch.js";
+import { percentile } from "../statistics.js";
+import { MIXED } from "./fill-mixed.js";
+
+export interface AskResult {
+  name: string;
+  /** Of each call. */
+  p50: number;
+  p99: number;
+  max: number;
+  /** The longest stall of the event loop. */
+  stallMs: number;
+  /** Calls until the answer was complete. */
+  calls: number;
+  entries: number;
+}
+
+type Call = () => Promise<{ entries: number; isComplete: boolean }>;
+
+/** Asks everything again and again. @param events in the inbox */
+export async function searchMixed(
+  store: InboxStore,
+  endpoint: string,
+  events: number,
+  rounds: number,
+): Promise<AskResult[]> {
+  const newest = (await store.search(endpoint, { limit: 1 })).entries[0];
+  if (newest === undefined) throw new Error("the inbox is empty");
+  const anyId = (await store.search(endpoint, { beforeSeq: Math.ceil(newest.seq / 2), limit: 1 })).entries[0]?.eventId;
+  const searches: [name: string, query: SearchQuery][] = [
+    ["newest", {}],
+    ["page in the middle", { beforeSeq: Math.ceil(newest.seq / 2) }],
+    ["state: dead", { state: "dead" }],
+    ["state: quarantined", { state: "quarantined" }],
+    ["state: ready (none)", { state: "ready" }],
+    ["state: done", { state: "done" }],
+    ["product, 1 in 10", { product: MIXED.commonProduct }],
+    ["product, 1 in 2,000", { product: "product-7" }],
+    ["product, three events", { product: MIXED.rareProduct }],
+    ["product, none", { product: MIXED.noProduct }],
+    ["signal type, 1 in 40", { signalType: MIXED.signalType }],
+    ["dead of a product", { state: "dead", product: "product-7" }],
+    ["whole id", { eventId: anyId }],
+    ["id, all begin so", { eventId: newest.eventId.slice(0, 2) }],
+    ["received before the middle", { receivedBefore: newest.receivedAt - (events / 2) * 30_000 }],
+  ];
+  const results: AskResult[] = [];
+  for (const [name, query] of searches) {
+    let beforeSeq = query.beforeSeq;
+    results.push(
+      await measure(name, rounds, async () => {
+        const { entries, nextBeforeSeq } = await store.search(endpoint, { ...query, beforeSeq });
+        const isComplete = nextBeforeSeq === null || entries.length > 0;
+        beforeSeq = isComplete ? query.beforeSeq : nextBeforeSeq;
+        return { entries: entries.length, isComplete };
+      }),
+    );
+  }
+  const others: [name: string, ask: () => Promise<unknown>][] = [
+    ["list", () => store.list({ endpoint, limit: 50 })],
+    ["list, dead", () => store.list({ endpoint, state: "dead", limit: 50 })],
+    ["get", () => store.get(endpoint, newest.eventId)],
+    ["activity, 1 hour", () => store.activity(endpoint, { minutes: 1, spans: 60 })],
+    ["activity, 7 days", () => store.activity(endpoint, { minutes: 60, spans: 168 })],
+    ["stats", () => store.stats(endpoint)],
+  ];
+  for (const [name, ask] of others) {
+    results.push(
+      await measure(name, rounds, async () => {
+        await ask();
+        return { entries: 1, isComplete: true };
+      }),
+    );
+  }
+  return results;
+}
+
+async function measure(name: string, rounds: number, call: Call): Promise<AskResult> {
+  const took: number[] = [];
+  let calls = 0;
+  let entries = 0;
+  const watch = watchLoop();
+  for (let round = 0; round < rounds; round++) {
+    for (let isComplete = false; !isComplete;) {
+      const beganAt = performance.now();
+      const answer = await call();
+      took.push(performance.now() - beganAt);
+      calls += 1;
+      entries += answer.entries;
+      ({ isComplete } = answer);
+    }
+    // Otherwise the timer of the watch would see many short calls as one stall.
+    await new Promise((resume) => setImmediate(resume));
+  }
+  const { max: stallMs } = watch.stop();
+  took.sort((a, b) => a - b);
+  return {
+    name,
+    p50: percentile(took, 50),
+    p99: percentile(took, 99),
+    max: percentile(took, 100),
+    stallMs,
+    calls: calls / rounds,
+    entries: entries / rounds,
+  };
+}
