@@ -30,6 +30,8 @@ const PAGES = {
   createEmulator: "docs/emulator.md",
   "receiver.close": "docs/receiver.md",
   "inbox.list": "docs/receiver.md",
+  "inbox.search": "docs/receiver.md",
+  "inbox.activity": "docs/receiver.md",
 };
 type Owner = keyof typeof PAGES;
 

@@ -1,7 +1,8 @@
+import { NO_FACTS, signalFacts } from "../inbox/signal-facts.js";
 import { hash } from "node:crypto";
 import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
-import type { ReceivedDelivery } from "../inbox/store.js";
+import type { ReceivedDelivery } from "../inbox/stored-events.js";
 import { parseSignatureHeader, SIGNATURE_HEADER, type ParsedSignature } from "../signature/header.js";
 import { verifyParsedSignature, type Verification } from "../signature/verify.js";
 import type { ClockTimer } from "../time/clock.js";
@@ -171,9 +172,10 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
 
     const fate = fateOf(parsed);
+    const facts = parsed.kind === "unusable" ? NO_FACTS : signalFacts(parsed.event);
     let acceptance: Acceptance;
     try {
-      acceptance = await inbox.accept({ eventId, type, fate, received, body });
+      acceptance = await inbox.accept({ eventId, type, fate, facts, received, body });
     } catch (cause) {
       return { code: "store_unavailable", cause };
     }

@@ -15,6 +15,7 @@ import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { resolveOptions, type ReceiverOptions } from "./options.js";
 import { createPipeline } from "./pipeline.js";
+import { withParts } from "./receiver-parts.js";
 import {
   createReceiverEvents,
   deliveryKeyOf,
@@ -103,6 +104,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   let storeFailure: string | null = null;
   let starting: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
+  const closed = new AbortController();
 
   const inbox = createInbox({
     store,
@@ -168,6 +170,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),
       leaseLost: (event) => log.warn(referenceTo(endpoint, event), "a lease expired before its callback ended"),
       breaker: (breaker) => log.warn({ breaker }, BREAKER_LINES[breaker]),
+      leases: (leases) => log.warn({ leases }, LEASES_LINES[leases]),
     };
   }
 
@@ -202,6 +205,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     try {
       await starting?.catch(() => undefined);
       state = "closing";
+      closed.abort();
       pipeline.close();
       if (wasStarted) await inbox.close(graceMs);
     } finally {
@@ -236,14 +240,21 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     on: events.on,
     inbox: {
       list: inbox.list,
+      search: inbox.search,
+      activity: inbox.activity,
       get: inbox.get,
       replay: inbox.replay,
       discard: inbox.discard,
       stats: inbox.stats,
     },
   };
-  return receiver;
+  return withParts(receiver, { endpoint, clock, log, closing: closed.signal });
 }
+
+const LEASES_LINES = {
+  unsure: "heartbeats to the inbox fail, so other processes may take over; hand-offs are paused, events are kept",
+  sure: "heartbeats to the inbox work again; hand-offs continue",
+};
 
 const BREAKER_LINES = {
   open: "the callback keeps failing; hand-offs are paused, events are kept",

@@ -129,19 +129,19 @@ test("what is not there gets 404", async () => {
   expect(refusal(await control("/keys/key_x", { method: "DELETE" })).status).toBe(404);
 });
 
-test("the address itself tells what runs here: a page to a browser, JSON to all else", async () => {
-  const asked = async (accept: string): Promise<string[]> => {
-    const response = await fetch(running.emulator.url, { headers: { Accept: accept } });
-    return [response.headers.get("content-type") ?? "", await response.text()];
-  };
-  expect(await asked("text/html,*/*;q=0.8")).toEqual([
-    "text/html; charset=utf-8",
-    expect.stringContaining('"/_emulator"'),
-  ]);
-  const [type, text = ""] = await asked("*/*");
-  expect(type).toBe("application/json; charset=utf-8");
-  expect(JSON.parse(text)).toMatchObject({
-    parts: [{ path: "/v1" }, { path: "/mcp" }, { path: "/openapi.json" }, { path: "/_emulator" }],
+test("the address itself sends a browser to the dashboard, and tells all else what runs here", async () => {
+  const browser = await fetch(running.emulator.url, { headers: { Accept: "text/html,*/*;q=0.8" }, redirect: "manual" });
+  expect([browser.status, browser.headers.get("location")]).toEqual([302, "_emulator/ui/"]);
+  const { headers, body } = await askAt(() => running.emulator.url)("/", { headers: { Accept: "*/*" } });
+  expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(body).toMatchObject({
+    parts: [
+      { path: "/v1" },
+      { path: "/mcp" },
+      { path: "/openapi.json" },
+      { path: "/_emulator" },
+      { path: "/_emulator/ui/" },
+    ],
   });
 });
 
@@ -182,6 +182,30 @@ test("the control API answers this machine alone, and no page of another site", 
     { Host: host, "Sec-Fetch-Site": "same-site" },
   ]) {
     expect(await statusOf(headers), JSON.stringify(headers)).toBe(403);
+  }
+});
+
+test("the dashboard is open to the same callers, under a strict policy, and its files are found below any path", async () => {
+  const { url } = running.emulator;
+  const { host } = new URL(url);
+  const noSlash = await fetch(`${url}/_emulator/ui`, { redirect: "manual" });
+  expect([noSlash.status, noSlash.headers.get("location")]).toEqual([302, "ui/"]);
+  const page = await fetch(`${url}/_emulator/ui/`);
+  expect(Object.fromEntries(page.headers)).toMatchObject({
+    "content-security-policy": expect.stringMatching(/^default-src 'none';.*frame-ancestors 'none'$/),
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+  });
+  const assets = [...(await page.text()).matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+  expect(assets.length).toBeGreaterThan(1);
+  for (const asset of assets) expect((await fetch(`${url}/_emulator/ui/${asset}`)).status).toBe(200);
+  for (const path of ["/_emulator/ui", "/_emulator/ui/", `/_emulator/ui/${assets[0] ?? ""}`]) {
+    for (const headers of [{ Host: "rebound.example" }, { Host: host, "Sec-Fetch-Site": "cross-site" }]) {
+      expect([path, await statusOf(headers, { path })]).toEqual([path, 403]);
+    }
+  }
+  for (const path of ["assets/style.css", "assets/..%2Fdashboard.js", "assets/", "index.html"]) {
+    expect([path, (await fetch(`${url}/_emulator/ui/${path}`)).status]).toEqual([path, 404]);
   }
 });
 
@@ -248,6 +272,25 @@ test("a moved clock tells what was sent on the way, and what it paused", async (
   database.close();
 });
 
+test("a page of the receiver's inbox is served below /_emulator/inbox/ to callers of the control API alone", async () => {
+  const seen: string[] = [];
+  const { emulator } = await startEmulator({
+    controlToken: "token_of_this_test",
+    inboxPage({ method, url }, response) {
+      seen.push(`${method} ${url}`);
+      response.end("{}");
+    },
+  });
+  const headers = { Authorization: "Bearer token_of_this_test" };
+  const at = askAt(() => `${emulator.url}/_emulator`);
+  expect((await at("/inbox/api/event?id=e")).status).toBe(401);
+  expect((await at("/inbox/api/event?id=e", { headers })).status).toBe(200);
+  await at("/inbox/api/replay", { method: "POST", headers, body: { eventIds: [] } });
+  await at("/inboxes", { headers });
+  expect(seen).toEqual(["GET /api/event?id=e", "POST /api/replay"]);
+  expect((await control("/inbox/api/event?id=e")).status).toBe(404);
+});
+
 test("what onEvent throws is logged, and stops neither the emulator nor the events after it", async () => {
   const events: string[] = [];
   const lines: Record<string, unknown>[] = [];
@@ -290,6 +333,8 @@ test("with a token the control API answers each caller that has it, from anywher
   const right = { Authorization: `Bearer ${controlToken}` };
   expect(await ask(right)).toBe(200);
   expect(await ask(right, "/_emulator")).toBe(200);
+  // A browser cannot send the token when it opens a page. The page itself holds no data.
+  expect(await ask({}, "/_emulator/ui/")).toBe(200);
   expect(await ask({ ...right, Origin: "http://other.example" })).toBe(200);
   const wrong = [key, `${controlToken}x`, controlToken.slice(1), ""].map((token) => ({
     Authorization: `Bearer ${token}`,

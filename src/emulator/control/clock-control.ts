@@ -3,7 +3,8 @@ import { dateTimeSchema } from "../../api/date-time.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "../operations/service-error.js";
 import { addMonths } from "../time/month.js";
-import type { OpenSendingSpan, SendingSummary } from "../webhooks/deliveries/sending-span.js";
+import type { OpenSendingSpan } from "../webhooks/deliveries/sending-span.js";
+import type { ClockMove, SendingSummary, ServiceTime } from "./clock-move.js";
 import { controlOperation } from "./control-operation.js";
 
 const amount = z.int().min(0);
@@ -26,17 +27,8 @@ const advanceSchema = z
     "to cannot be combined with a span such as days",
   );
 
-/** The emulator's time as the control API gives it. */
-export interface ServiceTime {
-  /** A date-time. */
-  now: string;
-}
-
 /** @param nowMs milliseconds since 1970 */
 export const serviceTime = (nowMs: number): ServiceTime => ({ now: new Date(nowMs).toISOString() });
-
-/** The new time, and a summary of what was sent during the advance. */
-export interface ClockMove extends ServiceTime, SendingSummary {}
 
 /** @param onMoved called each time the control API has advanced the clock */
 export function clockControl(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
+import { PAGE_HEADERS, pageFile } from "../../pages/page-files.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
 import {
@@ -16,13 +17,17 @@ import { ServiceError } from "../operations/service-error.js";
 import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
-import { homePage } from "./home-page.js";
+import { HOME_PAGE } from "./home-page.js";
 
 export interface AppParts {
   services: OperationServices & { report: ReportEvent };
   control: ControlTable;
   controlGuard: ControlGuard;
+  /** Guards the files of the dashboard, which hold no data. */
+  pageGuard: ControlGuard;
   random: RandomSource;
+  /** Served below `/_emulator/inbox/` to callers of the control API. */
+  inboxPage?: RequestListener | undefined;
   /** The time for the header Date, by the emulator's clock. */
   now: () => number;
 }
@@ -58,7 +63,14 @@ export function createApp(parts: AppParts): RequestListener {
       sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
     };
 
-  const routes = [home, ...serviceRoutes(parts), mcp(parts), openApi, ...controlRoutes(parts)];
+  const routes = [
+    home,
+    ...serviceRoutes(parts),
+    mcp(parts),
+    openApi,
+    ...controlRoutes(parts),
+    ...dashboardRoutes(parts),
+  ];
   for (const path of new Set(routes.map((route) => route.path))) {
     const routesOfPath = routes.filter((route) => route.path === path);
     const refuse = answer(wrongMethod(path, routesOfPath, parts));
@@ -66,6 +78,20 @@ export function createApp(parts: AppParts): RequestListener {
     app.head(expressPath(path), refuse);
     for (const { method, respond } of routesOfPath) app[VERBS[method]](expressPath(path), answer(respond));
     app.all(expressPath(path), refuse);
+  }
+  const { controlGuard, inboxPage } = parts;
+  if (inboxPage !== undefined) {
+    app.use(`${CONTROL_PREFIX}/inbox`, (request, response, next) => {
+      try {
+        controlGuard(request);
+        inboxPage(request, response);
+      } catch (error) {
+        const refuse = answer(() => {
+          throw error;
+        });
+        void refuse(request, response, next);
+      }
+    });
   }
   app.use(answer(notFound));
   // Express calls a function with four parameters for errors. The only error here is a path that Express cannot decode.
@@ -122,7 +148,47 @@ function controlRoutes({ control, controlGuard }: AppParts): Route[] {
   return [list, ...routes];
 }
 
-const home: Route = { method: "GET", path: "/", respond: ({ headers: { accept = "" } }) => homePage(accept) };
+const DASHBOARD_PATH = `${CONTROL_PREFIX}/ui`;
+
+/** The addresses are relative, so that the dashboard also works behind a proxy that strips a prefix. */
+function dashboardRoutes({ pageGuard }: AppParts): Route[] {
+  const guarded = (path: string, respond: Respond): Route => ({
+    method: "GET",
+    path,
+    respond(request, requestId) {
+      pageGuard(request);
+      return respond(request, requestId);
+    },
+  });
+  return [
+    guarded(DASHBOARD_PATH, () => redirect("ui/")),
+    guarded(`${DASHBOARD_PATH}/`, dashboardFile),
+    guarded(`${DASHBOARD_PATH}/assets/{asset}`, dashboardFile),
+  ];
+}
+
+const dashboardFile: Respond = (request, requestId) => {
+  const { asset } = request.params;
+  const path = asset === undefined ? "" : `assets/${String(asset)}`;
+  const file = pageFile("dashboard", path, request.headers["accept-encoding"]);
+  return file === null ? notFound(request, requestId) : { status: 200, ...file };
+};
+
+const redirect = (to: string): Answer => ({
+  status: 302,
+  headers: { ...PAGE_HEADERS, Location: to, "Content-Type": "text/plain; charset=utf-8" },
+  body: Buffer.from(`${to}\n`),
+});
+
+/** Sends a browser to the dashboard, and tells all other clients what runs here. */
+const home: Route = {
+  method: "GET",
+  path: "/",
+  respond({ headers: { accept = "" } }) {
+    const isBrowser = accept.toLowerCase().includes("text/html");
+    return isBrowser ? redirect(`${DASHBOARD_PATH.slice(1)}/`) : ok(HOME_PAGE);
+  },
+};
 
 const openApi: Route = {
   method: "GET",

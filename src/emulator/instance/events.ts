@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { DeliveryRow } from "../webhooks/deliveries/delivery-row.js";
-import type { SendingSummary } from "../webhooks/deliveries/sending-span.js";
+import type { SendingSummary } from "../control/clock-move.js";
 import type { PublishedSignal } from "../webhooks/deliveries/publish-signal.js";
 
 interface RegistrationFacts {

@@ -1,6 +1,7 @@
 import { createAccess } from "../access/create-access.js";
 import { accessControl } from "../control/access-control.js";
-import { clockControl, type ClockMove } from "../control/clock-control.js";
+import { clockControl } from "../control/clock-control.js";
+import type { ClockMove } from "../control/clock-move.js";
 import { createControlGuard } from "../control/control-guard.js";
 import type { ControlTable } from "../control/control-operation.js";
 import { operationFaultsControl } from "../control/operation-faults-control.js";
@@ -77,11 +78,16 @@ export function openInstance({ database, config, report, stateControl, currentNo
     gate,
   );
   const bindings = bindOperations(core, investigations, webhooks);
+  const { controlToken = null } = config;
+  const controlGuard = createControlGuard(controlToken);
   const listener: RequestListener = createApp({
     services: { access, assumptions, bindings, faults, gate, report },
     control: { ...control, ...stateControl },
-    controlGuard: createControlGuard(config.controlToken ?? null),
+    controlGuard,
+    // A browser cannot send the token when it opens a page. The page asks for the token and sends it with each call.
+    pageGuard: controlToken === null ? controlGuard : () => undefined,
     random,
+    inboxPage: config.inboxPage,
     now: () => currentNow() ?? clock.now(),
   });
 

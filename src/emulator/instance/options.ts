@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { dateTimeSchema } from "../../api/date-time.js";
@@ -43,6 +44,13 @@ export interface EmulatorOptions {
    * @default none: the control API answers only callers on this machine, and they need no token
    */
   controlToken?: string | undefined;
+  /**
+   * Shows the inbox of the receiver beside the dashboard: served below `/_emulator/inbox/` to whoever can call the control API. For
+   * example `inboxPage(receiver, { authorize: "loopback" })` of `signalbox/inbox-page`.
+   *
+   * @default none
+   */
+  inboxPage?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Called with each event as it happens. Errors that it throws are logged. @default none */
   onEvent?: ((event: EmulatorEvent) => void) | undefined;
   /** A pino logger, or `false` for no log. @default false */
@@ -91,6 +99,7 @@ const optionsSchema = z.strictObject({
   clock: clockOption.default(systemClock),
   random: objectOption<RandomSource>("a source of random bytes", "bytes").default(systemRandom),
   controlToken: tokenSchema.optional(),
+  inboxPage: functionOption<(request: IncomingMessage, response: ServerResponse) => void>().optional(),
   onEvent: functionOption<(event: EmulatorEvent) => void>().optional(),
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")]).default(false),
 });

@@ -19,6 +19,9 @@ export interface InvestigationInput {
   idempotency_key: string;
 }
 
+/** A task as the control API lists it: with its owner and its input, which the service's own answer leaves out. */
+export type ListedInvestigation = Pick<InvestigationRow, "account_id" | "slug" | "locale"> & InvestigationTask;
+
 /** How the control API ends a pending task. */
 export type InvestigationEnd = { status: "cancelled" } | { status: "failed"; code: string; message: string };
 
@@ -160,13 +163,16 @@ export function createInvestigations(core: EmulatorCore) {
       const error = how.status === "failed" ? { error_code: how.code, error_message: how.message } : {};
       return finish(row, clock.now(), { status: how.status, ...error });
     },
-    list({ accountId }: { accountId?: number | undefined }): InvestigationTask[] {
+    list({ accountId }: { accountId?: number | undefined }): ListedInvestigation[] {
       return database
         .prepare<[{ accountId: number | null }], InvestigationRow>(
           "SELECT * FROM investigation WHERE @accountId IS NULL OR account_id = @accountId ORDER BY created_at, task_id",
         )
         .all({ accountId: accountId ?? null })
-        .map(investigationTask);
+        .map((row) => {
+          const { account_id, slug, locale } = row;
+          return { account_id, slug, locale, ...investigationTask(row) };
+        });
     },
   };
 }

@@ -9,7 +9,7 @@ export function investigationsControl(investigations: Investigations) {
     listInvestigations: controlOperation({
       method: "GET",
       path: "/investigations",
-      about: "Lists the investigations of all accounts, or of one account.",
+      about: "Lists the investigations of all accounts, or of one account, each with its account, slug and locale.",
       input: z.strictObject({ account_id: z.int().min(1).optional() }),
       run: ({ account_id }) => ({ items: investigations.list({ accountId: account_id }) }),
     }),

@@ -21,7 +21,7 @@ export interface WebhooksOptions {
   send?: SendRequest | undefined;
   /** The only certificate authorities to trust, PEM. @default those that Node trusts */
   ca?: string | undefined;
-  /** The machine's time, for signatures with the assumption `signatureClock: "machine"`. @default the system's clock */
+  /** The machine's time. @default the system's clock */
   machineNow?: (() => number) | undefined;
   /** Called with each event of registrations and deliveries. Must not throw. @default none */
   report?: ReportEvent | undefined;
@@ -49,6 +49,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     faults,
     onFailure: (error) => report({ event: "failed", about: "a delivery could not be stored", error }),
     signingTime,
+    machineNow,
   });
   scheduler.add(dispatcher);
 

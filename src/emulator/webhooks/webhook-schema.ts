@@ -88,7 +88,10 @@ END;
 CREATE TABLE attempt (
   attempt_id INTEGER PRIMARY KEY,
   delivery_id INTEGER NOT NULL REFERENCES delivery,
+  -- By the emulator's clock.
   started_at INTEGER NOT NULL,
+  -- The same moment, by the machine's clock.
+  sent_at INTEGER NOT NULL,
   duration_ms REAL NOT NULL,
   request_headers TEXT NOT NULL,
   -- Null when there was no answer; failure has the reason.

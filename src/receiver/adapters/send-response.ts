@@ -20,8 +20,12 @@ export function isClosing(request: IncomingMessage): boolean {
   return hasClosedAny && closingSockets.has(request.socket);
 }
 
+interface Answer extends Omit<DeliveryResponse, "body"> {
+  body: string | Uint8Array;
+}
+
 /** Answers once. Does nothing when the client has gone or the application has answered already. */
-export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: DeliveryResponse): void {
+export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (response.headersSent || response.destroyed) return;
   // If the application writes to the ended response, Node emits `error`, which without a listener ends the process.
   response.on("error", ignore);
@@ -41,7 +45,7 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
  * Sends the whole answer immediately, and closes the connection a little later. Closing it while the client still sends would
  * reset the connection, and the client might not get the answer.
  */
-function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+function linger(request: IncomingMessage, response: ServerResponse, body: Answer["body"]): void {
   hasClosedAny = true;
   closingSockets.add(request.socket);
   response.write(body);

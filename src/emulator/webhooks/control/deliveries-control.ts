@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { controlOperation } from "../../control/control-operation.js";
-import { DELIVERY_STATES } from "../deliveries/delivery-row.js";
+import { DELIVERY_STATES, EVENT_TYPES } from "../deliveries/delivery-row.js";
 import type { Webhooks } from "../create-webhooks.js";
 import type { WebhookFault } from "../faults/webhook-faults.js";
 
@@ -10,8 +10,10 @@ const times = z.int().min(1).nullable().default(null);
 const milliseconds = z.int().min(0).max(600_000);
 
 const listInput = z.strictObject({
+  account_id: z.int().min(1).optional(),
   registration_id: registration_id.optional(),
   event_id: z.string().optional(),
+  event_type: z.enum(EVENT_TYPES).optional(),
   state: z.enum(DELIVERY_STATES).optional(),
   before: deliveryId.optional(),
   limit: z.int().min(1).max(500).default(50),

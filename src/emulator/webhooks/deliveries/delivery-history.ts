@@ -10,6 +10,8 @@ import type { WebhookFault } from "../faults/webhook-faults.js";
 export interface AttemptView {
   /** Date-time, by the emulator's clock. */
   started_at: string;
+  /** The same moment, by the machine's clock: unlike `started_at` it can be compared with a receiver's times. */
+  sent_at: string;
   /** In real time, to the last byte of the answer. */
   duration_ms: number;
   request: { method: "POST"; url: string; headers: Record<string, string>; body: string };
@@ -40,8 +42,10 @@ export interface DeliveryView {
 
 /** Selects deliveries; an empty filter selects all. */
 export interface DeliveryFilter {
+  account_id?: number | undefined;
   registration_id?: string | undefined;
   event_id?: string | undefined;
+  event_type?: DeliveryRow["event_type"] | undefined;
   state?: DeliveryState | undefined;
   /** Selects deliveries with a smaller id: the next page. */
   before?: number | undefined;
@@ -52,6 +56,7 @@ type ShownRow = DeliveryRow & { url: string; body: Buffer };
 
 interface AttemptRow {
   started_at: number;
+  sent_at: number;
   duration_ms: number;
   request_headers: string;
   status: number | null;
@@ -88,7 +93,10 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
     list({ limit, before, ...equal }: DeliveryFilter): DeliveryView[] {
       const given = Object.entries(equal).filter(([, value]) => value !== undefined);
       // The names come from a strict schema, so they hold no SQL.
-      const conditions = ["d.delivery_id < ?", ...given.map(([name]) => `d.${name} = ?`)].join(" AND ");
+      const conditions = [
+        "d.delivery_id < ?",
+        ...given.map(([name]) => `${name === "account_id" ? "r" : "d"}.${name} = ?`),
+      ].join(" AND ");
       const values = [before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit];
       return database
         .prepare<unknown[], ShownRow>(`${SHOWN} WHERE ${conditions} ORDER BY d.delivery_id DESC LIMIT ?`)
@@ -134,6 +142,7 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]): DeliveryV
     redelivery_of: row.redelivery_of,
     attempts: attempts.map((attempt) => ({
       started_at: dateTime(attempt.started_at),
+      sent_at: dateTime(attempt.sent_at),
       duration_ms: attempt.duration_ms,
       request: {
         method: "POST",

@@ -25,6 +25,8 @@ interface DispatcherParts {
   faults: WebhookFaults;
   /** The time for signatures, in milliseconds since 1970. */
   signingTime: () => number;
+  /** The machine's time, in milliseconds since 1970. */
+  machineNow: () => number;
   /** Called with the error when a result cannot be stored. */
   onFailure: (error: unknown) => void;
 }
@@ -43,7 +45,7 @@ export type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: B
 
 export function createDeliveryDispatcher(
   { database, clock, scheduler, assumptions }: EmulatorCore,
-  { send, settle, faults, signingTime, onFailure }: DispatcherParts,
+  { send, settle, faults, signingTime, machineNow, onFailure }: DispatcherParts,
 ): DeliveryDispatcher {
   const stop = new AbortController();
   // Each request in flight has a listener, so Node must not warn about many listeners.
@@ -146,7 +148,7 @@ export function createDeliveryDispatcher(
         const isShort = scheduler.isAdvancing && timedOut.has(registrationId);
         const timeoutMs = isShort ? Math.min(TIMEOUT_WHILE_ADVANCING_MS, assumptions.deliveryTimeoutMs) : undefined;
         const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
-        return { request, startedAt: clock.now() };
+        return { request, startedAt: clock.now(), sentAt: machineNow() };
       },
       async yieldSlot(wait) {
         // This call records that a delivery is held back, before `leaveSlot` sends the next one: `reorder` holds back only one.

@@ -1,14 +1,6 @@
+import type { SendingSummary } from "../../control/clock-move.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { DeliveryState } from "./delivery-row.js";
-
-/** What was published and sent during a span of time. */
-export interface SendingSummary {
-  signals_published: number;
-  /** `waiting` counts the deliveries that wait at the end, retries included. The other numbers are changes during the span. */
-  deliveries: { created: number; delivered: number; failed: number; expired: number; waiting: number };
-  /** The ids of the registrations that were paused during the span. */
-  registrations_paused: string[];
-}
 
 /** Starts a span. Returns the function that ends the span and sums it up. */
 export type OpenSendingSpan = () => () => SendingSummary;

@@ -36,10 +36,10 @@ export function createSettleDelivery({
 }: EmulatorCore): (delivery: DeliveryRow, sent: SentDelivery) => Settlement {
   const nextAttemptAt = createNextAttemptAt(assumptions);
   const insertAttempt = database.prepare<[Record<string, unknown>]>(
-    `INSERT INTO attempt (delivery_id, started_at, duration_ms, request_headers, status, failure, answer_headers,
+    `INSERT INTO attempt (delivery_id, started_at, sent_at, duration_ms, request_headers, status, failure, answer_headers,
        answer_body, faults)
-     VALUES (@delivery_id, @started_at, @duration_ms, @request_headers, @status, @failure, @answer_headers, @answer_body,
-       @faults)`,
+     VALUES (@delivery_id, @started_at, @sent_at, @duration_ms, @request_headers, @status, @failure, @answer_headers,
+       @answer_body, @faults)`,
   );
   const setState = database.prepare<[{ id: number; state: DeliveryState; attempt: number; dueAt: number }]>(
     "UPDATE delivery SET state = @state, attempts = @attempt, due_at = @dueAt WHERE delivery_id = @id",
@@ -136,10 +136,12 @@ function challengeIn(body: Buffer): string | null {
   }
 }
 
-function attemptColumns({ request, outcome, startedAt, durationMs, faults }: SentRequest): Record<string, unknown> {
+function attemptColumns(sent: SentRequest): Record<string, unknown> {
+  const { request, outcome, startedAt, sentAt, durationMs, faults } = sent;
   const answer = "failure" in outcome ? null : outcome;
   return {
     started_at: startedAt,
+    sent_at: sentAt,
     duration_ms: durationMs,
     request_headers: JSON.stringify(request.headers),
     faults: JSON.stringify(faults),

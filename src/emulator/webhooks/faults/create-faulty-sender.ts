@@ -9,6 +9,8 @@ export interface SentRequest {
   outcome: RequestOutcome;
   /** By the emulator's clock, in milliseconds since 1970. */
   startedAt: number;
+  /** The same moment, by the machine's clock. */
+  sentAt: number;
   /** In real time. */
   durationMs: number;
   faults: readonly { kind: FaultKind; value: number | null }[];
@@ -27,7 +29,7 @@ export type SendWithFaults = (given: {
   registrationId: string;
   faults: AppliedFaults;
   /** Called right before the request is sent, so the signature has the time of that moment. Null: nothing is sent. */
-  sign: () => { request: WebhookRequest; startedAt: number } | null;
+  sign: () => (Pick<SentRequest, "startedAt" | "sentAt"> & { request: WebhookRequest }) | null;
   /** Called with the wait of a delivery that is held back. Other deliveries are sent during the wait. */
   yieldSlot: (wait: () => Promise<void>) => Promise<void>;
   signal: AbortSignal;
@@ -54,13 +56,13 @@ export function createFaultySender(send: SendRequest): SendWithFaults {
     const breaksOff = (["reset", "cut_body"] as const).find((kind) => faults.has(kind));
     const signed = sign();
     if (signed === null) return null;
-    const { startedAt } = signed;
+    const { startedAt, sentAt } = signed;
     const request: WebhookRequest = { ...signed.request, breaksOff };
     const applied = [...faults].map(([kind, value]) => ({ kind, value }));
     const began = performance.now();
     const sendOne = async (): Promise<SentRequest> => {
       const outcome = await send(request, signal);
-      return { request, outcome, startedAt, durationMs: performance.now() - began, faults: applied };
+      return { request, outcome, startedAt, sentAt, durationMs: performance.now() - began, faults: applied };
     };
     const first = sendOne();
     const requests = await Promise.all(faults.has("duplicate") ? [first, sendOne()] : [first]);

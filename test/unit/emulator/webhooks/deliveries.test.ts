@@ -169,7 +169,7 @@ test("a receiver that asks for time with Retry-After gets it, within limits", as
 });
 
 test("the history has request, answer and timing of each attempt, and no secret", async () => {
-  const world = openWebhooks({ assumptions: { retrySeconds: "10" } });
+  const world = openWebhooks({ assumptions: { retrySeconds: "10" }, machineNow: () => START - HOUR_MS });
   const { url, signals } = await serveEndpoint((_request, response) => {
     response.writeHead(signals.length === 1 ? 500 : 202, { "X-Trace": "abc" }).end(`answer ${signals.length}`);
   });
@@ -193,6 +193,7 @@ test("the history has request, answer and timing of each attempt, and no secret"
     redelivery_of: null,
     attempts: signals.map(({ body, headers }, index) => ({
       started_at: `2026-11-05T12:00:${index}0.000Z`,
+      sent_at: "2026-11-05T11:00:00.000Z",
       duration_ms: expect.any(Number) as number,
       request: {
         method: "POST",
