@@ -36,7 +36,10 @@ export default defineConfig({
           include: testsOf("unit", "contract", "types", "http", "emulator", "cli"),
         },
       },
-      { extends: true, test: { name: "slow", include: testsOf("faults", "properties", "process", "repo", "storm") } },
+      {
+        extends: true,
+        test: { name: "slow", include: testsOf("faults", "properties", "pages", "process", "repo", "storm") },
+      },
       {
         extends: true,
         test: {

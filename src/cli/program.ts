@@ -37,6 +37,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
   ["doctor", async () => (await import("./commands/doctor/doctor-command.js")).addDoctorCommand],
   ["register", async () => (await import("./commands/register/register-command.js")).addRegisterCommand],
   ["inbox", async () => (await import("./commands/inbox/inbox-command.js")).addInboxCommand],
+  ["trace", async () => (await import("./commands/trace/trace-command.js")).addTraceCommand],
   ["emulator", async () => (await import("./commands/emulator/emulator-command.js")).addEmulatorCommand],
 ]);
 

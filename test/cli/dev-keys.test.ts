@@ -1,8 +1,10 @@
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import { createReceiver, secretFile } from "../../src/index.js";
+import { createReceiver, secretFile, type InboxStore } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { testWith } from "../prerequisites.js";
 import { CTRL_C, ENTER, hasScript, onTerminal, type Session } from "./program/on-terminal.js";
 import { listen } from "./serve-requests.js";
@@ -14,11 +16,16 @@ vi.setConfig({ testTimeout: 60_000 });
 const testOnTerminal = testWith(hasScript);
 
 /** Runs `dev` on a terminal, with a receiver of this process. */
-async function dev(): Promise<Session & { firstSignal: Promise<unknown> }> {
+async function dev({
+  store = memoryStore(),
+  ...terminal
+}: { store?: InboxStore } & Parameters<typeof onTerminal>[1] = {}): Promise<
+  Session & { firstSignal: Promise<unknown> }
+> {
   const file = join(tempFiles(), "signals.secret");
   const receiver = createReceiver({
     secrets: secretFile(file),
-    store: memoryStore(),
+    store,
     onSignal: () => undefined,
     logger: false,
   });
@@ -26,7 +33,8 @@ async function dev(): Promise<Session & { firstSignal: Promise<unknown> }> {
   await receiver.start();
   onTestFinished(() => receiver.close({ graceMs: 0 }));
   const url = await listen(nodeHandler(receiver));
-  const session = onTerminal(["dev", "--port", "0", "--url", url, "--secret-file", file], { size: "cols 200 rows 40" });
+  const args = ["dev", "--port", "0", "--url", url, "--secret-file", file];
+  const session = onTerminal(args, { size: "cols 200 rows 40", ...terminal });
   return { ...session, firstSignal };
 }
 
@@ -45,6 +53,27 @@ testOnTerminal("each key does what its line says, and q ends it", async () => {
   await vi.waitUntil(() => seen().split("advanced to").length === 3, { timeout: 30_000 });
   expect(seen()).toMatch(/advanced to \S+-02 .* [1-9]\d* delivered, 0 failed, 0 waiting/);
   await answer("advanced to", "q");
+  expect(await end).toBe(0);
+});
+
+testOnTerminal("o opens the dashboard at the last signal, whose inbox is signals.db of this folder", async () => {
+  const cwd = tempFiles({
+    "bin/xdg-open": '#!/bin/sh\nprintf %s "$1" > "$OPENED.part" && mv "$OPENED.part" "$OPENED"\n',
+  });
+  chmodSync(join(cwd, "bin/xdg-open"), 0o755);
+  const opened = join(cwd, "opened");
+  const env = { PATH: `${join(cwd, "bin")}:${process.env["PATH"]}`, DISPLAY: ":0", OPENED: opened };
+  const { answer, end, seen } = await dev({ store: sqliteStore(join(cwd, "signals.db")), cwd, env });
+  await answer("published price_increased", "o");
+  await vi.waitUntil(() => existsSync(opened), { timeout: 30_000 });
+  const address = readFileSync(opened, "utf8");
+  const [, page = "", eventId = ""] = /^(http\S+)#\/events\/(\w+)$/.exec(address) ?? [];
+  expect(seen()).toContain(`dashboard: ${address}`);
+  expect(seen()).toMatch(new RegExp(`Dashboard +${page}`));
+  expect((await fetch(page)).headers.get("content-type")).toContain("text/html");
+  const inbox = await fetch(new URL(`../inbox/api/event?id=${eventId}`, page));
+  expect(await inbox.json()).toMatchObject({ eventId, endpoint: "default" });
+  await answer("dashboard", "q");
   expect(await end).toBe(0);
 });
 

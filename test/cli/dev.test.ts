@@ -82,7 +82,16 @@ test("both handshakes, a first signal that is handled, and at the end a file wit
   const { exitCode, lines, stderr } = await stop();
   expect([exitCode, stderr]).toEqual([0, ""]);
   const [first, ...events] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(Object.keys(first ?? {})).toEqual(["url", "baseUrl", "mcpUrl", "controlUrl", "now", "pid", "accounts"]);
+  expect(Object.keys(first ?? {})).toEqual([
+    "url",
+    "baseUrl",
+    "mcpUrl",
+    "controlUrl",
+    "uiUrl",
+    "now",
+    "pid",
+    "accounts",
+  ]);
   const names = events.map(({ event }) => String(event));
   expect(names.slice(0, 4).sort((a, b) => a.localeCompare(b))).toEqual([
     "registered",

@@ -31,6 +31,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "signalbox/stores/memory": ["memoryStore"],
   "signalbox/client": ["createClient", "ClientError", "isClientError", "SignalboxError", "isSignalboxError"],
   "signalbox/emulator": ["createEmulator", "ASSUMPTIONS"],
+  "signalbox/inbox-page": ["inboxPage"],
   "signalbox/testing": [
     "signedDelivery",
     "signalEvent",

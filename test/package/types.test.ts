@@ -21,6 +21,7 @@ import {
   createClient, isClientError, type ClientError, type FinishedInvestigation, type KeywordRow, type NewRegistration,
 } from "signalbox/client";
 import { expressHandler } from "signalbox/express";
+import { inboxPage, type InboxPageHandler, type InboxPageOptions } from "signalbox/inbox-page";
 import { nodeHandler } from "signalbox/node";
 import { memoryStore } from "signalbox/stores/memory";
 import { sqliteStore } from "signalbox/stores/sqlite";
@@ -54,6 +55,12 @@ const app = express();
 app.use("/webhooks/signals", handler);
 app.use(express.json({ verify: captureRawBody }));
 createServer(nodeHandler(receiver));
+
+const pageOptions: InboxPageOptions = { authorize: "loopback" };
+const page: InboxPageHandler = inboxPage(receiver, pageOptions);
+createServer(page);
+app.use("/ops/signals", inboxPage(receiver, { authorize: (request: express.Request) => request.secure }));
+app.use("/ops/more", inboxPage(receiver, { authorize: async ({ headers }) => headers.authorization === "Bearer 1" }));
 
 const event: SignalEvent = signalEvent({ data: { product: { slug: "acme" } } });
 const overrides = { data: { change: { after: { value: 2 } } }, added_later: true } as SignalEventOverrides;

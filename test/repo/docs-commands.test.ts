@@ -44,6 +44,8 @@ const TYPED_BY: Readonly<Record<string, string>> = {
   "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,
   "sqlite3 signals.db \"VACUUM INTO 'backup.db'\"": "needs the command line of SQLite",
   "npx signalbox inbox ls --db signals.db --state dead": COMMANDS,
+  "npx signalbox inbox serve --db signals.db":
+    "runs until it is stopped; test/cli/inbox/inbox-serve.test.ts does the same on a free port",
   "npx signalbox inbox export --db signals.db > events.ndjson &&":
     "needs a database; test/cli/inbox/inbox-import.test.ts moves inboxes in both directions",
 };

@@ -5,7 +5,8 @@ import ts from "typescript";
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/time/clock.js";
 import { createReceiver, parseEvent, type Handoff, type ReceiverOptions } from "../../src/index.js";
-import { EVENT_STATES } from "../../src/inbox/store.js";
+import { EVENT_STATES } from "../../src/inbox/stored-events.js";
+import { parseSearch } from "../../src/pages/inbox-page/parse-search.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { REJECTIONS, type Rejection } from "../../src/receiver/rejection.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -120,13 +121,14 @@ test("the page lists the options that sqliteStore knows", () => {
 test("the page lists the members of a receiver and of its inbox", () => {
   const receiver = createReceiver({ ...minimal(), logger: false });
   const names = namesUnder("Members").map((name) => name.replace(/\(.*$/, ""));
-  const members = Reflect.ownKeys(receiver).map((key) =>
-    key === Symbol.asyncDispose ? "[Symbol.asyncDispose]" : String(key),
-  );
+  // What cannot be enumerated is for other parts of the package.
+  const members = Reflect.ownKeys(receiver)
+    .filter((key) => Object.prototype.propertyIsEnumerable.call(receiver, key))
+    .map((key) => (key === Symbol.asyncDispose ? "[Symbol.asyncDispose]" : String(key)));
   expect(sorted(names)).toEqual(sorted(members));
 
-  const row = tableUnder("Members").find(([name]) => name === "`inbox`");
-  const documented = [...(row?.[1] ?? "").matchAll(/`(\w+)\(/g)].map((match) => match[1] ?? "");
+  const calls = tableUnder("The inbox").map(([cell = ""]) => cell);
+  const documented = calls.flatMap((cell) => [...cell.matchAll(/`(\w+)\(/g)].map((match) => match[1] ?? ""));
   const inbox = statementsOf("src/inbox/inbox.ts").filter(ts.isInterfaceDeclaration);
   const declared = inbox.find(({ name }) => name.text === "Inbox")?.members.map((member) => member.name?.getText());
   expect(documented).toEqual([...new Set(declared)]);
@@ -354,4 +356,22 @@ test("the map of the code names the folders and files that there are", () => {
   const named = [...read("src/README.md").matchAll(/`([\w-]+\/[\w/-]+\.ts)`/g)].map((match) => match[1] ?? "");
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((path) => !existsSync(`${ROOT}src/${path}`))).toEqual([]);
+});
+
+test("the page of the inbox page lists the terms of a search, and each is one", () => {
+  const rows = tableUnder("Search", 0, readDocument("docs/inbox-page.md"));
+  const terms = rows.map(([term]) => codeIn(term));
+  const named = terms.filter((term) => term.includes(":")).map((term) => term.split(":")[0]);
+  // A name that is not known is refused with the list of all.
+  expect(() => parseSearch("colour:red", 0)).toThrow(
+    `Known are ${["type", "state", "product", "id", "before"].map((name) => `${name}:`).join(", ")}.`,
+  );
+  expect(new Set([...named, "id"])).toEqual(new Set(["before", "id", "product", "state", "type"]));
+  const typed = rows.flatMap((cells) =>
+    [...cells.join(" ").matchAll(/`([a-z]+:[^`]+|sig_\d+)`/g)].map((match) => match[1] ?? ""),
+  );
+  expect(typed).toContain("type:webhook.test");
+  for (const term of typed) expect(Object.keys(parseSearch(term, 0))).toHaveLength(1);
+  const [, states = ""] = rows.find(([term]) => codeIn(term).startsWith("state:")) ?? [];
+  expect([...states.matchAll(/`([a-z]+)`/g)].map((match) => match[1])).toEqual(EVENT_STATES);
 });

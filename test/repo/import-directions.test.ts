@@ -63,6 +63,16 @@ const FORBIDDEN = [
   ["src/emulator", "../cli/main.js"],
   ["src/emulator/webhooks", "../../stores/memory.js"],
   ["src/client/transport", "../../emulator/assumptions.js"],
+  ["src/receiver", "../pages/inbox-page/inbox-page.js"],
+  ["src/inbox", "../pages/page-files.js"],
+  ["src/client", "../pages/page-files.js"],
+  ["src/pages/inbox-page", "../../stores/memory.js"],
+  ["src/pages/inbox-page", "../../cli/main.js"],
+  ["src/pages/inbox-page", "../../emulator/index.js"],
+  ["src/pages/inbox-page", "express"],
+  ["src/pages", "../stores/memory.js"],
+  ["src/pages/browser/parts", "node:fs"],
+  ["src/pages/browser/inbox", "../../../receiver/receiver.js"],
 ] as const;
 
 test("imports that point outwards are refused", () => {

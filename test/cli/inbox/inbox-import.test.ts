@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { EVENT_STATES } from "../../../src/inbox/store.js";
+import { EVENT_STATES } from "../../../src/inbox/stored-events.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { commit, newEvent } from "../../../src/testing/store-contract/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
@@ -37,6 +37,9 @@ const lineOf = ({ body, ...line }: Partial<Line> & { body?: Buffer }): Line => (
   replayed: false,
   receivedAt: NOW,
   lastError: null,
+  signalType: null,
+  product: null,
+  history: [],
   headers: {},
   bodyHash: createHash("sha256")
     .update(body ?? "")
@@ -64,6 +67,17 @@ const LINES = fc
       replayed: fc.boolean(),
       receivedAt: MOMENT,
       lastError: fc.option(TEXT),
+      signalType: fc.option(TEXT),
+      product: fc.option(TEXT),
+      history: fc.array(
+        fc.record({
+          at: MOMENT,
+          kind: fc.constantFrom("failed", "crashed", "replayed"),
+          attempts: COUNT,
+          error: fc.option(TEXT),
+        }),
+        { maxLength: 3 },
+      ),
       headers: fc.dictionary(
         TEXT.filter((name) => name !== "__proto__"),
         fc.string({ unit: "binary" }),
@@ -77,9 +91,9 @@ const LINES = fc
   )
   .map((events) =>
     events.map(({ body, isGone, headers, remoteAddress, ...event }) =>
-      // Without its payload an event has no headers, nor other facts of its delivery.
+      // Without its payload an event has no headers, nor other facts of its delivery, nor a history.
       isGone && event.state === "done"
-        ? { ...lineOf({ body }), ...event, bodyBase64: null }
+        ? { ...lineOf({ body }), ...event, bodyBase64: null, history: [] }
         : { ...lineOf({ body }), ...event, headers, remoteAddress },
     ),
   );

@@ -110,6 +110,15 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
   });
 
+  testHere("show prints each earlier step of an event on a line", async () => {
+    const db = await filled([{ eventId: "evt_dead", state: "dead", reason: "Error: no \u001b tenant\n    at x" }]);
+    await inbox(db, "retry", "evt_dead");
+    const { stdout } = await inbox(db, "show", "evt_dead");
+    expect(stdout).toMatch(
+      /^history +2\S+Z \(.*\) attempt 20 failed: Error: no \\u001b tenant\n +2\S+Z \(.*\) replayed$/m,
+    );
+  });
+
   testHere("show --raw writes the exact bytes", async () => {
     const db = await mixedInbox();
     const child = startCli(["inbox", "show", HASH, ...db, "--raw"]);

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { readDotenv } from "../../options/read-input.js";
+import { schemaOption } from "../../options/database.js";
 import { receiverAddress } from "../../options/receiver-address.js";
 
 export interface DevOptions {
@@ -10,6 +11,9 @@ export interface DevOptions {
   command: readonly string[];
   url: URL;
   secretFile: string;
+  /** The inbox of the receiver. */
+  db: string;
+  schema?: string;
   /** If it is not given, another port is taken when the default is in use. */
   port?: number;
   seed?: number;
@@ -18,6 +22,8 @@ export interface DevOptions {
 
 type Given = Omit<DevOptions, "command" | "url"> & Partial<Pick<DevOptions, "url">>;
 
+/** Where the starters keep their inbox. */
+export const DEFAULT_INBOX = "signals.db";
 export const DEFAULT_PORT = 4010;
 
 export function addDevCommand(program: Command, context: CommandContext): void {
@@ -34,6 +40,8 @@ export function addDevCommand(program: Command, context: CommandContext): void {
       httpUrl,
     )
     .option("--secret-file <file>", "the file that the receiver reads its secrets from", notEmpty, "signals.secret")
+    .option("--db <inbox>", "the receiver's inbox, a file or postgres://…, for the dashboard", notEmpty, DEFAULT_INBOX)
+    .addOption(schemaOption())
     .option("--port <n>", `the port of the service (default: ${DEFAULT_PORT}, or a free one)`, wholeNumber(0, 65_535))
     .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
     .option("--json", "print NDJSON");

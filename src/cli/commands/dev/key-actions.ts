@@ -2,11 +2,13 @@ import { SIGNAL_TYPES, type KnownSignalType } from "../../../events/signal-types
 import type { Cli } from "../../console/cli.js";
 import { formatTable } from "../../console/table.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
-import { advanceToNextSignals } from "../emulator/advance-to-next-signals.js";
+import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-signals.js";
+import { dashboardUrl } from "../emulator/report-start.js";
 import type { Session } from "./connect-receiver.js";
+import { openBrowser } from "./open-browser.js";
 import { CTRL_C, readKeys, type Keys } from "./read-keys.js";
 
-type ConsoleParts = Pick<Cli, "stdin" | "stderr" | "terminal">;
+type ConsoleParts = Pick<Cli, "env" | "stdin" | "stderr" | "terminal">;
 
 interface KeyAction {
   key: string;
@@ -33,6 +35,7 @@ const ACTIONS: readonly KeyAction[] = [
     act: ({ emulator, screen, stop }) => screen.asOneAdvance(() => advanceToNextSignals(emulator.control, stop.signal)),
   },
   { key: "r", word: "redeliver", about: "send the last signal again", act: redeliverLast },
+  { key: "o", word: "open", about: "open the dashboard at the timeline of the last signal", act: openLast },
   { key: " ", name: "space", word: "pause", about: "pause the registrations, or resume them", act: pauseOrResume },
   {
     key: "?",
@@ -109,10 +112,23 @@ async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsolePa
   return { signal_type: type as KnownSignalType, slug: slug === "" ? any : slug };
 }
 
-async function redeliverLast({ emulator: { control }, screen }: Session): Promise<void> {
+async function lastSignal({ emulator: { control } }: Session) {
   const { items } = await control.listDeliveries({ limit: 50 });
-  const last = items.find(({ event_type }) => event_type === "signal.published");
-  if (last === undefined) screen.say("no signal was sent yet");
+  return items.find(({ event_type }) => event_type === "signal.published");
+}
+
+async function openLast(session: Session, _keys: Keys, { env }: ConsoleParts): Promise<void> {
+  const last = await lastSignal(session);
+  const page = dashboardUrl(session.emulator.url);
+  const url = last === undefined ? page : `${page}#/events/${encodeURIComponent(last.event_id)}`;
+  session.screen.say(`dashboard: ${url}`);
+  openBrowser(url, env);
+}
+
+async function redeliverLast(session: Session): Promise<void> {
+  const { control } = session.emulator;
+  const last = await lastSignal(session);
+  if (last === undefined) session.screen.say("no signal was sent yet");
   else await control.redeliver({ delivery_id: last.delivery_id });
 }
 

@@ -7,12 +7,14 @@ import { printable } from "../../console/printable.js";
 import { systemClock } from "../../../time/clock.js";
 import type { Terminal } from "../../console/terminal.js";
 import type { CommandContext } from "../../options/define-command.js";
+import { assertPlace } from "../../options/database.js";
 import { environmentError, usageError, type ExitCode } from "../../options/exit.js";
 import { startEmulator } from "../emulator/emulator-command.js";
 import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { resumeCommand } from "../emulator/report-event.js";
-import { demoAccounts, printMcpClient, startFacts } from "../emulator/report-start.js";
+import { dashboardUrl, demoAccounts, printMcpClient, startFacts } from "../emulator/report-start.js";
 import { openSecretWriter } from "../register/secret-writer.js";
+import { createInboxOfReceiver } from "./inbox-of-receiver.js";
 import { isListening, type Session } from "./connect-receiver.js";
 import { DEFAULT_PORT, type DevOptions } from "./dev-command.js";
 import { KEY_LINE } from "./key-actions.js";
@@ -27,6 +29,8 @@ const RETRY_SECONDS = "2,5,10,30,60,300,1800,7200,21600,43200";
 export async function runDev(options: DevOptions, context: CommandContext): Promise<ExitCode> {
   const { terminal, env, stdin, stderr } = context.cli;
   assertAddress(options.url);
+  // A file that is not there yet is not checked: the receiver makes it.
+  assertPlace(options);
   await assertFree(options);
   // Checks that the secrets can be stored, before anything is started.
   openSecretWriter(options.secretFile).close();
@@ -41,7 +45,9 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
     },
   });
   const accounts = demoAccounts();
-  const emulator = await startOnSomePort(options, { accounts, controlToken, onEvent: screen.report }, screen);
+  const inbox = createInboxOfReceiver(options, screen.say);
+  const given = { accounts, controlToken, onEvent: screen.report, inboxPage: inbox.listener };
+  const emulator = await startOnSomePort(options, given, screen);
   const secrets: string[] = [];
   try {
     const facts = await startFacts(emulator, accounts);
@@ -54,6 +60,7 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
     return await runSession(session, context);
   } finally {
     await emulator.close();
+    await inbox.close();
     if (secrets.length > 0) removeSecrets(secrets, options.secretFile);
   }
 }
@@ -77,7 +84,7 @@ async function assertFree({ url, command }: DevOptions): Promise<void> {
 
 async function startOnSomePort(
   { port, seed }: DevOptions,
-  given: Pick<EmulatorOptions, "accounts" | "controlToken" | "onEvent">,
+  given: Pick<EmulatorOptions, "accounts" | "controlToken" | "onEvent" | "inboxPage">,
   { say }: Screen,
 ): Promise<Emulator> {
   const assumptions = {
@@ -101,8 +108,9 @@ function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: T
   const { bold, dim, green } = paint;
   print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
   print("");
-  print(`  ${dim("Receiver")}  ${options.url.href}`);
-  print(`  ${dim("Secrets")}   ${printable(options.secretFile)}`);
+  print(`  ${dim("Receiver")}   ${options.url.href}`);
+  print(`  ${dim("Secrets")}    ${printable(options.secretFile)}`);
+  print(`  ${dim("Dashboard")}  ${dashboardUrl(emulator.url)}`);
   print("");
   print(`  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`);
   print("");

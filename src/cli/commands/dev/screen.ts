@@ -1,4 +1,4 @@
-import type { ClockMove } from "../../../emulator/control/clock-control.js";
+import type { ClockMove } from "../../../emulator/control/clock-move.js";
 import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import type { Terminal } from "../../console/terminal.js";
 import { createEventReporter, timed, type ReporterOptions } from "../emulator/report-event.js";

@@ -194,8 +194,8 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
   }
 }
 
-/** @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
-async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
+/** The emulator of `SIGNALS_BASE_URL`. @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
+export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
   let url: URL;
   try {
     url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);

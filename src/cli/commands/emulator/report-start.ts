@@ -53,6 +53,9 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
   }
 }
 
+/** The emulator's page. @param url the emulator's address */
+export const dashboardUrl = (url: string): string => `${url}/_emulator/ui/`;
+
 /** The first line of NDJSON. */
 export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, demo: readonly DemoAccount[]) {
   const { now } = await control.now();
@@ -60,12 +63,21 @@ export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, de
   const accounts = demo.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
   // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
   // forward SIGTERM.
-  return { url, baseUrl, mcpUrl, controlUrl: `${url}/_emulator`, now, pid: process.pid, accounts };
+  return {
+    url,
+    baseUrl,
+    mcpUrl,
+    controlUrl: `${url}/_emulator`,
+    uiUrl: dashboardUrl(url),
+    now,
+    pid: process.pid,
+    accounts,
+  };
 }
 
 function printStart(
   emulator: Emulator,
-  { url, baseUrl, mcpUrl, controlUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
+  { url, baseUrl, mcpUrl, controlUrl, uiUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
   start: Start,
   terminal: Terminal,
 ): void {
@@ -73,6 +85,7 @@ function printStart(
   const rows = [
     ["REST API", baseUrl],
     ["Remote MCP", mcpUrl],
+    ["Dashboard", uiUrl],
     ["Control", controlUrl],
     ...(start.controlToken === undefined ? [["", OPEN_CONTROL]] : []),
     ["OpenAPI", `${url}/openapi.json`],

@@ -1,6 +1,6 @@
 import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { parseJson } from "../../../events/parse-json.js";
-import type { EventState, InboxEntry, StoredEvent } from "../../../inbox/store.js";
+import type { EventState, InboxEntry, PastStep, StoredEvent } from "../../../inbox/stored-events.js";
 import { formatAge, formatMoment } from "../../console/age.js";
 import type { Paint } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
@@ -38,12 +38,15 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["id", printable(event.eventId), paint.bold],
     ["state", state, paintState(state, paint)],
     ["type", type === "" ? "none" : printable(type)],
+    ["signal type", printable(event.signalType ?? "")],
+    ["product", printable(event.product ?? "")],
     ["endpoint", printable(event.endpoint)],
     [MEANING_OF_DUE[state], moment(event.dueAt, now)],
     ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
     ["received", moment(event.receivedAt, now)],
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
     [state === "quarantined" ? "reason" : "last error", printableLines(lastError ?? ""), paintState(state, paint)],
+    ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
     ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
     ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
   ];
@@ -60,15 +63,10 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
   return formatTable(cells).map((line) => line.trimEnd());
 }
 
-/** An event for NDJSON: bytes as base64, hashes as hex. */
-export function exportedEvent({ bodyHash, rawBody, received, ...entry }: StoredEvent) {
-  const { at: _isReceivedAt, ...others } = received;
-  return {
-    ...entry,
-    ...others,
-    bodyHash: Buffer.from(bodyHash).toString("hex"),
-    bodyBase64: rawBody === null ? null : Buffer.from(rawBody).toString("base64"),
-  };
+function stepLine({ at, kind, attempts, error }: PastStep, now: number): string {
+  const [firstLine = ""] = error?.split("\n", 1) ?? [];
+  const what = kind === "failed" ? `attempt ${attempts} failed: ${shortened(firstLine, 60)}` : kind;
+  return `${moment(at, now)} ${what}`;
 }
 
 /** The payload, indented if it is JSON. */

@@ -1,9 +1,9 @@
 import { Option, type Command } from "commander";
-import { EVENT_STATES, type EventState } from "../../../inbox/store.js";
+import { exportedEvent } from "../../../inbox/exported-event.js";
+import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
-import { exportedEvent } from "./event-fields.js";
 import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
 
 interface ExportOptions extends InboxOptions {

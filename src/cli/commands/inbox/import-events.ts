@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isSignalboxError } from "../../../errors.js";
-import { EVENT_STATES, type StoredEvent } from "../../../inbox/store.js";
+import { EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
@@ -35,6 +35,18 @@ const LINE = z.object({
   replayed: z.boolean(),
   receivedAt: WHOLE,
   lastError: z.string().nullable(),
+  signalType: z.string().nullable().default(null),
+  product: z.string().nullable().default(null),
+  history: z
+    .array(
+      z.object({
+        at: WHOLE,
+        kind: z.enum(["failed", "crashed", "replayed"]),
+        attempts: WHOLE,
+        error: z.string().nullable(),
+      }),
+    )
+    .default([]),
   headers: z.record(z.string(), z.string()),
   bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
   bodyBase64: z.base64().nullable(),

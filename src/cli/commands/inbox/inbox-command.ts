@@ -5,6 +5,7 @@ import { addImportCommand } from "./import-command.js";
 import { addListCommand } from "./list-command.js";
 import { addMoveCommands } from "./move-commands.js";
 import { addPruneCommand } from "./prune-command.js";
+import { addServeCommand } from "./serve-command.js";
 import { addShowCommand } from "./show-command.js";
 import { addStatsCommand } from "./stats-command.js";
 
@@ -17,6 +18,7 @@ export function addInboxCommand(program: Command, context: CommandContext): void
     ["signalbox inbox ls --db signals.db --state dead", "List the dead events"],
     ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event's error and payload"],
     ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events"],
+    ["signalbox inbox serve --db signals.db", "Open the inbox in a browser"],
   ]);
   addListCommand(command, context);
   addShowCommand(command, context);
@@ -25,4 +27,5 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   addImportCommand(command, context);
   addPruneCommand(command, context);
   addStatsCommand(command, context);
+  addServeCommand(command, context);
 }

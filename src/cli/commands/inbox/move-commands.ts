@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
-import type { EventState, ReplayOutcome } from "../../../inbox/store.js";
+import type { ReplayOutcome } from "../../../inbox/store.js";
+import type { EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { Command } from "commander";
-import type { EventState, InboxEntry, InboxStore } from "../../../inbox/store.js";
+import type { InboxStore } from "../../../inbox/store.js";
+import type { EventState, InboxEntry } from "../../../inbox/stored-events.js";
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { postgresStore } from "../../../stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";

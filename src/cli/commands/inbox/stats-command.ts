@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { EVENT_STATES } from "../../../inbox/store.js";
+import { EVENT_STATES } from "../../../inbox/stored-events.js";
 import { formatAge } from "../../console/age.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";

@@ -1,0 +1,66 @@
+import type { ComponentChildren, JSX } from "preact";
+
+export interface Column<Row> {
+  label: string;
+  cell: (row: Row) => ComponentChildren;
+  /** Numbers stand at the end of their column. */
+  align?: "end";
+  /** Takes the width that others leave. */
+  grows?: boolean;
+  /** Its words are short, so that no line ends within them. */
+  whole?: boolean;
+  /** Its share of the width. If any column has one, the others share what is left. */
+  width?: string;
+  /** Where the page is narrow, it stands in the first line of its row, without its label. */
+  leads?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** Says what the rows are, to a screen reader. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+  /** Marks the rows that the reader has chosen. */
+  isSelected?: (row: Row) => boolean;
+}
+
+/** A table that becomes a stack of labelled lines where the page is narrow. */
+export function DataTable<Row>({ label, columns, rows, keyOf, isSelected }: DataTableProps<Row>): JSX.Element {
+  const hasWidths = columns.some(({ width }) => width !== undefined);
+  // Roles by name, because a table that is not displayed as one loses its own.
+  return (
+    <table class={hasWidths ? "data fixed" : "data"} role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th
+              key={column.label}
+              role="columnheader"
+              scope="col"
+              class={classOf(column)}
+              style={{ width: column.width }}
+            >
+              {column.label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row" class={isSelected?.(row) ? "selected" : undefined}>
+            {columns.map((column) => (
+              <td key={column.label} role="cell" class={classOf(column)} data-label={column.label}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function classOf<Row>({ align, grows, whole, leads }: Column<Row>): string | undefined {
+  return [align, grows && "grows", whole && "whole", leads && "leads"].filter(Boolean).join(" ") || undefined;
+}

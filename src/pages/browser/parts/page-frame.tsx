@@ -1,0 +1,96 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Notices } from "./notice.js";
+
+interface PageFrameProps {
+  /** The name of the page. */
+  brand: string;
+  nav?: readonly { label: string; href: string; isCurrent: boolean }[];
+  /** At the end of the head of the page, such as whether it is live. */
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** What is around every view: the head with its navigation, the place of the view, and the notices. */
+export function PageFrame({ brand, nav = [], aside, children }: PageFrameProps): JSX.Element {
+  const main = useRef<HTMLElement>(null);
+  // Its address would be taken for a view, so it is not followed.
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return (
+    <>
+      <header class="head">
+        <a class="skip" href="#/" onClick={skip}>
+          Skip to the content
+        </a>
+        <strong>{brand}</strong>
+        {nav.length > 0 && (
+          <nav class="tabs" aria-label="Views">
+            {nav.map(({ label, href, isCurrent }) => (
+              <a key={href} href={href} aria-current={isCurrent ? "page" : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+        )}
+        <div class="aside">{aside}</div>
+      </header>
+      <main ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      <Notices />
+    </>
+  );
+}
+
+interface ViewProps {
+  /** The title of the document, before the name of the page. */
+  title: string;
+  /** @default the title */
+  heading?: string;
+  /** The name of the page. */
+  brand: string;
+  /** Above the heading, such as the way back. */
+  above?: ComponentChildren;
+  /** Beside the heading. */
+  actions?: ComponentChildren;
+  /** Keeps the view as it is, behind another one. */
+  isHidden?: boolean;
+  children: ComponentChildren;
+}
+
+let isFirstView = true;
+
+/** A view with its heading, which takes the focus when the view appears, except the first of the page. */
+export function View({
+  title,
+  heading = title,
+  brand,
+  above,
+  actions,
+  isHidden = false,
+  children,
+}: ViewProps): JSX.Element {
+  const first = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    if (!isHidden) document.title = `${title} · ${brand}`;
+  });
+  useLayoutEffect(() => {
+    if (!isFirstView) first.current?.focus();
+    isFirstView = false;
+  }, []);
+  return (
+    <div class="view" hidden={isHidden}>
+      {above}
+      <div class="view-head">
+        <h1 ref={first} tabIndex={-1}>
+          {heading}
+        </h1>
+        {actions !== undefined && <div class="toolbar">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+}

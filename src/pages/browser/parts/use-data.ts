@@ -1,0 +1,42 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+
+export interface Data<T> {
+  /** The newest answer. It stays while another one is loaded, and when that fails, so that nothing flickers. */
+  data: T | undefined;
+  /** Why the newest load failed; undefined once a load has succeeded. */
+  problem: unknown;
+  isLoading: boolean;
+  /** Loads again. */
+  reload: () => void;
+}
+
+/**
+ * Loads when the component appears, and when one of `deps` changes. An answer that comes after a newer load began is dropped. For a
+ * view that must not show the previous data at all, give the component another `key`.
+ */
+export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): Data<T> {
+  const [settled, setSettled] = useState<Pick<Data<T>, "data" | "problem">>({ data: undefined, problem: undefined });
+  const [isLoading, setLoading] = useState(true);
+  const [round, setRound] = useState(0);
+  const newest = useRef(load);
+  newest.current = load;
+  useEffect(() => {
+    const abort = new AbortController();
+    setLoading(true);
+    newest
+      .current(abort.signal)
+      .then(
+        (data) => ({ data, problem: undefined }),
+        (problem: unknown) => ({ problem }),
+      )
+      .then((next) => {
+        if (abort.signal.aborted) return;
+        setSettled((previous) => ({ ...previous, ...next }));
+        setLoading(false);
+      })
+      .catch(reportError);
+    return () => abort.abort();
+  }, [...deps, round]);
+  const reload = useCallback(() => setRound((previous) => previous + 1), []);
+  return { ...settled, isLoading, reload };
+}

@@ -1,0 +1,66 @@
+import type { Activity, InboxEntry, MoveOutcome, PastStep, ReplayOutcome } from "../../inbox/stored-events.js";
+import type { StateCounts } from "../../inbox/stored-events.js";
+
+// The data of the inbox page, as JSON. All paths are relative to the page. Times are in milliseconds since 1970.
+
+/** `GET api/overview`; `GET api/live` sends it by SSE as the message `overview` when it has changed. */
+export interface Overview {
+  endpoint: string;
+  counts: StateCounts & { total: number };
+  /** 0 when no event is ready. */
+  oldestReadyAgeMs: number;
+  /** The callback keeps failing, so this receiver tries one event from time to time. False when the page has no receiver. */
+  areHandOffsPaused: boolean;
+  /** Changes with every change of an event that this process knows of, and at least every few seconds while events change. */
+  revision: number;
+  now: number;
+}
+
+/** `GET api/activity?range=hour|day|week` */
+export interface ActivityAnswer {
+  /** The length of a span. Spans in which nothing happened are left out. */
+  minutes: number;
+  spans: number;
+  activity: Activity[];
+  now: number;
+}
+
+/** `GET api/events?q=SEARCH&before=SEQ&limit=N`. A search that cannot be read is answered with 400 and an {@link ApiError}. */
+export interface EventsAnswer {
+  /** `lastError` is its first line. */
+  events: InboxEntry[];
+  /** Where the next page begins; null at the end. */
+  nextBeforeSeq: number | null;
+}
+
+/** `GET api/event?id=EVENT_ID`. `GET api/bytes?id=EVENT_ID` is its body as a download. */
+export interface EventAnswer extends InboxEntry {
+  /** Without the signature. */
+  headers: Readonly<Record<string, string>>;
+  history: PastStep[];
+  /** SHA-256 of the body, as hex. */
+  bodyHash: string;
+  /** The size of the body; null once it is deleted. */
+  bytes: number | null;
+  /** The body as text, indented if it is JSON; null when it is deleted, or is not UTF-8. */
+  payload: string | null;
+  /** The first 4 KiB of the body as hex; null when it is deleted. */
+  hex: string | null;
+  now: number;
+}
+
+/** `POST api/replay` and `POST api/discard`, with the header `X-Signalbox: 1`. */
+export interface MoveRequest {
+  /** At most 1,000. */
+  eventIds: string[];
+}
+
+/** What became of each event, in order. */
+export interface MoveAnswer {
+  outcomes: (MoveOutcome | ReplayOutcome)[];
+}
+
+/** Every answer that is not 2xx. */
+export interface ApiError {
+  error: { code: string; message: string };
+}

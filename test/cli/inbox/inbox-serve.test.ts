@@ -1,0 +1,150 @@
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createReceiver, PermanentFailure } from "../../../src/index.js";
+import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/pages/inbox-page/inbox-api.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { outcomeOf, runCli, startCli, type CliRun } from "../run-cli.js";
+import { tempFiles } from "../temp-files.js";
+
+const SECRET = "whsec_inbox_serve";
+
+interface Page {
+  url: string;
+  pid: number;
+  kill(signal: NodeJS.Signals): Promise<CliRun>;
+}
+
+async function startServe(...args: string[]): Promise<Page> {
+  const child = startCli(["inbox", "serve", "--port", "0", "--json", ...args]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const outcome = outcomeOf(child);
+  if (child.stdout === null) throw new Error("no stdout");
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const started = JSON.parse(line) as Page;
+  return {
+    ...started,
+    kill(signal) {
+      child.kill(signal);
+      return outcome;
+    },
+  };
+}
+
+const HEADERS = { "X-Signalbox": "1", "Content-Type": "application/json" };
+
+async function move(url: string, name: string, eventIds: string[]): Promise<MoveAnswer> {
+  const answer = await fetch(`${url}api/${name}`, {
+    method: "POST",
+    headers: HEADERS,
+    body: JSON.stringify({ eventIds }),
+  });
+  return (await answer.json()) as MoveAnswer;
+}
+
+test("the page of a live inbox shows and moves its events, and its receiver does not notice", async () => {
+  const db = join(tempFiles(), "signals.db");
+  let isBroken = true;
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: sqliteStore(db),
+    logger: false,
+    onSignal: ({ id }) => {
+      if (isBroken && id.startsWith("bad")) throw new PermanentFailure("refused");
+    },
+  });
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  await receiver.start();
+  const deliver = async (id: string, name: "dead" | "handedOff"): Promise<void> => {
+    const ended = new Promise<void>((resolve) => receiver.on(name, ({ eventId }) => eventId === id && resolve()));
+    const { headers, body } = signedDelivery(signalEvent("price_drop", { id }), { secret: SECRET });
+    expect(await receiver.handle({ method: "POST", headers, body })).toMatchObject({ status: 200 });
+    await ended;
+  };
+  await deliver("bad_1", "dead");
+
+  const page = await startServe("--db", db);
+  expect(page.pid).not.toBe(process.pid);
+  expect(new URL(page.url).hostname).toBe("127.0.0.1");
+  const overview = async () => (await (await fetch(`${page.url}api/overview`)).json()) as Overview;
+  expect(await overview()).toMatchObject({ endpoint: "default", counts: { dead: 1, total: 1 } });
+
+  // What the receiver takes while a page listens reaches the page.
+  const stream = new AbortController();
+  onTestFinished(() => stream.abort());
+  const live = await fetch(`${page.url}api/live`, { signal: stream.signal });
+  await deliver("good_1", "handedOff");
+  const decoder = new TextDecoder();
+  let messages = "";
+  for await (const chunk of live.body as unknown as AsyncIterable<Uint8Array>) {
+    messages += decoder.decode(chunk);
+    if (messages.includes('"done":1')) break;
+  }
+
+  isBroken = false;
+  const again = new Promise<void>((resolve) =>
+    receiver.on("handedOff", ({ eventId }) => eventId === "bad_1" && resolve()),
+  );
+  expect(await move(page.url, "replay", ["bad_1"])).toEqual({ outcomes: ["moved"] });
+  await again;
+  const { events } = (await (await fetch(`${page.url}api/events?q=state:done`)).json()) as EventsAnswer;
+  expect(events.map(({ eventId }) => eventId)).toEqual(["good_1", "bad_1"]);
+  expect(receiver.health()).toMatchObject({ ok: true, store: { failure: null } });
+
+  const open = fetch(`${page.url}api/live`).then((answer) => answer.text());
+  await fetch(`${page.url}api/overview`);
+  expect(await page.kill("SIGTERM")).toMatchObject({ exitCode: 0, stderr: "" });
+  await open;
+  await deliver("good_2", "handedOff");
+});
+
+test("only a browser on this machine, under a name of this machine, gets an answer", async () => {
+  const db = join(tempFiles(), "signals.db");
+  const store = sqliteStore(db);
+  await store.open({
+    endpoint: "default",
+    clock: { now: Date.now, elapsed: () => 0, setTimeout: () => ({ cancel() {} }) },
+  });
+  await store.close("default");
+  const page = await startServe("--db", db);
+  const statusWith = (headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      request(page.url, { headers }, (answer) => resolve(answer.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+  expect(await statusWith({})).toBe(200);
+  expect(await statusWith({ Host: "localhost:4020" })).toBe(200);
+  expect(await statusWith({ Host: "signals.example" })).toBe(403);
+  expect(await statusWith({ "X-Forwarded-For": "127.0.0.1" })).toBe(403);
+  const { exitCode, stderr } = await page.kill("SIGINT");
+  expect(exitCode).toBe(130);
+  expect(stderr).toContain("it is empty");
+});
+
+test("a busy port and a missing file are troubles of the environment, in words", async () => {
+  const busy = createServer();
+  onTestFinished(() => void busy.close());
+  await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
+  const { port } = busy.address() as { port: number };
+  const folder = tempFiles();
+  const missing = await runCli(["inbox", "serve", "--db", join(folder, "none.db")]);
+  expect(missing).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(missing.stderr).toContain("there is no file");
+  const db = join(folder, "signals.db");
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: sqliteStore(db),
+    logger: false,
+    onSignal: () => undefined,
+  });
+  await receiver.start();
+  await receiver.close();
+  const refused = await runCli(["inbox", "serve", "--db", db, "--port", String(port)]);
+  expect(refused).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(refused.stderr).toContain(`The port ${port} of 127.0.0.1 is in use.`);
+});

@@ -1,0 +1,425 @@
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { PermanentFailure, type InboxStore } from "../../src/index.js";
+import { inboxPage, type Authorize } from "../../src/pages/inbox-page/inbox-page.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { signalEvent } from "../../src/testing/index.js";
+import { errorOf } from "../unit/signalbox-error-of.js";
+import { hostileProxy } from "../unit/hostile.js";
+import { logLines } from "../http/log-lines.js";
+import { listen, startReceiver } from "../http/serve.js";
+import { watchedClock } from "../http/watched-clock.js";
+import { openWire } from "../http/wire.js";
+import { askAt, servePage, take, type ServedPage } from "./serve-page.js";
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+const MOVE = JSON.stringify({ eventIds: ["sig_1"] });
+/** The text of a payload, an id or an error that must stay text. */
+const HTML = `</script><script>alert(1)</script><img src=x onerror="alert(1)">`;
+
+async function withDead(eventId = "sig_1", reason = "refused"): Promise<ServedPage> {
+  const page = await servePage({
+    onSignal: () => {
+      throw new PermanentFailure(reason);
+    },
+  });
+  await take(page.receiver, signalEvent("price_drop", { id: eventId }), "dead");
+  return page;
+}
+
+const codeOf = ({ body }: { body: string }): string => (JSON.parse(body) as { error: { code: string } }).error.code;
+
+test("a page without authorize is refused, in words that show both forms", async () => {
+  const receiver = await startReceiver();
+  for (const options of [undefined, {}, { authorize: true }, { authorize: "everyone" }, { authorize: null }]) {
+    const { code, message } = errorOf(() => inboxPage(receiver, options as never));
+    expect(code).toBe("option_invalid");
+    expect(message).toContain("authorize: (request) =>");
+    expect(message).toContain('authorize: "loopback"');
+  }
+});
+
+test("only true allows, and every address asks", async () => {
+  for (const answer of [
+    false,
+    undefined,
+    null,
+    1,
+    "yes",
+    {},
+    [true],
+    Promise.resolve("true"),
+    Promise.resolve(false),
+  ]) {
+    const { ask, move } = await servePage({}, { authorize: () => answer as boolean });
+    for (const path of ["", "assets/inbox.js", "api/overview", "api/live", "none"]) {
+      const refused = await ask(path);
+      expect(refused).toMatchObject({ status: 403 });
+      expect(codeOf(refused)).toBe("forbidden");
+    }
+    expect(await move("replay", { eventIds: ["sig_1"] })).toMatchObject({ status: 403 });
+  }
+});
+
+test("an authorize that throws or rejects gets 500; the log names no request", async () => {
+  const { logger, lines } = logLines();
+  const failing: Authorize[] = [
+    () => {
+      throw new Error("no session store");
+    },
+    () => Promise.reject(new Error("no session store")),
+    () => {
+      throw hostileProxy();
+    },
+    // The answer is like a promise, and fails when it is asked.
+    () =>
+      ({
+        // oxlint-disable-next-line unicorn/no-thenable -- that is the point
+        then() {
+          throw new Error("no session store");
+        },
+      }) as never,
+  ];
+  for (const authorize of failing) {
+    const { ask } = await servePage({ logger }, { authorize });
+    const refused = await ask("api/event?id=secret_id", { headers: { Cookie: "session=secret_cookie" } });
+    expect(refused).toMatchObject({ status: 500 });
+    expect(codeOf(refused)).toBe("authorize_failed");
+    expect(refused.body).not.toContain("session store");
+  }
+  const about = lines.filter((line) => line.includes("authorize of the inbox page failed"));
+  expect(about).toHaveLength(failing.length);
+  expect(lines.join("")).not.toContain("secret_");
+});
+
+test("an authorize that hangs gets 503 after 10 seconds, and what it says later has no effect", async () => {
+  const clock = watchedClock();
+  const answers: ((isAllowed: boolean) => void)[] = [];
+  const hanging = (): Promise<boolean> => new Promise((resolve) => answers.push(resolve));
+  const { ask } = await servePage({ clock }, { authorize: hanging });
+  const asked = ask("api/overview");
+  await clock.armed(10_000);
+  await clock.advance(9_999);
+  expect(answers).toHaveLength(1);
+  await clock.advance(1);
+  const refused = await asked;
+  expect(refused).toMatchObject({ status: 503 });
+  expect(codeOf(refused)).toBe("authorize_timeout");
+  answers[0]?.(true);
+  const again = ask("api/overview");
+  await clock.armed(10_000);
+  answers[1]?.(true);
+  expect(await again).toMatchObject({ status: 200 });
+});
+
+test.for<[what: string, headers: Record<string, string>, status: number]>([
+  ["no header of its own", { ...JSON_TYPE }, 403],
+  ["another value of the header", { ...JSON_TYPE, "X-Signalbox": "true" }, 403],
+  ["a form", { "X-Signalbox": "1", "Content-Type": "application/x-www-form-urlencoded" }, 415],
+  ["a form with a file", { "X-Signalbox": "1", "Content-Type": "multipart/form-data; boundary=a" }, 415],
+  ["a text", { "X-Signalbox": "1", "Content-Type": "text/plain" }, 415],
+  ["a type that begins alike", { "X-Signalbox": "1", "Content-Type": "application/jsonp" }, 415],
+  ["no type", { "X-Signalbox": "1" }, 415],
+  ["another origin", { Origin: "https://evil.example", "X-Signalbox": "1", ...JSON_TYPE }, 403],
+  ["an origin that ends alike", { Origin: "http://evil.page.example", "X-Signalbox": "1", ...JSON_TYPE }, 403],
+  ["another port", { Origin: "http://page.example:81", "X-Signalbox": "1", ...JSON_TYPE }, 403],
+  ["no origin at all", { Origin: "null", "X-Signalbox": "1", ...JSON_TYPE }, 403],
+  ["a foreign site", { "Sec-Fetch-Site": "cross-site", "X-Signalbox": "1", ...JSON_TYPE }, 403],
+  ["a neighbour", { "Sec-Fetch-Site": "same-site", "X-Signalbox": "1", ...JSON_TYPE }, 403],
+])("a write with %s moves nothing", async ([, headers, status]) => {
+  const page = await withDead();
+  for (const name of ["replay", "discard"]) {
+    const refused = await page.ask(`api/${name}`, {
+      method: "POST",
+      headers: { Host: "page.example", ...headers },
+      body: MOVE,
+    });
+    expect(refused).toMatchObject({ status });
+  }
+  expect(await page.receiver.inbox.get("sig_1")).toMatchObject({ state: "dead", replayed: false });
+});
+
+test("a write of the page itself is allowed, by its origin or by what the browser says", async () => {
+  const { ask, receiver } = await withDead();
+  const own = { "X-Signalbox": "1", "Content-Type": "application/json; charset=utf-8", Host: "page.example" };
+  for (const more of [
+    {},
+    { Origin: "http://page.example" },
+    { Origin: "https://PAGE.example" },
+    { "Sec-Fetch-Site": "same-origin" },
+  ]) {
+    const answer = await ask("api/replay", {
+      method: "POST",
+      headers: { ...own, ...more },
+      body: `{"eventIds":["none"]}`,
+    });
+    expect(answer).toMatchObject({ status: 200 });
+  }
+  expect(await receiver.inbox.get("sig_1")).toMatchObject({ state: "dead" });
+});
+
+test("another site can open the page, but reads nothing of the API", async () => {
+  const { ask } = await servePage();
+  const headers = { "Sec-Fetch-Site": "cross-site" };
+  expect(await ask("", { headers })).toMatchObject({ status: 200 });
+  for (const path of ["api/overview", "api/events", "api/export", "api/live", "api/bytes?id=1"]) {
+    const refused = await ask(path, { headers });
+    expect(codeOf(refused)).toBe("foreign_origin");
+    expect(Object.keys(refused.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+});
+
+test.for<[headers: Record<string, string>, status: number]>([
+  [{}, 200],
+  [{ Host: "localhost" }, 200],
+  [{ Host: "LOCALHOST:4020" }, 200],
+  [{ Host: "127.0.0.1:4020" }, 200],
+  [{ Host: "127.8.9.1" }, 200],
+  [{ Host: "[::1]:4020" }, 200],
+  [{ Host: "rebound.example" }, 403],
+  [{ Host: "rebound.example:4020" }, 403],
+  [{ Host: "localhost.rebound.example" }, 403],
+  [{ Host: "127.0.0.1.rebound.example" }, 403],
+  [{ Host: "signals.localhost" }, 403],
+  [{ Host: "192.168.1.10" }, 403],
+  [{ Host: "0.0.0.0" }, 403],
+  [{ Host: "rebound.example@localhost" }, 403],
+  [{ Host: "localhost:4020:rebound.example" }, 403],
+  [{ Host: "" }, 403],
+  [{ Forwarded: "for=127.0.0.1" }, 403],
+  [{ Via: "1.1 proxy" }, 403],
+  [{ "X-Forwarded-For": "127.0.0.1" }, 403],
+  [{ "X-Forwarded-Host": "localhost" }, 403],
+  [{ "X-Forwarded-Proto": "http" }, 403],
+  [{ "X-Forwarded": "for=127.0.0.1" }, 403],
+  [{ "X-Real-IP": "127.0.0.1" }, 403],
+])("loopback: a request with %o gets %i", async ([headers, status]) => {
+  const { ask } = await servePage({}, { authorize: "loopback" });
+  const host = { Host: "127.0.0.1" };
+  expect(await ask("api/overview", { headers: { ...host, ...headers } })).toMatchObject({ status });
+});
+
+test("loopback: a name of this machine does not help a sender on another one", async () => {
+  const page = inboxPage(await startReceiver(), { authorize: "loopback" });
+  for (const [remoteAddress, status] of [
+    ["127.0.0.1", 200],
+    ["::1", 200],
+    ["::ffff:127.0.0.1", 200],
+    ["::ffff:192.168.1.20", 403],
+    ["192.168.1.20", 403],
+    ["203.0.113.9", 403],
+    ["fe80::1%eth0", 403],
+    // A socket of the file system, where a proxy of this machine may be.
+    [undefined, 403],
+  ] as const) {
+    const port = await listen((request, response) => {
+      Object.defineProperty(request.socket, "remoteAddress", { value: remoteAddress });
+      page(request, response);
+    });
+    expect(await askAt(port, "").ask("", { headers: { Host: "localhost" } })).toMatchObject({ status });
+  }
+});
+
+test("an address that is no address of the page finds nothing", async () => {
+  const receiver = await startReceiver();
+  const port = await listen(inboxPage(receiver, { authorize: () => true }));
+  const paths = [
+    "/../api/overview",
+    "/assets/../api/overview",
+    "/assets/../../../package.json",
+    "/assets/%2e%2e/%2e%2e/package.json",
+    "/%61pi/overview",
+    "//api/overview",
+    "//evil.example/",
+    "/api//overview",
+    "/api/overview/",
+    "/api/overview%00",
+    "/api\\overview",
+    "/assets/",
+    "/assets/__proto__",
+    "/__proto__",
+    "/constructor",
+    "/api/constructor",
+    "http://evil.example/api/overview",
+    "*",
+  ];
+  for (const path of paths) {
+    const wire = await openWire(port);
+    await wire.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    expect({ path, ...(await wire.next()) }).toMatchObject({ status: 404 });
+    wire.destroy();
+  }
+});
+
+test("the redirect to the slash leads nowhere else", async () => {
+  const receiver = await startReceiver();
+  const page = inboxPage(receiver, { authorize: () => true });
+  let originalUrl = "";
+  const port = await listen((request, response) => page(Object.assign(request, { originalUrl, url: "/" }), response));
+  for (const [url, location] of [
+    ["/a/b", "./b/"],
+    ["//evil.example", "./evil.example/"],
+    ["/javascript:alert(1)", "./javascript:alert(1)/"],
+    ["/a?next=//evil.example", "./a/"],
+    ["/%0d%0aSet-Cookie:a", "./%0d%0aSet-Cookie:a/"],
+  ] as const) {
+    originalUrl = url;
+    expect(await askAt(port, "").ask("")).toMatchObject({ status: 307, headers: { location } });
+  }
+  for (const url of ["/a\r\nSet-Cookie: a=b", "/a\u2028b", "/\\evil.example", "/<script>"]) {
+    originalUrl = url;
+    expect(await askAt(port, "").ask("")).toMatchObject({ status: 200 });
+  }
+});
+
+test("bodies that are too long, too many or no list of ids are refused", async () => {
+  const { move, ask, receiver } = await withDead();
+  const most = await move("replay", { eventIds: Array.from({ length: 1000 }, (_, index) => `none_${index}`) });
+  expect(most).toMatchObject({ status: 200 });
+  const tooLong = await move("replay", `{"eventIds":["${"a".repeat(1024 * 1024)}"]}`);
+  expect(tooLong).toMatchObject({ status: 413, headers: { connection: "close" } });
+  expect(codeOf(tooLong)).toBe("body_too_large");
+  for (const body of [
+    { eventIds: Array.from({ length: 1001 }, () => "sig_1") },
+    { eventIds: [] },
+    { eventIds: "sig_1" },
+    { eventIds: ["sig_1", 1] },
+    { eventIds: ["sig_1", null] },
+    { eventIds: { 0: "sig_1", length: 1 } },
+    { eventIds: ["sig_1\0"] },
+    {},
+    [],
+    null,
+    "sig_1",
+    `{"__proto__":{"eventIds":["sig_1"]}}`,
+    `{"constructor":{"prototype":{"eventIds":["sig_1"]}}}`,
+    `{"eventIds":["sig_1"]`,
+    "",
+    "\xff",
+  ]) {
+    const refused = await move("discard", body === "sig_1" ? JSON.stringify(body) : body);
+    expect({ body, status: refused.status }).toEqual({ body, status: 400 });
+    expect(refused.body).not.toContain("sig_1");
+  }
+  // Without an announced length, the bytes are counted as they come.
+  const pieces = await openWire(await listen(inboxPage(receiver, { authorize: () => true })));
+  await pieces.write("POST /api/replay HTTP/1.1\r\nHost: a\r\nX-Signalbox: 1\r\nContent-Type: application/json\r\n");
+  await pieces.write("Transfer-Encoding: chunked\r\n\r\n");
+  const piece = `10000\r\n${"[".repeat(65_536)}\r\n`;
+  for (let index = 0; index < 17; index++) await pieces.write(piece);
+  expect(await pieces.next()).toMatchObject({ status: 413 });
+  expect(await receiver.inbox.get("sig_1")).toMatchObject({ state: "dead" });
+  for (const query of [
+    "__proto__=1",
+    "constructor=1",
+    "id=__proto__",
+    "id=constructor",
+    "id=sig_1%00",
+    "id=%ff",
+    "id",
+  ]) {
+    expect((await ask(`api/event?${query}`)).status).toBeOneOf([400, 404]);
+  }
+  for (const query of ["limit=0", "limit=201", "limit=1e2", "limit=-1", "before=x", "before=0", "limit=__proto__"]) {
+    expect(await ask(`api/events?${query}`)).toMatchObject({ status: 400 });
+  }
+  expect(await ask("api/activity?range=__proto__")).toMatchObject({ status: 400 });
+});
+
+test("HTML of a sender stays text in JSON, and a download cannot be opened as a page", async () => {
+  const id = `${HTML} "quoted" 100% \u202e`;
+  const { ask } = await withDead(id, HTML);
+  const path = encodeURIComponent(id);
+  for (const address of ["api/events", `api/event?id=${path}`, `api/events?q=${encodeURIComponent(`state:${HTML}`)}`]) {
+    const { headers } = await ask(address);
+    expect(headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": expect.stringContaining("default-src 'none'") as string,
+    });
+  }
+  const download = await ask(`api/bytes?id=${path}`);
+  expect(download).toMatchObject({ status: 200, headers: { "content-type": "application/octet-stream" } });
+  expect(download.headers["content-disposition"]).toMatch(/^attachment; filename="[\w.-]+\.json"$/);
+  expect(download.headers).toMatchObject({ "x-frame-options": "DENY", "x-content-type-options": "nosniff" });
+});
+
+test("no id of an event can add a header to its download", async () => {
+  const inner = memoryStore();
+  const store: InboxStore = {
+    ...inner,
+    // A store that was filled by something else may have any id.
+    async get(endpoint, eventId) {
+      const event = await inner.get(endpoint, "sig_1");
+      return event && { ...event, eventId };
+    },
+  };
+  const { receiver, ask } = await servePage({ store });
+  await take(receiver, signalEvent("price_drop", { id: "sig_1" }), "handedOff");
+  for (const id of [
+    "a\r\nSet-Cookie: a=b",
+    'a"; filename="b.html',
+    "../../.ssh/keys",
+    "..",
+    "a\u2028\u202ebil.exe",
+    "é".repeat(500),
+  ]) {
+    const { status, headers } = await ask(`api/bytes?id=${encodeURIComponent(id)}`);
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty("set-cookie");
+    expect(headers["content-disposition"]).toMatch(/^attachment; filename="\w[\w.-]{0,99}\.json"$/);
+  }
+});
+
+test("an error names the wrong term, and repeats nothing of the request", async () => {
+  const { ask } = await servePage();
+  for (const search of [`state:${HTML}`, `before:${HTML}`, HTML, "stat:dead_secret"]) {
+    const { body } = await ask(`api/events?q=${encodeURIComponent(search)}`);
+    expect(body).not.toMatch(/script|img|secret/);
+  }
+  expect((await ask("api/events?q=state:broken")).body).toContain('\\"state:\\" needs one of ready');
+  expect((await ask(`api/${HTML.replaceAll(/[ "<>]/g, "_")}`)).body).not.toContain("script");
+});
+
+test("authorize gets the request of the framework", async () => {
+  const seen: (string | undefined)[] = [];
+  const authorize = (request: IncomingMessage & { originalUrl?: string }): boolean => {
+    seen.push(request.originalUrl);
+    return true;
+  };
+  const { ask } = await servePage({}, { authorize });
+  await ask("api/overview");
+  expect(seen).toEqual(["/ops/signals/api/overview"]);
+});
+
+test("a page on this machine alone refuses HTTP/1.0, which a proxy speaks without a header that tells of it", async () => {
+  const { port } = await servePage({}, { authorize: "loopback" });
+  const wire = await openWire(port);
+  await wire.write("GET /ops/signals/api/overview HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
+  expect(await wire.next()).toMatchObject({ status: 403 });
+});
+
+test("a page of another origin reads nothing, even if the browser sends no Sec-Fetch-Site", async () => {
+  const { ask } = await servePage();
+  const headers = { Host: "page.example" };
+  expect(await ask("api/overview", { headers: { ...headers, Origin: "http://evil.example" } })).toMatchObject({
+    status: 403,
+  });
+  expect(await ask("api/overview", { headers: { ...headers, Origin: "http://page.example" } })).toMatchObject({
+    status: 200,
+  });
+});
+
+test("a change whose body takes more than 10 seconds gets 408", async () => {
+  const clock = watchedClock();
+  const { port } = await servePage({ clock });
+  const wire = await openWire(port);
+  await wire.write(
+    "POST /ops/signals/api/replay HTTP/1.1\r\nHost: page.example\r\nX-Signalbox: 1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+  );
+  // The first one is the deadline of authorize.
+  await clock.armed(10_000);
+  await clock.armed(10_000);
+  await clock.advance(10_000);
+  expect(await wire.next()).toMatchObject({ status: 408 });
+});

@@ -1,0 +1,260 @@
+import { get as httpGet, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { once } from "node:events";
+import express from "express";
+import { expect, onTestFinished, test } from "vitest";
+import type { Receiver, ReceiverEventName } from "../../src/index.js";
+import { inboxPage, type Authorize } from "../../src/pages/inbox-page/inbox-page.js";
+import { createPageHandler } from "../../src/pages/inbox-page/page-handler.js";
+import type { Overview } from "../../src/pages/inbox-page/inbox-api.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { createManualClock, signalEvent } from "../../src/testing/index.js";
+import { turns, until } from "../unit/until.js";
+import { listen, makeReceiver, startReceiver } from "../http/serve.js";
+import { askAt, take } from "./serve-page.js";
+
+interface Follower {
+  messages: Overview[];
+  answer: IncomingMessage;
+  text: () => string;
+  ended: Promise<unknown>;
+}
+
+async function follow(port: number): Promise<Follower> {
+  const request = httpGet({ port, path: "/api/live", agent: false });
+  onTestFinished(() => void request.destroy());
+  const [answer] = (await once(request, "response")) as [IncomingMessage];
+  const messages: Overview[] = [];
+  let text = "";
+  answer.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+    messages.splice(0, messages.length);
+    for (const [, data = ""] of text.matchAll(/^event: overview\ndata: (.*)\n\n/gm)) {
+      messages.push(JSON.parse(data) as Overview);
+    }
+  });
+  answer.on("error", () => undefined);
+  return { messages, answer, text: () => text, ended: new Promise((resolve) => answer.once("close", resolve)) };
+}
+
+/** A page over a receiver's inbox, with a clock of its own and nothing else that uses the clock. */
+async function pageWithClock({
+  endpoint = "default",
+  authorize = "loopback",
+}: { endpoint?: string; authorize?: Authorize | "loopback" } = {}) {
+  const receiver = await startReceiver();
+  const clock = createManualClock();
+  const closing = new AbortController();
+  const listeners = new Set<() => void>();
+  const responses: ServerResponse[] = [];
+  let reads = 0;
+  const { inbox } = receiver;
+  const handler = createPageHandler({
+    inbox: {
+      ...inbox,
+      endpoint,
+      stats: () => {
+        reads += 1;
+        return inbox.stats();
+      },
+    },
+    authorize,
+    clock,
+    closing: closing.signal,
+    report: (error) => {
+      throw error;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  });
+  return {
+    receiver,
+    clock,
+    closing,
+    listeners,
+    responses,
+    reads: () => reads,
+    nudge: () => listeners.forEach((listener) => listener()),
+    port: await listen((request, response) => {
+      request.headers.host = "localhost";
+      responses.push(response);
+      handler(request, response);
+    }),
+  };
+}
+
+/** Lets a part of the clock's time pass, with what that causes. */
+async function pass(clock: { advance(ms: number): Promise<void> }, ms: number): Promise<void> {
+  await clock.advance(ms);
+  await turns();
+}
+
+test("a page that listens is told at once, and again when something has changed", async () => {
+  const { port, clock, receiver, nudge, reads } = await pageWithClock();
+  const { messages, answer, text } = await follow(port);
+  expect(answer.headers).toMatchObject({
+    "content-type": "text/event-stream; charset=utf-8",
+    // A middleware that compresses would hold the messages back.
+    "cache-control": "no-store, no-transform",
+    "x-content-type-options": "nosniff",
+  });
+  await pass(clock, 1);
+  await until(() => messages.length === 1);
+  expect(messages[0]).toMatchObject({ endpoint: "default", counts: { total: 0 } });
+  // Nothing changed: only comments, which show that the connection lives.
+  await pass(clock, 10_000);
+  expect(messages).toHaveLength(1);
+  expect(text()).toContain("\n: ");
+
+  const before = reads();
+  await take(receiver, signalEvent(), "handedOff");
+  for (let index = 0; index < 100; index++) nudge();
+  await pass(clock, 500);
+  await until(() => messages.length === 2);
+  expect(messages[1]).toMatchObject({ counts: { done: 1 } });
+  expect(messages[1]?.revision).toBeGreaterThan(messages[0]?.revision ?? 0);
+  expect(reads() - before).toBe(1);
+
+  // Without a word of the receiver, as in a page over a store alone.
+  await take(receiver, signalEvent(), "handedOff");
+  await pass(clock, 2000);
+  await until(() => messages.length === 3);
+  expect(messages[2]).toMatchObject({ counts: { done: 2 } });
+  expect(messages[2]?.revision).toBeGreaterThan(messages[1]?.revision ?? 0);
+});
+
+test("while no page listens, it reads nothing and has no timer and no listener", async () => {
+  const { port, clock, listeners, reads } = await pageWithClock();
+  const first = await follow(port);
+  const second = await follow(port);
+  await pass(clock, 1);
+  await until(() => first.messages.length > 0 && second.messages.length > 0);
+  expect(listeners.size).toBe(1);
+  first.answer.destroy();
+  await turns();
+  expect(listeners.size).toBe(1);
+  second.answer.destroy();
+  await until(() => listeners.size === 0);
+  expect(clock.pendingTimers()).toBe(0);
+  const before = reads();
+  await pass(clock, 60_000);
+  expect(reads()).toBe(before);
+  // And it begins anew.
+  const third = await follow(port);
+  await pass(clock, 1000);
+  await until(() => third.messages.length > 0);
+});
+
+test("a stream ends after 5 minutes, so that the page is authorised again", async () => {
+  const { port, clock, listeners } = await pageWithClock();
+  const { ended, answer } = await follow(port);
+  await pass(clock, 5 * 60_000 - 1);
+  expect(answer.complete).toBe(false);
+  await pass(clock, 1);
+  await ended;
+  expect(answer.complete).toBe(true);
+  await until(() => listeners.size === 0);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test("a client that reads nothing is not written to, and its stream ends in time", async () => {
+  // Each message has the name, and together they are more than the kernel takes for a client.
+  const name = "e".repeat(100_000);
+  const { port, clock, nudge, listeners, responses } = await pageWithClock({ endpoint: name });
+  const socket = connect({ port, host: "127.0.0.1" });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  socket.write("GET /api/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  socket.pause();
+  await until(() => listeners.size === 1);
+  for (let index = 0; index < 200; index++) {
+    nudge();
+    await clock.advance(500);
+  }
+  expect(responses[0]?.writableLength).toBeLessThan(2 * name.length);
+  await pass(clock, 5 * 60_000);
+  await until(() => listeners.size === 0);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test("when the receiver closes, every stream ends and its listeners are gone", async () => {
+  const clock = createManualClock();
+  const receiver = makeReceiver({ store: memoryStore(), clock });
+  await receiver.start();
+  const listeners = new Map<ReceiverEventName, number>();
+  // As the receiver is, and counts its listeners.
+  const watched = Object.assign(Object.create(receiver) as Receiver, {
+    on(...[name, listener]: Parameters<Receiver["on"]>) {
+      listeners.set(name, (listeners.get(name) ?? 0) + 1);
+      const stop = receiver.on(name, listener);
+      return () => {
+        listeners.set(name, (listeners.get(name) ?? 0) - 1);
+        stop();
+      };
+    },
+  });
+  const app = express().use("/ops/signals", inboxPage(watched, { authorize: () => true })) as RequestListener;
+  const port = await listen((request, response) => {
+    request.url = `/ops/signals${request.url ?? ""}`;
+    app(request, response);
+  });
+  const { messages, ended } = await follow(port);
+  await pass(clock, 1);
+  await until(() => messages.length === 1);
+  expect(Object.fromEntries(listeners)).toMatchObject({ accepted: 1, dead: 1 });
+  await take(receiver, signalEvent(), "handedOff");
+  await pass(clock, 500);
+  await until(() => messages.at(-1)?.counts.done === 1);
+  await receiver.close();
+  await ended;
+  await until(() => [...listeners.values()].every((count) => count === 0));
+  expect(clock.pendingTimers()).toBe(0);
+  const late = await askAt(port, "").ask("api/live");
+  expect(late.status).toBe(200);
+  await turns();
+  expect([...listeners.values()].every((count) => count === 0)).toBe(true);
+});
+
+test("an inbox that cannot be read ends no stream", async () => {
+  const inner = memoryStore();
+  let isBroken = true;
+  const clock = createManualClock();
+  const receiver = await startReceiver({
+    clock,
+    store: { ...inner, stats: (endpoint) => (isBroken ? Promise.reject(new Error("down")) : inner.stats(endpoint)) },
+  });
+  const { messages, text } = await follow(await listen(inboxPage(receiver, { authorize: () => true })));
+  await pass(clock, 1);
+  await until(() => text().includes("\n: "));
+  isBroken = false;
+  await pass(clock, 2000);
+  await until(() => messages.length === 1);
+});
+
+test("a client that goes while it is authorised leaves nothing behind", async () => {
+  let allow: (isAllowed: boolean) => void = () => undefined;
+  const authorize = (): Promise<boolean> => new Promise((resolve) => (allow = resolve));
+  const { port, clock, listeners, responses, reads } = await pageWithClock({ authorize });
+  const request = httpGet({ port, path: "/api/live", agent: false }).on("error", () => undefined);
+  await until(() => responses.length === 1);
+  const gone = once(responses[0] as ServerResponse, "close");
+  request.destroy();
+  await gone;
+  allow(true);
+  await turns();
+  await pass(clock, 10_000);
+  expect([listeners.size, reads()]).toEqual([0, 0]);
+});
+
+test("a hook of the application that throws ends its stream alone", async () => {
+  const { port, clock, responses } = await pageWithClock();
+  const [broken, whole] = [await follow(port), await follow(port)];
+  (responses[0] as ServerResponse).write = () => {
+    throw new Error("a hook of the application");
+  };
+  await pass(clock, 1);
+  await broken.ended;
+  await until(() => whole.messages.length === 1);
+});

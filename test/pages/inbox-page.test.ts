@@ -1,0 +1,205 @@
+import { request as httpRequest, type RequestListener } from "node:http";
+import express from "express";
+import { expect, test } from "vitest";
+import { createReceiver, PermanentFailure, type InboxStore } from "../../src/index.js";
+import type { EventAnswer, EventsAnswer, MoveAnswer, Overview } from "../../src/pages/inbox-page/inbox-api.js";
+import { inboxPage } from "../../src/pages/inbox-page/inbox-page.js";
+import { PAGE_HEADERS } from "../../src/pages/page-files.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { signalEvent } from "../../src/testing/index.js";
+import { errorOf } from "../unit/signalbox-error-of.js";
+import { logLines } from "../http/log-lines.js";
+import { EXPRESSES, listen, startReceiver } from "../http/serve.js";
+import { exchange, type Answer } from "../http/wire.js";
+import { askAt, PAGE_STACKS, servePage, take } from "./serve-page.js";
+
+const everyone = { authorize: () => true };
+const refusing = () => {
+  throw new PermanentFailure("the queue refuses this");
+};
+const signal = (id: string) => signalEvent("price_drop", { id });
+const get = (port: number, path: string): Promise<Answer> => exchange(port, { method: "GET", path });
+const headersOf = ({ headers }: Answer) =>
+  Object.fromEntries(Object.keys(PAGE_HEADERS).map((name) => [name, headers[name.toLowerCase()]]));
+
+test("the API shows, finds, replays and discards events", async () => {
+  let isBroken = true;
+  const page = await servePage({ onSignal: () => (isBroken ? refusing() : undefined) });
+  await take(page.receiver, signal("sig_1"), "dead");
+  await take(page.receiver, signal("sig_2"), "dead");
+  isBroken = false;
+  await take(page.receiver, signal("sig_3"), "handedOff");
+
+  const overview = JSON.parse((await page.ask("api/overview")).body) as Overview;
+  expect(overview).toMatchObject({ endpoint: "default", counts: { dead: 2, done: 1, total: 3 }, oldestReadyAgeMs: 0 });
+  const found = JSON.parse((await page.ask("api/events?q=state:dead&limit=1")).body) as EventsAnswer;
+  expect(found).toMatchObject({ events: [{ eventId: "sig_2", state: "dead" }], nextBeforeSeq: 2 });
+  expect(found.events[0]?.lastError).toBe("PermanentFailure: the queue refuses this");
+  const rest = JSON.parse((await page.ask("api/events?q=state:dead&before=2")).body) as EventsAnswer;
+  expect(rest).toMatchObject({ events: [{ eventId: "sig_1" }], nextBeforeSeq: null });
+  const activity = await page.ask("api/activity?range=week");
+  expect(JSON.parse(activity.body)).toMatchObject({
+    minutes: 120,
+    activity: [{ accepted: 3, handedOff: 1, failed: 2 }],
+  });
+
+  const event = JSON.parse((await page.ask("api/event?id=sig_1")).body) as EventAnswer;
+  expect(event.history).toMatchObject([{ kind: "failed", attempts: 1 }]);
+  expect(event.lastError).toContain("    at ");
+  expect(event.payload).toContain('\n  "id": "sig_1"');
+  expect(Buffer.from(event.hex ?? "", "hex").toString()).toMatch(/^\{"id":"sig_1"/);
+
+  const answer = await page.move("replay", { eventIds: ["sig_1", "sig_4"] });
+  expect(JSON.parse(answer.body) as MoveAnswer).toEqual({ outcomes: ["moved", "not_found"] });
+  const discarded = await page.move("discard", { eventIds: ["sig_2", "sig_3"] });
+  expect(JSON.parse(discarded.body) as MoveAnswer).toEqual({ outcomes: ["moved", "wrong_state"] });
+  expect(await page.ask("api/bytes?id=sig_2")).toMatchObject({ status: 404 });
+});
+
+test("an export has every event that matches, and neither it nor the page has a signature", async () => {
+  const page = await servePage({ onSignal: ({ id }) => (id.startsWith("bad") ? refusing() : undefined) });
+  for (let index = 0; index < 45; index++) await take(page.receiver, signal(`bad_${index}`), "dead");
+  await take(page.receiver, signal("good_1"), "handedOff");
+  const exported = await fetch(`http://127.0.0.1:${page.port}/ops/signals/api/export?q=state:dead`);
+  expect(exported.headers.get("content-disposition")).toBe('attachment; filename="default-events.ndjson"');
+  const text = await exported.text();
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 45 }, (_, index) => `bad_${44 - index}`));
+  expect(lines[0]).toMatchObject({
+    endpoint: "default",
+    state: "dead",
+    bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  const kept = await page.receiver.inbox.get("bad_1");
+  expect(kept?.received.headers["x-service-signature"]).toMatch(/^t=/);
+  const shown = await page.ask("api/event?id=bad_1");
+  for (const body of [text, shown.body]) expect(body.toLowerCase()).not.toMatch(/signature|v1=/);
+  const none = await fetch(`http://127.0.0.1:${page.port}/ops/signals/api/export?q=state:leased`);
+  expect(await none.text()).toBe("");
+});
+
+test.each(PAGE_STACKS)("$name: the page works below a mount, a nested router and a prefix", async ({ mount }) => {
+  const receiver = await startReceiver();
+  const port = await listen(mount(receiver, everyone));
+  expect(await get(port, "/ops/signals")).toMatchObject({ status: 307, headers: { location: "./signals/" } });
+  expect(await get(port, "/ops/signals?from=mail")).toMatchObject({ status: 307, headers: { location: "./signals/" } });
+  const page = await get(port, "/ops/signals/");
+  expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8" } });
+  const [, script = ""] = /src="(assets\/[^"]+)"/.exec(page.body) ?? [];
+  expect(await get(port, `/ops/signals/${script}`)).toMatchObject({ status: 200 });
+  // Nothing in the page has an address of its own.
+  expect(page.body).not.toMatch(/(?:src|href)="(?:\/|https?:)/);
+});
+
+test.each(EXPRESSES)("$name: it works in a nested router, as a neighbour of other routes", async (framework) => {
+  const receiver = await startReceiver();
+  const nested = framework.express.Router();
+  nested.use("/signals", inboxPage(receiver, everyone));
+  nested.get("/other", (_request, response) => void response.send("other"));
+  const outer = framework.express.Router().use("/tenants/:tenant", nested);
+  const port = await listen(framework.express().use("/admin", outer) as RequestListener);
+  expect(await get(port, "/admin/tenants/a:b/signals")).toMatchObject({
+    status: 307,
+    headers: { location: "./signals/" },
+  });
+  expect(await get(port, "/admin/tenants/a:b/signals/api/overview")).toMatchObject({ status: 200 });
+  expect(await get(port, "/admin/tenants/a:b/other")).toMatchObject({ status: 200, body: "other" });
+});
+
+test("it works at the root of node:http, and behind a proxy that strips a prefix and changes the host", async () => {
+  const receiver = await startReceiver();
+  const origin = await listen(inboxPage(receiver, everyone));
+  expect(await get(origin, "/")).toMatchObject({ status: 200 });
+  const PREFIX = "/tools/inbox";
+  const proxy = await listen((request, response) => {
+    const { method = "GET", url = "", headers } = request;
+    const path = url.startsWith(PREFIX) ? url.slice(PREFIX.length) : "/none";
+    const forwarded = httpRequest({ port: origin, method, path, headers: { ...headers, host: "origin" } }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  });
+  const page = await get(proxy, `${PREFIX}/`);
+  const [, script = ""] = /src="(assets\/[^"]+)"/.exec(page.body) ?? [];
+  expect(await get(proxy, `${PREFIX}/${script}`)).toMatchObject({ status: 200 });
+  const { move } = askAt(proxy, PREFIX);
+  // The proxy's `Host` is not that of the page, and the browser says that the page itself asks.
+  const own = { Origin: "https://tools.example", "Sec-Fetch-Site": "same-origin" };
+  expect(await move("replay", { eventIds: ["none"] }, own)).toMatchObject({ status: 200 });
+});
+
+test("every answer has the headers of a page", async () => {
+  const { ask, move } = await servePage();
+  const answers = [
+    await ask(""),
+    await ask("api/overview"),
+    await ask("api/events?q=state:nothing"),
+    await ask("api/event?id=none"),
+    await ask("none"),
+    await ask("api/overview", { method: "POST" }),
+    await move("replay", "{"),
+    await move("replay", {}, { "X-Signalbox": "0" }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 404, 404, 405, 400, 403]);
+  for (const answer of answers) expect(headersOf(answer)).toEqual(PAGE_HEADERS);
+});
+
+test("each address has one method, and says it", async () => {
+  const { ask } = await servePage();
+  for (const method of ["HEAD", "OPTIONS", "PUT", "DELETE", "POST"]) {
+    for (const path of ["", "api/overview", "api/live", "api/export"]) {
+      expect(await ask(path, { method })).toMatchObject({ status: 405, headers: { allow: "GET" } });
+    }
+  }
+  expect(await ask("api/replay")).toMatchObject({ status: 405, headers: { allow: "POST" } });
+});
+
+test("a body that the application has parsed or kept is used", async () => {
+  const receiver = await startReceiver();
+  for (const parser of [express.json(), express.raw({ type: "*/*" }), express.text({ type: "*/*" })]) {
+    const port = await listen(express().use(parser, inboxPage(receiver, everyone)) as RequestListener);
+    expect(await askAt(port, "").move("replay", { eventIds: ["none"] })).toMatchObject({
+      status: 200,
+      body: '{"outcomes":["not_found"]}',
+    });
+  }
+});
+
+test("a store that fails gets 503 with its code and a fixed text; the log has the rest, once a second", async () => {
+  const { logger, lines } = logLines();
+  const failing = (): Promise<never> => Promise.reject(new Error("disk sda1 is on fire"));
+  const store: InboxStore = { ...memoryStore(), search: failing, stats: failing };
+  const { ask } = await servePage({ store, logger });
+  for (const path of ["api/events", "api/overview", "api/export", "api/events"]) {
+    const answer = await ask(path);
+    expect(answer).toMatchObject({ status: 503, headers: { "content-type": "application/json; charset=utf-8" } });
+    expect(JSON.parse(answer.body)).toEqual({
+      error: { code: "store_failed", message: "The store of the inbox does not work now. The log has the error." },
+    });
+  }
+  expect(lines.filter((line) => line.includes("sda1"))).toHaveLength(1);
+});
+
+test("before start() and after close() it answers 503", async () => {
+  const receiver = createReceiver({ secrets: "s", store: memoryStore(), onSignal: () => undefined, logger: false });
+  const { ask } = askAt(await listen(inboxPage(receiver, everyone)), "");
+  expect(await ask("api/overview")).toMatchObject({ status: 503 });
+  expect(await ask("")).toMatchObject({ status: 200 });
+  await receiver.start();
+  expect(await ask("api/overview")).toMatchObject({ status: 200 });
+  await receiver.close();
+  expect(await ask("api/overview")).toMatchObject({ status: 503 });
+});
+
+test("what is no receiver is refused", () => {
+  for (const wrong of [undefined, null, {}, Promise.resolve()]) {
+    expect(errorOf(() => inboxPage(wrong as never, everyone))).toMatchObject({
+      code: "option_invalid",
+      message: "inboxPage needs the receiver that createReceiver returns.",
+    });
+  }
+});

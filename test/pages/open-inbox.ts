@@ -1,0 +1,60 @@
+import type { RequestListener } from "node:http";
+import express from "express";
+import type { Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import type { Receiver, ReceiverOptions } from "../../src/index.js";
+import { inboxPage } from "../../src/pages/inbox-page/inbox-page.js";
+import { delivery, listen, startReceiver } from "../http/serve.js";
+import { PAGE_MOUNT } from "./serve-page.js";
+import { openContext } from "./start-browser.js";
+
+export interface OpenInbox {
+  receiver: Receiver;
+  page: Page;
+  /** The address of the page, with its slash. */
+  url: string;
+  /** What went wrong in the browser: must be empty at the end of a test. */
+  troubles: string[];
+  /** Resolves when the event is accepted. */
+  receive(event: object | string | Uint8Array): Promise<void>;
+}
+
+export interface OpenInboxOptions extends Partial<ReceiverOptions> {
+  context?: Parameters<typeof openContext>[0];
+  /** Serves the page at a path below the address. */
+  mount?: (listener: RequestListener) => { listener: RequestListener; path: string };
+}
+
+/** A receiver at work, its page in Express, and a browser that shows it. All of it ends with the test. */
+export async function openInbox({
+  context: contextOptions,
+  mount = atMount,
+  ...options
+}: OpenInboxOptions = {}): Promise<OpenInbox> {
+  const receiver = await startReceiver(options);
+  const { listener, path } = mount(inboxPage(receiver, { authorize: "loopback" }));
+  const url = `http://127.0.0.1:${await listen(listener)}${path}`;
+  const { context, troubles } = await openContext(contextOptions);
+  onTestFinished(() => context.close());
+  // Less than that of a test, so that the test says what it waited for.
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  await page.goto(url);
+  return {
+    receiver,
+    page,
+    url,
+    troubles,
+    async receive(event) {
+      const { status } = await receiver.handle({
+        method: "POST",
+        ...delivery(event, { now: options.clock?.now() ?? Date.now() }),
+      });
+      if (status !== 200) throw new Error(`the receiver answered ${status}`);
+    },
+  };
+}
+
+function atMount(listener: RequestListener): { listener: RequestListener; path: string } {
+  return { listener: express().use(PAGE_MOUNT, listener) as RequestListener, path: `${PAGE_MOUNT}/` };
+}

@@ -1,0 +1,63 @@
+import type { RequestListener } from "node:http";
+import { expect } from "vitest";
+import type { Receiver, ReceiverOptions } from "../../src/index.js";
+import { inboxPage, type InboxPageOptions } from "../../src/pages/inbox-page/inbox-page.js";
+import { delivery, EXPRESSES, listen, nextEvent, startReceiver } from "../http/serve.js";
+import { exchange, type Answer, type RawRequest } from "../http/wire.js";
+
+/** Where the tests mount the page. */
+export const PAGE_MOUNT = "/ops/signals";
+
+/** What carries requests to a page at {@link PAGE_MOUNT}. */
+export const PAGE_STACKS: {
+  name: string;
+  mount: (receiver: Receiver, options: InboxPageOptions) => RequestListener;
+}[] = EXPRESSES.map(({ name, express }) => ({
+  name,
+  mount: (receiver, options) => express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener,
+}));
+
+export interface ServedPage {
+  receiver: Receiver;
+  port: number;
+  /** A request below the page's mount. */
+  ask(path: string, request?: RawRequest): Promise<Answer>;
+  /** A write as the page sends it. */
+  move(name: "replay" | "discard", body: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** The page of a started receiver in Express 5, for everyone on this machine. */
+export async function servePage(
+  receiverOptions: Partial<ReceiverOptions> = {},
+  options: InboxPageOptions = { authorize: () => true },
+): Promise<ServedPage> {
+  const receiver = await startReceiver(receiverOptions);
+  const [{ mount }] = PAGE_STACKS as [(typeof PAGE_STACKS)[number]];
+  const port = await listen(mount(receiver, options));
+  return { receiver, port, ...askAt(port) };
+}
+
+export function askAt(port: number, mount = PAGE_MOUNT): Pick<ServedPage, "ask" | "move"> {
+  const ask: ServedPage["ask"] = (path, request = {}) =>
+    exchange(port, { method: "GET", path: `${mount}/${path}`, ...request });
+  return {
+    ask,
+    move: (name, body, headers = {}) =>
+      ask(`api/${name}`, {
+        method: "POST",
+        headers: { "X-Signalbox": "1", "Content-Type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+  };
+}
+
+/** Gives the receiver an event, and waits for its end. */
+export async function take(
+  receiver: Receiver,
+  event: object | string | Uint8Array,
+  end: "handedOff" | "dead" | "quarantined",
+): Promise<void> {
+  const ended = nextEvent(receiver, end);
+  expect(await receiver.handle({ method: "POST", ...delivery(event) })).toMatchObject({ status: 200 });
+  await ended;
+}
