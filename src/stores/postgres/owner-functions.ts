@@ -59,8 +59,7 @@ const SWEEP = `
   CREATE FUNCTION sweep(p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
-    -- Not the time of the commit, which may have waited for a lock while the others had their heartbeats.
-    v_now bigint := now_ms();
+    v_now bigint;
     v_class int := ${LOCK_CLASS};
     v_me inbox_owner;
     v_dead inbox_owner;
@@ -68,6 +67,9 @@ const SWEEP = `
     v_next bigint;
   BEGIN
     SELECT * INTO v_me FROM inbox_owner WHERE id = p_owner;
+    -- Not the time of the commit, which may have waited for a lock while the others had their heartbeats. And not before its own
+    -- heartbeat is read, which would look like one of a clock that was set back if it came in between.
+    v_now := now_ms();
     -- Its own leases that expired and that it does not hold: a settlement was refused, or a commit whose result was lost.
     v_freed := ARRAY(
       SELECT seq FROM inbox
@@ -100,15 +102,17 @@ const SWEEP = `
   END $$;
 `;
 
+// A heartbeat and a commit of the same owner wait for each other's lock on the row. PostgreSQL computes these values again after
+// the wait, so the time is that of the moment at which the row is read.
+const ALIVE_NOW = `
+  alive_since = CASE WHEN beat_at BETWEEN now_ms() - ${DEAD_AFTER_MS} AND now_ms() THEN alive_since ELSE now_ms() END,
+  beat_at = now_ms()`;
+
 const SHOW_ALIVE = `
   CREATE FUNCTION show_alive(p_owner int) RETURNS boolean -- false: the owner is gone
   LANGUAGE plpgsql AS $$
-  DECLARE
-    v_now bigint := now_ms();
   BEGIN
-    UPDATE inbox_owner SET
-      alive_since = CASE WHEN beat_at BETWEEN v_now - ${DEAD_AFTER_MS} AND v_now THEN alive_since ELSE v_now END,
-      beat_at = v_now
+    UPDATE inbox_owner SET ${ALIVE_NOW}
     WHERE id = p_owner;
     RETURN FOUND;
   END $$;
@@ -122,7 +126,6 @@ const RAISE_LOW_SEQ = `
   DECLARE
     v_low bigint;
     v_last bigint;
-    v_now bigint := now_ms();
   BEGIN
     IF pg_try_advisory_xact_lock(p_class, p_owner) THEN
       SELECT low_seq INTO v_low FROM inbox_owner WHERE id = p_owner;
@@ -134,10 +137,7 @@ const RAISE_LOW_SEQ = `
         ORDER BY seq LIMIT 1), v_last);
     END IF;
     UPDATE inbox_owner SET
-      low_seq = coalesce(v_low, low_seq),
-      alive_since = CASE WHEN beat_at BETWEEN v_now - ${DEAD_AFTER_MS} AND v_now THEN alive_since ELSE v_now END,
-      beat_at = v_now,
-      swept_at = v_now
+      low_seq = coalesce(v_low, low_seq), swept_at = now_ms(), ${ALIVE_NOW}
     WHERE id = p_owner;
   END $$;
 `;

@@ -70,6 +70,30 @@ testOnPostgres("a process that commits nothing has a heartbeat, which brings the
   await eventually("the age", () => (store.oldestReadyAgeMs?.(ENDPOINT) ?? 0) > 500);
 });
 
+testOnPostgres(
+  "a heartbeat that waits for a commit of its own process does not make that process look new",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    await openStore(schema);
+    const [owner] = (await ownersIn(admin, name)) as [OwnerRow];
+    const query = `UPDATE ${name}.inbox_owner SET alive_since = 0, beat_at = ${name}.now_ms()`;
+    // The commit has a heartbeat too, a later one than that which waits for it.
+    const late = await poolOfTest(1).connect();
+    const { rows: backend } = await late.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    await late.query(`BEGIN; ${query}`);
+    const beating = poolOfTest(1).query(`SET search_path TO ${name}; SELECT show_alive(${owner.id})`);
+    await eventually("the heartbeat waits", async () => {
+      const waiting = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
+      return (await admin.query(waiting, [backend[0]?.pid])).rows.length > 0;
+    });
+    await late.query(`${query}; COMMIT`);
+    late.release();
+    await beating;
+    const { rows } = await admin.query<{ since: number }>(`SELECT alive_since::int AS since FROM ${name}.inbox_owner`);
+    expect(rows).toEqual([{ since: 0 }]);
+  },
+);
+
 testOnPostgres("an owner is removed only when none of its commits is in flight", async () => {
   const { schema, name, admin } = newSchema();
   const { pool, kill } = killablePool();
