@@ -22,16 +22,13 @@ const startedAt = Date.now();
 const clock = { ...systemClock, now: () => BEGINNING + Date.now() - startedAt };
 
 /** An emulator that signs by the machine's clock, and its dashboard in a browser. */
-async function openDashboard(
-  options: EmulatorOptions = {},
-  contextOptions?: Parameters<typeof openContext>[0],
-): Promise<Opened> {
+async function openDashboard(options: EmulatorOptions = {}): Promise<Opened> {
   const running = await startEmulator({
     clock,
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: "600,600" },
     ...options,
   });
-  const { context, troubles } = await openContext(contextOptions);
+  const { context, troubles } = await openContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();
   await page.goto(`${running.emulator.url}/`);
@@ -42,9 +39,6 @@ async function openDashboard(
     show: async (view) => void (await page.goto(`${running.emulator.url}/_emulator/ui/#/${view}`)),
   };
 }
-
-/** The only account of an emulator, when a test does not ask for its key. */
-const FIRST = { name: "First", tier: "pro", key: "sbk_a_key_that_is_always_the_same" } as const;
 
 const clickButton = (page: Page, name: string): Promise<void> =>
   page.getByRole("button", { name, exact: true }).click();
@@ -240,7 +234,8 @@ test("a failing receiver with hostile answers: every attempt, the retries, and a
 
 test("with a control token the page asks for it, keeps it for the tab, and forgets a wrong one", async () => {
   const controlToken = "a-token-for-the-control-api";
-  const { page, troubles } = await openDashboard({ controlToken, accounts: [FIRST] });
+  const { page, emulator, troubles } = await openDashboard({ controlToken });
+  await emulator.control.createAccount({ tier: "pro" });
   await page.getByLabel("Control token").fill("wrong");
   await page.keyboard.press("Enter");
   await page.getByText("The emulator did not accept this token.").waitFor();
@@ -255,7 +250,10 @@ test("with a control token the page asks for it, keeps it for the tab, and forge
 });
 
 test("the keyboard alone makes a key, revokes it and registers a webhook", async () => {
-  const { page, show, troubles } = await openDashboard({ accounts: [FIRST] });
+  const { page, show, emulator, troubles } = await openDashboard();
+  const { account_id } = await emulator.control.createAccount({ tier: "pro", name: "First" });
+  // That one is revoked, and the one that the page makes registers the webhook.
+  await emulator.control.createKey({ account_id });
   const press = (key: string): Promise<void> => page.keyboard.press(key);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await tabTo(page, "link", "Skip to the content");
@@ -299,13 +297,12 @@ test("the keyboard alone makes a key, revokes it and registers a webhook", async
 });
 
 test("no view has a violation by axe-core or scrolls sideways, in light and dark, narrow and wide", async () => {
-  const own = await openDashboard({
-    accounts: [FIRST],
-  });
+  const own = await openDashboard();
   const { page, emulator, show, troubles } = own;
-  const { key } = FIRST;
+  const { account_id } = await emulator.control.createAccount({ tier: "pro", name: "First" });
+  const { key } = await emulator.control.createKey({ account_id });
   const { url } = await serveEndpoint((_request, response) => void response.writeHead(500).end(HOSTILE.join("")));
-  const slug = await followedProduct(own, 1, key);
+  const slug = await followedProduct(own, account_id, key);
   const { id } = (await own.ask("/alerts/webhooks", { key, body: { url, signal_types: ["price_increased"] } })).body;
   await own.ask("/alerts/webhooks", { key, body: { url: "http://127.0.0.1:1/never", signal_types: ["new_model"] } });
   await emulator.control.settle();
@@ -366,7 +363,8 @@ async function serveBelow(prefix: string, target: string): Promise<string> {
 }
 
 test("it works behind a proxy that strips a prefix", async () => {
-  const { page, emulator, troubles } = await openDashboard({ accounts: [FIRST] });
+  const { page, emulator, troubles } = await openDashboard();
+  await emulator.control.createAccount({ tier: "pro" });
   const below = await serveBelow("/some/where", emulator.url);
   await page.goto(`${below}/`);
   await page.getByRole("link", { name: "Webhooks", exact: true }).click();
