@@ -49,14 +49,12 @@ export interface EventAnswer extends InboxEntry {
   now: number;
 }
 
-/** `POST api/replay` and `POST api/discard`, with the header `X-Signalbox: 1`. */
-export interface MoveRequest {
-  /** At most 1,000. */
-  eventIds: string[];
-}
-
-/** What became of each event, in order. */
+/**
+ * `POST api/replay` and `POST api/discard`, with the header `X-Signalbox: 1` and the body `{ eventIds }`, which has at most 1,000
+ * ids.
+ */
 export interface MoveAnswer {
+  /** What became of each event, in order. */
   outcomes: (MoveOutcome | ReplayOutcome)[];
 }
 

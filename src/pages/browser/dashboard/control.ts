@@ -1,8 +1,8 @@
-import { useEffect } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect } from "preact/hooks";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
-import { request, RequestProblem, type RequestOptions } from "../parts/request.js";
-import { useData, type Data } from "../parts/use-data.js";
-import { controlToken, wantControlToken } from "./access/control-token.js";
+import { type Query, request, type RequestOptions } from "../parts/request.js";
+import { type Data, useData } from "../parts/use-data.js";
 
 /** What an operation of the control API answers, by the name of its method. */
 export type Answer<Name extends keyof EmulatorControl> = Awaited<ReturnType<EmulatorControl[Name]>>;
@@ -11,6 +11,39 @@ export type Account = Answer<"listAccounts">["items"][number];
 export type Registration = Answer<"readRegistration">;
 export type Delivery = Answer<"readDelivery">;
 
+/** What all views share. */
+export interface Desk {
+  /** The chosen account. */
+  account: Account;
+  choose: (accountId: number) => void;
+  /** The key of the chosen account that was made in this page or pasted into it; otherwise empty. Only this page has it, in memory. */
+  apiKey: string;
+  setApiKey: (key: string) => void;
+  /** Loads the accounts and the time now, after something has changed them. */
+  reload: () => void;
+}
+
+export const DeskContext = createContext<Desk | null>(null);
+
+export function useDesk(): Desk {
+  const desk = useContext(DeskContext);
+  if (desk === null) throw new Error("A view is outside of the frame.");
+  return desk;
+}
+
+/** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
+const TOKEN = "signalbox-control-token";
+
+export const controlToken = (): string | null => sessionStorage.getItem(TOKEN);
+export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+
+/** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */
+export function ask<T>(method: string, path: string, options: RequestOptions): Promise<T> {
+  const token = controlToken();
+  const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+  return request<T>(method, `..${path}`, { ...options, headers });
+}
+
 /**
  * Calls an operation of the control API.
  *
@@ -18,22 +51,12 @@ export type Delivery = Answer<"readDelivery">;
  * @param input the query of a GET, the body of all others
  * @throws RequestProblem
  */
-export async function control<T>(
-  method: "GET" | "POST" | "PATCH" | "DELETE",
+export function control<T>(
+  method: "GET" | "POST" | "DELETE",
   path: string,
   input: Readonly<Record<string, unknown>> = {},
 ): Promise<T> {
-  const token = controlToken();
-  const given = method === "GET" ? { query: input as NonNullable<RequestOptions["query"]> } : { body: input };
-  try {
-    return await request<T>(method, `..${path}`, {
-      ...given,
-      ...(token !== null && { headers: { Authorization: `Bearer ${token}` } }),
-    });
-  } catch (error) {
-    if (error instanceof RequestProblem && error.status === 401) wantControlToken(token);
-    throw error;
-  }
+  return ask<T>(method, path, method === "GET" ? { query: input as Query } : { body: input });
 }
 
 /**
@@ -51,13 +74,9 @@ export function rest<T>(
   return request<T>(method, `../../v1${path}`, { ...options, headers: { Authorization: `Bearer ${token}` } });
 }
 
-/** What a GET of the control API answers, now and from then on. Values of the query that are empty are left out. */
-export function useAnswer<Name extends keyof EmulatorControl>(
-  path: string,
-  query: Readonly<Record<string, string | number>> = {},
-): Data<Answer<Name>> {
-  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
-  return useLive(() => control<Answer<Name>>("GET", path, given), [path, JSON.stringify(given)]);
+/** What a GET of the control API answers, now and from then on. */
+export function useAnswer<Name extends keyof EmulatorControl>(path: string, query: Query = {}): Data<Answer<Name>> {
+  return useLive(() => control<Answer<Name>>("GET", path, query), [path, JSON.stringify(query)]);
 }
 
 const REST_MS = 1500;

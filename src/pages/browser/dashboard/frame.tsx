@@ -1,27 +1,35 @@
-import type { JSX } from "preact";
+import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";
-import { PageFrame } from "../parts/page-frame.js";
+import { ActionForm, type Values } from "../parts/action-form.js";
+import { formatUtc } from "../parts/format.js";
+import { PageFrame, usePage, View } from "../parts/page-frame.js";
+import { Problem } from "../parts/panel.js";
+import { RequestProblem } from "../parts/request.js";
 import { href, useRoute } from "../parts/use-route.js";
 import { visible } from "../parts/visible-text.js";
-import { NewAccount } from "./access/new-account.js";
-import { useControlTokenWant } from "./access/control-token.js";
-import { Keys } from "./access/keys.js";
-import { TokenForm } from "./access/token-form.js";
-import { control, useLive, type Answer } from "./control.js";
-import { Deliveries } from "./deliveries/deliveries.js";
-import { EventView } from "./deliveries/event-view.js";
-import { DeskContext, formatUtc, type Desk } from "./desk.js";
-import { Clock } from "./emulator/clock.js";
-import { Faults } from "./emulator/faults.js";
-import { Signals } from "./emulator/signals.js";
-import { Investigations } from "./investigations/investigations.js";
+import { Clock } from "./clock.js";
+import {
+  type Account,
+  type Answer,
+  control,
+  controlToken,
+  DeskContext,
+  keepControlToken,
+  useDesk,
+  useLive,
+} from "./control.js";
+import { Deliveries } from "./deliveries.js";
+import { EventView } from "./event-view.js";
+import { Faults } from "./faults.js";
+import { Investigations } from "./investigations.js";
+import { Keys, NewAccount } from "./keys.js";
 import { Overview } from "./overview.js";
-import { BRAND, Problem, View } from "./panel.js";
-import { Research } from "./research/research.js";
-import { Webhooks } from "./webhooks/webhooks.js";
+import { Research } from "./research.js";
+import { Signals } from "./signals.js";
+import { Webhooks } from "./webhooks.js";
 
 /** The views, by the first part of their path. The first one is shown for a path that is not known. `isBelow`: no link of its own. */
-const VIEWS: readonly { path: string; label: string; Shown: () => JSX.Element; isBelow?: string }[] = [
+const VIEWS: readonly { path: string; label: string; Shown: ComponentType; isBelow?: string }[] = [
   { path: "", label: "Overview", Shown: Overview },
   { path: "keys", label: "Keys", Shown: Keys },
   { path: "webhooks", label: "Webhooks", Shown: Webhooks },
@@ -34,23 +42,15 @@ const VIEWS: readonly { path: string; label: string; Shown: () => JSX.Element; i
   { path: "research", label: "Research", Shown: Research },
 ];
 
-export function Frame(): JSX.Element {
-  const want = useControlTokenWant();
-  if (want === "none") return <Views />;
-  return (
-    <PageFrame brand={BRAND} nav={[]}>
-      <TokenForm wasWrong={want === "wrong"} />
-    </PageFrame>
-  );
-}
-
+const BRAND = "signalbox emulator";
 const ACCOUNT = "signalbox-account";
 
-function Views(): JSX.Element {
+/** The dashboard: loads what every view needs, and shows the view that the address names. */
+export function Frame() {
   const [first = "", ...rest] = useRoute().path;
   const [chosen, setChosen] = useState(Number(sessionStorage.getItem(ACCOUNT)));
   const [keys, setKeys] = useState<Readonly<Record<number, string>>>({});
-  const { data, problem, reload } = useLive(loadDesk, []);
+  const { data, problem, reload } = useLive(loadFrame, []);
 
   function choose(accountId: number): void {
     sessionStorage.setItem(ACCOUNT, String(accountId));
@@ -58,18 +58,13 @@ function Views(): JSX.Element {
     reload();
   }
 
-  const { path, Shown, isBelow } = VIEWS.find((view) => view.path === first) ?? VIEWS[0]!;
-  const nav = VIEWS.filter((view) => view.isBelow === undefined).map((view) => ({
-    label: view.label,
-    href: href(view.path === "" ? [] : [view.path]),
-    isCurrent: view.path === (isBelow ?? path),
-  }));
   const account = data?.accounts.find(({ account_id }) => account_id === chosen) ?? data?.accounts[0];
-  if (data === undefined || account === undefined) {
+  const isRefused = problem instanceof RequestProblem && problem.status === 401;
+  if (isRefused || data === undefined || account === undefined) {
     return (
-      <PageFrame brand={BRAND} nav={[]}>
-        <Problem text={problem} />
-        {data !== undefined && (
+      <PageFrame brand={BRAND} now={0}>
+        {isRefused ? <TokenForm onGiven={reload} /> : <Problem of={problem} />}
+        {!isRefused && data !== undefined && (
           <View title="The first account">
             <NewAccount onMade={choose} />
           </View>
@@ -77,24 +72,26 @@ function Views(): JSX.Element {
       </PageFrame>
     );
   }
-  const desk: Desk = {
-    ...data,
-    account,
-    choose,
-    apiKey: keys[account.account_id] ?? "",
-    setApiKey: (key) => setKeys((previous) => ({ ...previous, [account.account_id]: key })),
-    reload,
-  };
+  const { path, Shown, isBelow } = VIEWS.find((view) => view.path === first) ?? VIEWS[0]!;
+  const nav = VIEWS.filter((view) => view.isBelow === undefined).map((view) => ({
+    label: view.label,
+    href: href(view.path === "" ? [] : [view.path]),
+    isCurrent: view.path === (isBelow ?? path),
+  }));
+  const { account_id } = account;
+  const apiKey = keys[account_id] ?? "";
+  const setApiKey = (key: string): void => setKeys((previous) => ({ ...previous, [account_id]: key }));
+  const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
   return (
-    <DeskContext.Provider value={desk}>
-      <PageFrame brand={BRAND} nav={nav} aside={<Aside desk={desk} isLost={problem !== undefined} />}>
-        <Shown key={[path, ...rest, account.account_id].join("/")} />
+    <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, reload }}>
+      <PageFrame brand={BRAND} now={data.now} nav={nav} aside={aside}>
+        <Shown key={[path, ...rest, account_id].join("/")} />
       </PageFrame>
     </DeskContext.Provider>
   );
 }
 
-async function loadDesk(): Promise<Pick<Desk, "accounts" | "now">> {
+async function loadFrame(): Promise<{ accounts: readonly Account[]; now: number }> {
   const [{ items }, { now }] = await Promise.all([
     control<Answer<"listAccounts">>("GET", "/accounts"),
     control<Answer<"now">>("GET", "/clock"),
@@ -102,7 +99,32 @@ async function loadDesk(): Promise<Pick<Desk, "accounts" | "now">> {
   return { accounts: items, now: Date.parse(now) };
 }
 
-function Aside({ desk: { account, accounts, choose, now }, isLost }: { desk: Desk; isLost: boolean }): JSX.Element {
+/** Asks for the token of an emulator that was started with one. */
+function TokenForm({ onGiven }: { onGiven: () => void }) {
+  async function give({ token = "" }: Values): Promise<string> {
+    keepControlToken(token);
+    onGiven();
+    return "The page uses the token from now on.";
+  }
+  return (
+    <View title="Control token">
+      <p>
+        This emulator was started with a control token (<code>--control-token</code> or{" "}
+        <code>SIGNALS_CONTROL_TOKEN</code>). The page keeps it until you close the tab.
+      </p>
+      <Problem of={controlToken() === null ? "" : "The emulator did not accept this token."} />
+      <ActionForm
+        fields={[{ name: "token", label: "Control token", type: "password", isRequired: true }]}
+        action="Continue"
+        run={give}
+      />
+    </View>
+  );
+}
+
+function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boolean }) {
+  const { account, choose } = useDesk();
+  const { now } = usePage();
   return (
     <>
       <label>

@@ -1,11 +1,11 @@
-import type { JSX } from "preact";
 import { LIMITS } from "../../../api/limits.js";
+import { formatUtc } from "../parts/format.js";
+import { usePage, View } from "../parts/page-frame.js";
+import { Facts, Panel } from "../parts/panel.js";
 import { href } from "../parts/use-route.js";
 import { visible } from "../parts/visible-text.js";
-import { useAnswer, type Account } from "./control.js";
-import { DeliveryTable } from "./deliveries/delivery-table.js";
-import { formatUtc, useDesk } from "./desk.js";
-import { Facts, Loaded, Panel, View } from "./panel.js";
+import { type Account, useAnswer, useDesk } from "./control.js";
+import { DeliveryTable } from "./deliveries.js";
 
 const ADDRESSES = [
   ["REST API", "../../v1"],
@@ -14,8 +14,9 @@ const ADDRESSES = [
   ["Control API", ".."],
 ] as const;
 
-export function Overview(): JSX.Element {
-  const { account, now } = useDesk();
+export function Overview() {
+  const { account } = useDesk();
+  const { now } = usePage();
   const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id: account.account_id, limit: 8 });
   return (
     <View title="Overview">
@@ -45,14 +46,14 @@ export function Overview(): JSX.Element {
         </Panel>
       </div>
       <Panel title="Last deliveries" actions={<a href={href(["deliveries"])}>All deliveries</a>}>
-        <Loaded from={deliveries}>{({ items }) => <DeliveryTable deliveries={items} now={now} />}</Loaded>
+        <DeliveryTable from={deliveries} />
       </Panel>
     </View>
   );
 }
 
 /** Only Developer Access has a quota, and only its calls are counted. */
-function Quota({ account }: { account: Account }): JSX.Element {
+function Quota({ account }: { account: Account }) {
   if (account.tier !== "developer") return <>not counted: no quota</>;
   const limit = LIMITS.developerCallsPerMonth;
   const used = account.calls_this_month;

@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CodeBlock } from "../parts/code-block.js";
 
@@ -11,7 +10,7 @@ interface ShownOnceProps {
 }
 
 /** A new secret, which the emulator does not show again. */
-export function ShownOnce({ label, secret, text, onClose }: ShownOnceProps): JSX.Element {
+export function ShownOnce({ label, secret, text, onClose }: ShownOnceProps) {
   const region = useRef<HTMLElement>(null);
   useLayoutEffect(() => region.current?.focus(), []);
   return (

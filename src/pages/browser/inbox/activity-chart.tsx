@@ -1,8 +1,7 @@
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ActivityAnswer } from "../../inbox-page/inbox-api.js";
 import { formatCount, formatTime } from "../parts/format.js";
-import { LoadProblem } from "../parts/load-problem.js";
+import { Panel, Problem } from "../parts/panel.js";
 import { request } from "../parts/request.js";
 import { useData } from "../parts/use-data.js";
 
@@ -14,36 +13,31 @@ const SERIES = [
 ] as const;
 
 /** Each of the three has bars of its own, above each other on one axis of time: no colour has to be known. */
-export function ActivityChart({ version }: { version: number }): JSX.Element {
+export function ActivityChart({ version }: { version: number }) {
   const [range, setRange] = useState<(typeof RANGES)[number]>("day");
   const load = (signal: AbortSignal): Promise<ActivityAnswer> =>
     request<ActivityAnswer>("GET", "api/activity", { query: { range }, signal });
   const { data, problem, reload } = useData(load, [range, version]);
+  const ranges = RANGES.map((each) => (
+    <button key={each} type="button" aria-pressed={each === range} onClick={() => setRange(each)}>
+      {each.charAt(0).toUpperCase() + each.slice(1)}
+    </button>
+  ));
   return (
-    <section class="panel" aria-labelledby="activity">
-      <div class="view-head">
-        <h2 id="activity">Activity in the last {range}</h2>
-        <div class="toolbar" role="group" aria-label="Range">
-          {RANGES.map((each) => (
-            <button key={each} type="button" aria-pressed={each === range} onClick={() => setRange(each)}>
-              {each.charAt(0).toUpperCase() + each.slice(1)}
-            </button>
-          ))}
-        </div>
-      </div>
-      <LoadProblem problem={problem} onRetry={reload} />
+    <Panel title={`Activity in the last ${range}`} actions={ranges}>
+      <Problem of={problem} onRetry={reload} />
       <div class="chart">
         {SERIES.map((series) => (
           <Bars key={series.of} {...series} range={range} answer={data} />
         ))}
       </div>
-    </section>
+    </Panel>
   );
 }
 
 type BarsProps = (typeof SERIES)[number] & { range: string; answer: ActivityAnswer | undefined };
 
-function Bars({ of, label, tone, range, answer }: BarsProps): JSX.Element {
+function Bars({ of, label, tone, range, answer }: BarsProps) {
   const { activity, minutes, spans, now } = answer ?? { activity: [], minutes: 1, spans: 1, now: 0 };
   const spanMs = minutes * 60_000;
   const first = now - (now % spanMs) - (spans - 1) * spanMs;

@@ -1,63 +1,51 @@
-import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { PastStep } from "../../../inbox/stored-events.js";
 import type { EventAnswer } from "../../inbox-page/inbox-api.js";
-import { Badge } from "../parts/badge.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { formatBytes, formatCount } from "../parts/format.js";
-import { LoadProblem } from "../parts/load-problem.js";
-import { Moment } from "../parts/moment.js";
-import { View } from "../parts/page-frame.js";
+import { usePage, View } from "../parts/page-frame.js";
+import { Badge, Facts, Moment, Panel, Problem } from "../parts/panel.js";
 import { address, request } from "../parts/request.js";
 import { useData } from "../parts/use-data.js";
 import { visible, visibleLines } from "../parts/visible-text.js";
 import { canDiscard, canReplay, firstLine, nextStep, toneOf } from "./event-state.js";
-import { MoveButton, MoveDialog, type Move } from "./move-events.js";
-import type { Live } from "./use-live.js";
+import { MoveButton } from "./move-events.js";
+import type { Live } from "./use-live-inbox.js";
 
 interface EventDetailProps {
   eventId: string;
   live: Live;
-  brand: string;
   /** The address of the list. */
   back: string;
 }
 
-export function EventDetail({ eventId, live, brand, back }: EventDetailProps): JSX.Element {
-  const load = (signal: AbortSignal): Promise<EventAnswer> =>
-    request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal });
-  const { data: event, problem, reload } = useData(load, [live.version]);
-  const [move, setMove] = useState<Move["kind"]>();
-
+export function EventDetail({ eventId, live: { version }, back }: EventDetailProps) {
+  const { data, problem, reload } = useData(
+    (signal) => request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
+    [version],
+  );
+  const move = { eventIds: [eventId] };
   return (
     <View
       title={visible(eventId)}
-      brand={brand}
       actions={
-        event !== undefined && (
+        data !== undefined && (
           <>
-            <MoveButton
-              kind="replay"
-              isAllowed={canReplay(event) && event.bytes !== null}
-              onClick={() => setMove("replay")}
-            />
-            <MoveButton kind="discard" isAllowed={canDiscard(event)} onClick={() => setMove("discard")} />
+            <MoveButton {...move} kind="replay" isAllowed={canReplay(data) && data.bytes !== null} />
+            <MoveButton {...move} kind="discard" isAllowed={canDiscard(data)} />
           </>
         )
       }
       above={<a href={back}>← All events</a>}
     >
-      <LoadProblem problem={problem} onRetry={reload} />
-      {event === undefined && problem === undefined && <p class="muted">Loading…</p>}
-      {event !== undefined && <Detail event={event} now={live.now} />}
-      {move !== undefined && (
-        <MoveDialog move={{ kind: move, eventIds: [eventId] }} onClose={() => setMove(undefined)} />
-      )}
+      <Problem of={problem} onRetry={reload} />
+      {data === undefined && problem === undefined && <p class="muted">Loading…</p>}
+      {data !== undefined && <Detail event={data} />}
     </View>
   );
 }
 
-function Detail({ event, now }: { event: EventAnswer; now: number }): JSX.Element {
+function Detail({ event }: { event: EventAnswer }) {
+  const { now } = usePage();
   return (
     <>
       <p class="toolbar" role="status">
@@ -68,11 +56,11 @@ function Detail({ event, now }: { event: EventAnswer; now: number }): JSX.Elemen
       </p>
       <div class="halves">
         <div class="stack">
-          <Attempts event={event} now={now} />
+          <Attempts event={event} />
           <Payload event={event} />
         </div>
         <div class="stack">
-          <Facts event={event} now={now} />
+          <EventFacts event={event} />
           <Headers event={event} />
         </div>
       </div>
@@ -80,40 +68,18 @@ function Detail({ event, now }: { event: EventAnswer; now: number }): JSX.Elemen
   );
 }
 
-function Panel({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
-  return (
-    <section class="panel" aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </section>
-  );
-}
-
-function Pairs({ of: pairs }: { of: readonly [name: string, value: ComponentChildren][] }): JSX.Element {
-  return (
-    <dl class="facts">
-      {pairs.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Facts({ event, now }: { event: EventAnswer; now: number }): JSX.Element {
+function EventFacts({ event }: { event: EventAnswer }) {
   const { type, signalType, product, state, dueAt, receivedAt, attempts, crashes, bytes, bodyHash } = event;
   const due = { ready: "due", leased: "lease ends" }[state as string] ?? `${state} since`;
   return (
     <Panel title="Facts">
-      <Pairs
-        of={[
+      <Facts
+        rows={[
           ["type", visible(type) || "none"],
           ["signal type", visible(signalType ?? "none")],
           ["product", visible(product ?? "none")],
-          ["received", <Moment key="received" at={receivedAt} now={now} full />],
-          [due, <Moment key="due" at={dueAt} now={now} full />],
+          ["received", <Moment key="received" at={receivedAt} full />],
+          [due, <Moment key="due" at={dueAt} full />],
           ["attempts", formatCount(attempts)],
           ["crashes", formatCount(crashes)],
           ["size", bytes === null ? "payload deleted" : formatBytes(bytes)],
@@ -125,7 +91,7 @@ function Facts({ event, now }: { event: EventAnswer; now: number }): JSX.Element
 }
 
 /** Every step that is kept, the newest first, and the present error when no step has it. */
-function Attempts({ event: { state, history, lastError }, now }: { event: EventAnswer; now: number }): JSX.Element {
+function Attempts({ event: { state, history, lastError } }: { event: EventAnswer }) {
   const isElsewhere = state === "quarantined" || history.some(({ error }) => error === lastError);
   return (
     <Panel title="Attempts">
@@ -135,7 +101,7 @@ function Attempts({ event: { state, history, lastError }, now }: { event: EventA
         <ol class="plain stack">
           {history.toReversed().map((step, index) => (
             <li key={history.length - index}>
-              <Step step={step} isNewest={index === 0} now={now} />
+              <Step step={step} isNewest={index === 0} />
             </li>
           ))}
         </ol>
@@ -144,7 +110,7 @@ function Attempts({ event: { state, history, lastError }, now }: { event: EventA
   );
 }
 
-function Step({ step, isNewest, now }: { step: PastStep; isNewest: boolean; now: number }): JSX.Element {
+function Step({ step, isNewest }: { step: PastStep; isNewest: boolean }) {
   const { kind, attempts, at, error } = step;
   const words = {
     failed: `Attempt ${formatCount(attempts)} failed`,
@@ -156,7 +122,7 @@ function Step({ step, isNewest, now }: { step: PastStep; isNewest: boolean; now:
       <p>
         <strong>{words[kind]}</strong>{" "}
         <span class="muted">
-          <Moment at={at} now={now} full />
+          <Moment at={at} full />
         </span>
       </p>
       {error !== null && <ErrorText error={error} label="Error and stack" isOpen={isNewest} />}
@@ -164,7 +130,7 @@ function Step({ step, isNewest, now }: { step: PastStep; isNewest: boolean; now:
   );
 }
 
-function ErrorText({ error, label, isOpen }: { error: string; label: string; isOpen: boolean }): JSX.Element {
+function ErrorText({ error, label, isOpen }: { error: string; label: string; isOpen: boolean }) {
   if (!error.includes("\n")) return <p class="mono problem">{visibleLines(error)}</p>;
   return (
     <details open={isOpen}>
@@ -176,7 +142,7 @@ function ErrorText({ error, label, isOpen }: { error: string; label: string; isO
   );
 }
 
-function Payload({ event: { eventId, payload, hex, bytes } }: { event: EventAnswer }): JSX.Element {
+function Payload({ event: { eventId, payload, hex, bytes } }: { event: EventAnswer }) {
   return (
     <Panel title="Payload">
       {bytes !== null && (
@@ -199,13 +165,14 @@ function Payload({ event: { eventId, payload, hex, bytes } }: { event: EventAnsw
   );
 }
 
-function Headers({ event: { headers } }: { event: EventAnswer }): JSX.Element {
-  const pairs = Object.entries(headers).map(([name, value]): [string, JSX.Element] => [
-    visible(name),
-    <code key={name}>{visible(value)}</code>,
-  ]);
+function Headers({ event }: { event: EventAnswer }) {
+  const headers = Object.entries(event.headers).map(
+    ([name, value]) => [visible(name), <code key={name}>{visible(value)}</code>] as const,
+  );
   return (
-    <Panel title="Headers">{pairs.length === 0 ? <p class="muted">None are kept.</p> : <Pairs of={pairs} />}</Panel>
+    <Panel title="Headers">
+      {headers.length === 0 ? <p class="muted">None are kept.</p> : <Facts rows={headers} />}
+    </Panel>
   );
 }
 

@@ -1,27 +1,26 @@
-import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { ActionButton } from "../parts/action-button.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { formatCount } from "../parts/format.js";
-import { LoadProblem } from "../parts/load-problem.js";
-import { notify } from "../parts/notice.js";
+import type { Said } from "../parts/notice.js";
 import { View } from "../parts/page-frame.js";
-import { address, problemText, RequestProblem } from "../parts/request.js";
+import { Problem } from "../parts/panel.js";
+import { address, RequestProblem } from "../parts/request.js";
 import { useData } from "../parts/use-data.js";
 import { href } from "../parts/use-route.js";
 import { ActivityChart } from "./activity-chart.js";
 import { EventTable } from "./event-table.js";
 import { findEvents } from "./find-events.js";
-import { MoveButton, MoveDialog, type Move } from "./move-events.js";
+import { MoveButton } from "./move-events.js";
 import { SearchBox } from "./search-box.js";
 import { StateCounts } from "./state-counts.js";
-import type { Live } from "./use-live.js";
+import type { Live } from "./use-live-inbox.js";
 
 interface EventListProps {
   search: string;
   /** Where the page of the list begins, as `nextBeforeSeq` of the page before it. */
   before: number | undefined;
   live: Live;
-  brand: string;
   /** An event is shown instead. */
   isHidden: boolean;
 }
@@ -32,10 +31,8 @@ const MOST_SELECTED = 1000;
 /** A search that needs more requests is not repeated by itself whenever an event changes. */
 const MOST_LIVE_REQUESTS = 3;
 
-export function EventList({ search, before, live, brand, isHidden }: EventListProps): JSX.Element {
-  const { overview, version, now } = live;
+export function EventList({ search, before, live: { overview, version }, isHidden }: EventListProps) {
   const [slowAt, setSlowAt] = useState<number>();
-  const [move, setMove] = useState<Move>();
   const selection = useSelection(search);
   const { data, problem, isLoading, reload } = useData(
     async (signal) => {
@@ -45,10 +42,6 @@ export function EventList({ search, before, live, brand, isHidden }: EventListPr
     },
     [search, before, slowAt ?? version],
   );
-  const onMoved = (): void => {
-    selection.clear();
-    reload();
-  };
   const isRefused = problem instanceof RequestProblem && problem.status === 400;
   // After a failed search the events of the search before it must not be selected.
   const events = problem === undefined ? (data?.events ?? []) : [];
@@ -56,7 +49,7 @@ export function EventList({ search, before, live, brand, isHidden }: EventListPr
   const isEmptyInbox = overview?.counts.total === 0 && search === "";
 
   return (
-    <View title={search === "" ? "Events" : `Events: ${search}`} heading="Events" brand={brand} isHidden={isHidden}>
+    <View title={search === "" ? "Events" : `Events: ${search}`} heading="Events" isHidden={isHidden}>
       <StateCounts overview={overview} search={search} />
       {overview?.areHandOffsPaused === true && (
         <p class="problem" role="status">
@@ -72,16 +65,15 @@ export function EventList({ search, before, live, brand, isHidden }: EventListPr
             Export
           </a>
         </SearchBox>
-        <LoadProblem problem={isRefused ? undefined : problem} onRetry={reload} />
+        <Problem of={isRefused ? undefined : problem} onRetry={reload} />
         {events.length > 0 && (
           <>
-            <SelectionBar selection={selection} shownIds={shownIds} search={search} onMove={setMove} />
+            <SelectionBar selection={selection} shownIds={shownIds} search={search} onMoved={reload} />
             <EventTable
               events={events}
               selected={selection.ids}
               onSelect={selection.select}
-              query={{ q: search, before: before === undefined ? undefined : String(before) }}
-              now={now}
+              query={{ q: search, before }}
             />
           </>
         )}
@@ -103,14 +95,13 @@ export function EventList({ search, before, live, brand, isHidden }: EventListPr
               </a>
             )}
             {data !== undefined && data.next !== null && (
-              <a class="button" href={href([], { q: search, before: String(data.next) })}>
+              <a class="button" href={href([], { q: search, before: data.next })}>
                 Next page
               </a>
             )}
           </div>
         )}
       </section>
-      {move !== undefined && <MoveDialog move={move} onMoved={onMoved} onClose={() => setMove(undefined)} />}
     </View>
   );
 }
@@ -135,24 +126,20 @@ interface SelectionBarProps {
   selection: Selection;
   shownIds: readonly string[];
   search: string;
-  onMove: (move: Move) => void;
+  onMoved: () => void;
 }
 
-function SelectionBar({ selection: { ids, select, clear }, shownIds, search, onMove }: SelectionBarProps): JSX.Element {
-  const [isCollecting, setCollecting] = useState(false);
+function SelectionBar({ selection: { ids, select, clear }, shownIds, search, onMoved }: SelectionBarProps) {
   const areAllShown = shownIds.every((id) => ids.has(id));
 
-  async function selectMatching(): Promise<void> {
-    setCollecting(true);
-    try {
-      const { events, next } = await findEvents({ search }, MOST_SELECTED);
-      const found = events.map(({ eventId }) => eventId);
-      select(found, true);
-      if (next !== null) notify(`More may match: the newest ${formatCount(found.length)} are selected.`, "warn");
-    } catch (error) {
-      notify(problemText(error), "bad");
-    }
-    setCollecting(false);
+  async function selectMatching(): Promise<Said> {
+    const { events, next } = await findEvents({ search }, MOST_SELECTED);
+    const found = events.map(({ eventId }) => eventId);
+    select(found, true);
+    const count = formatCount(found.length, "event");
+    return next === null
+      ? `${count} selected.`
+      : { text: `More may match: the newest ${count} are selected.`, tone: "warn" };
   }
 
   return (
@@ -170,18 +157,20 @@ function SelectionBar({ selection: { ids, select, clear }, shownIds, search, onM
         <MoveButton
           key={kind}
           kind={kind}
+          eventIds={[...ids]}
           isAllowed={ids.size > 0}
-          onClick={() => onMove({ kind, eventIds: [...ids] })}
+          onMoved={() => {
+            clear();
+            onMoved();
+          }}
         />
       ))}
-      <button type="button" class="plain" aria-disabled={isCollecting} onClick={() => void selectMatching()}>
-        Select all that match
-      </button>
+      <ActionButton label="Select all that match" tone="plain" run={selectMatching} />
     </div>
   );
 }
 
-function FirstEvent(): JSX.Element {
+function FirstEvent() {
   return (
     <section class="panel empty">
       <h2>No event yet</h2>

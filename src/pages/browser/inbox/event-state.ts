@@ -1,7 +1,7 @@
 import type { EventState, InboxEntry } from "../../../inbox/stored-events.js";
 import type { EventAnswer } from "../../inbox-page/inbox-api.js";
-import type { Tone } from "../parts/badge.js";
 import { formatAge, formatCount } from "../parts/format.js";
+import type { Tone } from "../parts/panel.js";
 import { visible } from "../parts/visible-text.js";
 
 /** In the order of an event's life. */

@@ -1,9 +1,9 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type { InboxEntry } from "../../../inbox/stored-events.js";
-import { Badge } from "../parts/badge.js";
-import { DataTable, type Column } from "../parts/data-table.js";
+import { type Column, DataTable } from "../parts/data-table.js";
 import { formatCount } from "../parts/format.js";
-import { Moment } from "../parts/moment.js";
+import { Badge, Moment } from "../parts/panel.js";
+import type { Query } from "../parts/request.js";
 import { href } from "../parts/use-route.js";
 import { visible } from "../parts/visible-text.js";
 import { firstLine, toneOf } from "./event-state.js";
@@ -13,8 +13,7 @@ interface EventTableProps {
   selected: ReadonlySet<string>;
   onSelect: (eventIds: readonly string[], isSelected: boolean) => void;
   /** Kept in the address of an event, so that the way back leads here. */
-  query: Readonly<Record<string, string | undefined>>;
-  now: number;
+  query: Query;
 }
 
 /** A line ends after a word of a type, and not within one. */
@@ -24,7 +23,7 @@ function words(type: string): ComponentChildren[] {
     .flatMap((word) => [word, <wbr key={word} />]);
 }
 
-export function EventTable({ events, selected, onSelect, query, now }: EventTableProps): JSX.Element {
+export function EventTable({ events, selected, onSelect, query }: EventTableProps) {
   const columns: Column<InboxEntry>[] = [
     {
       label: "Select",
@@ -66,7 +65,7 @@ export function EventTable({ events, selected, onSelect, query, now }: EventTabl
     },
     {
       label: "Received",
-      cell: ({ receivedAt }) => <Moment at={receivedAt} now={now} />,
+      cell: ({ receivedAt }) => <Moment at={receivedAt} />,
       width: "7rem",
       leads: true,
     },
@@ -79,6 +78,7 @@ export function EventTable({ events, selected, onSelect, query, now }: EventTabl
   return (
     <DataTable
       label="Events, the newest first"
+      empty=""
       columns={columns}
       rows={events}
       keyOf={({ seq }) => seq}

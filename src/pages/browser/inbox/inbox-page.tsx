@@ -1,31 +1,29 @@
-import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Badge } from "../parts/badge.js";
 import { PageFrame } from "../parts/page-frame.js";
+import { Badge } from "../parts/panel.js";
 import { href, useRoute } from "../parts/use-route.js";
 import { visible } from "../parts/visible-text.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
-import { useLive } from "./use-live.js";
+import { useLiveInbox } from "./use-live-inbox.js";
 
 // This page puts the scroll back itself, because the list appears later than the browser expects.
 history.scrollRestoration = "manual";
 
 /** `#/?q=SEARCH&before=SEQ` is the list, `#/events/ID?q=…` an event of it. */
-export function InboxPage(): JSX.Element {
+export function InboxPage() {
   const { path, query } = useRoute();
-  const live = useLive();
+  const live = useLiveInbox();
   const eventId = path[0] === "events" ? path[1] : undefined;
   const list = useListBehind(eventId !== undefined);
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
   const { endpoint = "default" } = live.overview ?? {};
-  const brand = endpoint === "default" ? "Inbox" : `Inbox ${visible(endpoint)}`;
 
   return (
     <PageFrame
-      brand={brand}
-      nav={[]}
+      brand={endpoint === "default" ? "Inbox" : `Inbox ${visible(endpoint)}`}
+      now={live.now}
       aside={
         <span role="status">
           {live.isConnected ? (
@@ -36,17 +34,9 @@ export function InboxPage(): JSX.Element {
         </span>
       }
     >
-      {list.wasShown && (
-        <EventList search={search} before={before} live={live} brand={brand} isHidden={eventId !== undefined} />
-      )}
+      {list.wasShown && <EventList search={search} before={before} live={live} isHidden={eventId !== undefined} />}
       {eventId !== undefined && (
-        <EventDetail
-          key={eventId}
-          eventId={eventId}
-          live={live}
-          brand={brand}
-          back={href([], { q: search, before: before === undefined ? undefined : String(before) })}
-        />
+        <EventDetail key={eventId} eventId={eventId} live={live} back={href([], { q: search, before })} />
       )}
     </PageFrame>
   );

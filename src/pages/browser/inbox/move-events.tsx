@@ -1,15 +1,11 @@
-import type { JSX } from "preact";
 import type { ReplayOutcome } from "../../../inbox/stored-events.js";
 import type { MoveAnswer } from "../../inbox-page/inbox-api.js";
-import { Confirm } from "../parts/confirm.js";
+import { ActionButton } from "../parts/action-button.js";
 import { formatCount } from "../parts/format.js";
-import { notify } from "../parts/notice.js";
+import type { Said } from "../parts/notice.js";
 import { request } from "../parts/request.js";
 
-export interface Move {
-  kind: "replay" | "discard";
-  eventIds: readonly string[];
-}
+type Kind = "replay" | "discard";
 
 const TEXTS = {
   replay: {
@@ -27,53 +23,36 @@ const TEXTS = {
 } as const;
 
 interface MoveButtonProps {
-  kind: Move["kind"];
+  kind: Kind;
+  eventIds: readonly string[];
   isAllowed: boolean;
-  onClick: () => void;
-}
-
-/** A button that keeps the focus when the events may not be moved any more, which a disabled one loses. */
-export function MoveButton({ kind, isAllowed, onClick }: MoveButtonProps): JSX.Element {
-  return (
-    <button
-      type="button"
-      class={kind === "discard" ? "danger" : undefined}
-      aria-disabled={!isAllowed}
-      onClick={isAllowed ? onClick : undefined}
-    >
-      {TEXTS[kind].action}…
-    </button>
-  );
-}
-
-interface MoveDialogProps {
-  move: Move;
   /** Called when the events have been moved, as far as they could be. */
   onMoved?: () => void;
-  onClose: () => void;
 }
 
 /** Asks, then moves the events, and says what became of them. */
-export function MoveDialog({ move: { kind, eventIds }, onMoved, onClose }: MoveDialogProps): JSX.Element {
-  async function moveAll(): Promise<void> {
+export function MoveButton({ kind, eventIds, isAllowed, onMoved }: MoveButtonProps) {
+  const { action, text } = TEXTS[kind];
+
+  async function move(): Promise<Said> {
     const { outcomes } = await request<MoveAnswer>("POST", `api/${kind}`, { body: { eventIds } });
-    notify(summary(kind, outcomes), outcomes.every((outcome) => outcome === "moved") ? "good" : "warn");
     onMoved?.();
+    const tone = outcomes.every((outcome) => outcome === "moved") ? "good" : "warn";
+    return { text: summary(kind, outcomes), tone };
   }
 
   return (
-    <Confirm
-      title={`${TEXTS[kind].action} ${formatCount(eventIds.length, "event")}?`}
-      text={TEXTS[kind].text}
-      action={TEXTS[kind].action}
-      danger={kind === "discard"}
-      onConfirm={moveAll}
-      onClose={onClose}
+    <ActionButton
+      label={`${action}…`}
+      tone={kind === "discard" ? "danger" : undefined}
+      isAllowed={isAllowed}
+      confirm={{ title: `${action} ${formatCount(eventIds.length, "event")}?`, text, action }}
+      run={move}
     />
   );
 }
 
-function summary(kind: Move["kind"], outcomes: readonly ReplayOutcome[]): string {
+function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {
   const count = (wanted: ReplayOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
   const reasons: [number, string][] = [
     [count("wrong_state"), TEXTS[kind].wrongState],

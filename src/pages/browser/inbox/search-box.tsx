@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { go } from "../parts/use-route.js";
 
@@ -10,7 +10,7 @@ interface SearchBoxProps {
 }
 
 /** The key / puts the focus here. */
-export function SearchBox({ search, problem, children }: SearchBoxProps): JSX.Element {
+export function SearchBox({ search, problem, children }: SearchBoxProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);

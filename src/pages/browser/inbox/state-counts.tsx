@@ -1,11 +1,10 @@
-import type { JSX } from "preact";
 import type { Overview } from "../../inbox-page/inbox-api.js";
 import { formatAge, formatCount } from "../parts/format.js";
 import { href } from "../parts/use-route.js";
 import { STATES } from "./event-state.js";
 
 /** How many events are in each state. Each count is a link to these events. */
-export function StateCounts({ overview, search }: { overview: Overview | undefined; search: string }): JSX.Element {
+export function StateCounts({ overview, search }: { overview: Overview | undefined; search: string }) {
   const { counts, oldestReadyAgeMs = 0 } = overview ?? {};
   const oldest = `the oldest for ${formatAge(oldestReadyAgeMs)}`;
   return (

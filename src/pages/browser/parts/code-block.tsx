@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { notify } from "./notice.js";
 import { visibleLines } from "./visible-text.js";
 
@@ -11,13 +10,13 @@ interface CodeBlockProps {
 }
 
 /** A text of fixed width with a button that copies it as it is. */
-export function CodeBlock({ text, label, wrap = false }: CodeBlockProps): JSX.Element {
+export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
       notify("Copied.");
     } catch {
-      notify("The browser did not allow the copy. Select the text instead.", "bad");
+      notify({ text: "The browser did not allow the copy. Select the text instead.", tone: "bad" });
     }
   }
 

@@ -1,4 +1,6 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
+import { Loaded } from "./panel.js";
+import type { Data } from "./use-data.js";
 
 export interface Column<Row> {
   label: string;
@@ -21,12 +23,15 @@ interface DataTableProps<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
+  /** Instead of a table without rows. */
+  empty: string;
   /** Marks the rows that the reader has chosen. */
   isSelected?: (row: Row) => boolean;
 }
 
 /** A table that becomes a stack of labelled lines where the page is narrow. */
-export function DataTable<Row>({ label, columns, rows, keyOf, isSelected }: DataTableProps<Row>): JSX.Element {
+export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected }: DataTableProps<Row>) {
+  if (rows.length === 0) return <p class="muted">{empty}</p>;
   const hasWidths = columns.some(({ width }) => width !== undefined);
   // Roles by name, because a table that is not displayed as one loses its own.
   return (
@@ -63,4 +68,19 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isSelected }: Data
 
 function classOf<Row>({ align, grows, whole, leads }: Column<Row>): string | undefined {
   return [align, grows && "grows", whole && "whole", leads && "leads"].filter(Boolean).join(" ") || undefined;
+}
+
+type ListProps<Row> = Omit<DataTableProps<Row>, "rows"> & {
+  from: Data<{ items: readonly Row[] }>;
+  /** The last item is the first row. */
+  isReversed?: boolean;
+};
+
+/** A table of what was loaded, or why that failed. */
+export function List<Row>({ from, isReversed = false, ...table }: ListProps<Row>) {
+  return (
+    <Loaded from={from}>
+      {({ items }) => <DataTable rows={isReversed ? items.toReversed() : items} {...table} />}
+    </Loaded>
+  );
 }

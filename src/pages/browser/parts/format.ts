@@ -30,3 +30,6 @@ export function formatTime(ms: number): string {
   if (Number.isNaN(at.getTime())) return "unknown";
   return `${at.toISOString().slice(0, 19).replace("T", " ")}Z`;
 }
+
+/** A time as the service's document gives all times, such as `2026-03-09 14:05:09 UTC`. */
+export const formatUtc = (ms: number): string => formatTime(ms).replace("Z", " UTC");

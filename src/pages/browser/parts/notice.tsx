@@ -1,6 +1,8 @@
-import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Tone } from "./badge.js";
+import type { Tone } from "./panel.js";
+
+/** What happened, in words. A text alone is good news. */
+export type Said = string | { text: string; tone: Tone };
 
 interface Notice {
   key: number;
@@ -17,11 +19,11 @@ let lastKey = 0;
 let showNotices: (shown: readonly Notice[]) => void = () => {};
 
 /** Says what has happened, in a corner of the page, and to a screen reader. */
-export function notify(text: string, tone: Tone = "good"): void {
-  lastKey += 1;
-  const key = lastKey;
-  update([...notices, { key, text, tone }].slice(-MOST_NOTICES));
-  if (tone !== "bad") setTimeout(() => close(key), SHOWN_MS);
+export function notify(said: Said): void {
+  const key = (lastKey += 1);
+  const notice = { key, tone: "good" as const, ...(typeof said === "string" ? { text: said } : said) };
+  update([...notices, notice].slice(-MOST_NOTICES));
+  if (notice.tone !== "bad") setTimeout(() => close(key), SHOWN_MS);
 }
 
 function close(key: number): void {
@@ -34,7 +36,7 @@ function update(next: readonly Notice[]): void {
 }
 
 /** Where notices appear: once in a page. */
-export function Notices(): JSX.Element {
+export function Notices() {
   const [shown, setShown] = useState(notices);
   useEffect(() => {
     showNotices = setShown;

@@ -1,10 +1,20 @@
-import type { ComponentChildren, JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useLayoutEffect, useRef } from "preact/hooks";
 import { Notices } from "./notice.js";
 
-interface PageFrameProps {
+/** What every part of a page knows. */
+export interface PageFacts {
   /** The name of the page. */
   brand: string;
+  /** The present time in milliseconds since 1970, by the clock of the server. */
+  now: number;
+}
+
+const Page = createContext<PageFacts>({ brand: "", now: 0 });
+
+export const usePage = (): PageFacts => useContext(Page);
+
+interface PageFrameProps extends PageFacts {
   nav?: readonly { label: string; href: string; isCurrent: boolean }[];
   /** At the end of the head of the page, such as whether it is live. */
   aside?: ComponentChildren;
@@ -12,7 +22,7 @@ interface PageFrameProps {
 }
 
 /** What is around every view: the head with its navigation, the place of the view, and the notices. */
-export function PageFrame({ brand, nav = [], aside, children }: PageFrameProps): JSX.Element {
+export function PageFrame({ brand, now, nav = [], aside, children }: PageFrameProps) {
   const main = useRef<HTMLElement>(null);
   // Its address would be taken for a view, so it is not followed.
   const skip = (event: Event): void => {
@@ -20,7 +30,7 @@ export function PageFrame({ brand, nav = [], aside, children }: PageFrameProps):
     main.current?.focus();
   };
   return (
-    <>
+    <Page.Provider value={{ brand, now }}>
       <header class="head">
         <a class="skip" href="#/" onClick={skip}>
           Skip to the content
@@ -41,7 +51,7 @@ export function PageFrame({ brand, nav = [], aside, children }: PageFrameProps):
         {children}
       </main>
       <Notices />
-    </>
+    </Page.Provider>
   );
 }
 
@@ -50,8 +60,6 @@ interface ViewProps {
   title: string;
   /** @default the title */
   heading?: string;
-  /** The name of the page. */
-  brand: string;
   /** Above the heading, such as the way back. */
   above?: ComponentChildren;
   /** Beside the heading. */
@@ -64,15 +72,8 @@ interface ViewProps {
 let isFirstView = true;
 
 /** A view with its heading, which takes the focus when the view appears, except the first of the page. */
-export function View({
-  title,
-  heading = title,
-  brand,
-  above,
-  actions,
-  isHidden = false,
-  children,
-}: ViewProps): JSX.Element {
+export function View({ title, heading = title, above, actions, isHidden = false, children }: ViewProps) {
+  const { brand } = usePage();
   const first = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (!isHidden) document.title = `${title} · ${brand}`;

@@ -12,19 +12,21 @@ export class RequestProblem extends Error {
   }
 }
 
+/** Values that are undefined or empty are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
 export interface RequestOptions {
-  /** Values that are undefined are left out. */
-  query?: Readonly<Record<string, string | number | undefined>>;
+  query?: Query;
   /** Sent as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
 }
 
-/** An address below the page's own, with its query. */
-export function address(path: string, query: RequestOptions["query"] = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return given.length === 0 ? path : `${path}?${String(new URLSearchParams(given))}`;
+/** An address with its query. */
+export function address(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  return given.length === 0 ? path : `${path}?${String(new URLSearchParams(given as [string, string][]))}`;
 }
 
 /**

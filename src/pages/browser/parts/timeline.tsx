@@ -1,4 +1,3 @@
-import type { JSX } from "preact";
 import { gapBefore } from "../../timeline/gap-before.js";
 import type { TimelineStep } from "../../timeline/timeline-step.js";
 import { formatAge, formatTime } from "./format.js";
@@ -14,7 +13,7 @@ interface TimelineProps {
 const LANES = { sender: "Sender", inbox: "Inbox" } as const;
 
 /** The steps of an event: a column for each lane, and the time between them. Where the page is narrow it is one column. */
-export function Timeline({ steps, now }: TimelineProps): JSX.Element {
+export function TimelineSteps({ steps, now }: TimelineProps) {
   const lanes = (["sender", "inbox"] as const).filter((lane) => steps.some((step) => step.lane === lane));
   return (
     <div class={lanes.length > 1 ? "timeline two" : "timeline"}>
@@ -24,7 +23,7 @@ export function Timeline({ steps, now }: TimelineProps): JSX.Element {
           <span>{LANES.inbox}</span>
         </p>
       )}
-      <ol>
+      <ol class="plain">
         {steps.map((step, index) => (
           <Step
             key={`${step.lane} ${index}`}
@@ -39,18 +38,14 @@ export function Timeline({ steps, now }: TimelineProps): JSX.Element {
   );
 }
 
-function Step({
-  step,
-  previous,
-  isNewDelivery,
-  now,
-}: {
+interface StepProps extends Pick<TimelineProps, "now"> {
   step: TimelineStep;
   previous: TimelineStep | undefined;
   /** The step before it in its lane is of another delivery. */
   isNewDelivery: boolean;
-  now: number;
-}): JSX.Element {
+}
+
+function Step({ step, previous, isNewDelivery, now }: StepProps) {
   const { lane, at, tone, text, detail = "", delivery, serviceAt } = step;
   const gap = gapText(step, previous, now);
   const [first = "", ...more] = detail.split("\n");
@@ -63,7 +58,7 @@ function Step({
       <span class={`mark ${tone}`} aria-hidden="true" />
       <div class="what">
         <p>
-          <span class="lane muted">{LANES[lane]}</span>{" "}
+          <span class="lane unseen muted">{LANES[lane]}</span>{" "}
           <span class={tone === "bad" ? "problem" : undefined}>{visible(text)}</span>
         </p>
         {isNewDelivery && delivery !== undefined && <p class="hint">{visible(delivery)}</p>}

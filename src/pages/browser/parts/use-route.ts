@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { address, type Query } from "./request.js";
 
 /** The view that the address names: `#/events/evt_1?q=dead` is the path `["events", "evt_1"]` and the query `q=dead`. */
 export interface Route {
@@ -6,13 +7,9 @@ export interface Route {
   query: URLSearchParams;
 }
 
-type Query = Readonly<Record<string, string | undefined>>;
-
-/** The address of a view. Values of the query that are undefined or empty are left out. */
-export function href(path: readonly string[], query: Query = {}): string {
-  const given = Object.entries(query).filter((each): each is [string, string] => (each[1] ?? "") !== "");
-  const search = given.length === 0 ? "" : `?${String(new URLSearchParams(given))}`;
-  return `#/${path.map((part) => encodeURIComponent(part.toWellFormed())).join("/")}${search}`;
+/** The address of a view. */
+export function href(path: readonly string[], query?: Query): string {
+  return address(`#/${path.map((part) => encodeURIComponent(part.toWellFormed())).join("/")}`, query);
 }
 
 /** Shows a view. `replace`: without a new entry in the browser's history. */
@@ -31,6 +28,13 @@ export function useRoute(): Route {
     return () => removeEventListener("hashchange", update);
   }, []);
   return parseRoute(hash);
+}
+
+/** What the address has of these values, or else the given ones. */
+export function useQuery<Name extends string>(otherwise: Readonly<Record<Name, string>>): Record<Name, string> {
+  const { query } = useRoute();
+  const values = Object.entries<string>(otherwise).map(([name, value]) => [name, query.get(name) ?? value]);
+  return Object.fromEntries(values) as Record<Name, string>;
 }
 
 function parseRoute(hash: string): Route {

@@ -18,7 +18,7 @@ const AGAIN_LATER_MS = 2000;
 const TICK_MS = 5000;
 
 /** Follows the inbox. A lost connection is opened again; a page that nobody looks at holds none. */
-export function useLive(): Live {
+export function useLiveInbox(): Live {
   const [overview, setOverview] = useState<Overview>();
   const [isConnected, setConnected] = useState(true);
   const [skew, setSkew] = useState(0);

@@ -1,11 +1,11 @@
-import type { JSX } from "preact";
-import type { Data } from "../../parts/use-data.js";
-import { visible } from "../../parts/visible-text.js";
-import { ActionButton } from "../action-button.js";
-import { ActionForm, type Field, type Values } from "../action-form.js";
-import { control, useAnswer, type Answer } from "../control.js";
-import { useDesk } from "../desk.js";
-import { List, Loaded, Panel, View } from "../panel.js";
+import { ActionButton } from "../parts/action-button.js";
+import { ActionForm, type Field, type Values } from "../parts/action-form.js";
+import { List } from "../parts/data-table.js";
+import { View } from "../parts/page-frame.js";
+import { Panel } from "../parts/panel.js";
+import type { Data } from "../parts/use-data.js";
+import { visible } from "../parts/visible-text.js";
+import { type Answer, control, useAnswer, useDesk } from "./control.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
 type OperationFault = Answer<"listOperationFaults">["items"][number];
@@ -32,7 +32,7 @@ const CODES: readonly OperationFault["code"][] = ["DATA_UNAVAILABLE", "FEATURE_N
 
 const numberIn = (text = ""): number | null => (text === "" ? null : Number(text));
 
-export function Faults(): JSX.Element {
+export function Faults() {
   const { account } = useDesk();
   const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
   const ofDeliveries = useAnswer<"listDeliveryFaults">("/faults/deliveries");
@@ -90,7 +90,7 @@ interface FaultPanelProps<Fault> {
   faultOf: (fault: Fault) => [of: string, what: string, times: number | null];
 }
 
-function FaultPanel<Fault>(panel: FaultPanelProps<Fault>): JSX.Element {
+function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
   const { title, hint, path, fields, inputOf, from, faultOf } = panel;
 
   async function set(values: Values): Promise<string> {
@@ -105,31 +105,28 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>): JSX.Element {
     return `The faults of ${of} are cleared.`;
   }
 
+  const clearButton = (of: string) => (
+    <ActionButton label="Clear" of={`the faults of ${of}`} tone="plain" run={() => clear(of)} />
+  );
+
   return (
     <Panel title={title}>
       <p class="hint">{hint}</p>
       <ActionForm fields={fields} action="Set" run={set} />
-      <Loaded from={from}>
-        {({ items }) => (
-          <List
-            label={`Faults: ${title}`}
-            empty="No fault is set."
-            rows={items.map(faultOf)}
-            keyOf={([of, what]) => `${of} ${what}`}
-            columns={[
-              { label: "Of", grows: true, cell: ([of]) => visible(of) },
-              { label: "Fault", cell: ([, what]) => what },
-              { label: "How often", cell: ([, , times]) => (times === null ? "until cleared" : `the next ${times}`) },
-              {
-                label: "Action",
-                cell: ([of]) => (
-                  <ActionButton label="Clear" of={`the faults of ${of}`} tone="plain" run={() => clear(of)} />
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
+      <List
+        label={`Faults: ${title}`}
+        empty="No fault is set."
+        from={from}
+        keyOf={(fault) => faultOf(fault).join(" ")}
+        columns={[
+          { label: "Of", grows: true, cell: (fault) => visible(faultOf(fault)[0]) },
+          { label: "Fault", cell: (fault) => faultOf(fault)[1] },
+          { label: "How often", cell: (fault) => oftenOf(faultOf(fault)[2]) },
+          { label: "Action", cell: (fault) => clearButton(faultOf(fault)[0]) },
+        ]}
+      />
     </Panel>
   );
 }
+
+const oftenOf = (times: number | null): string => (times === null ? "until cleared" : `the next ${times}`);

@@ -1,15 +1,15 @@
-import type { JSX } from "preact";
-import type { InvestigationTask, TaskStatus } from "../../../../api/investigation.js";
-import { Badge, type Tone } from "../../parts/badge.js";
-import { Moment } from "../../parts/moment.js";
-import { href, useRoute } from "../../parts/use-route.js";
-import { visible } from "../../parts/visible-text.js";
-import { ActionButton } from "../action-button.js";
-import { ActionForm, LOCALE, type Values } from "../action-form.js";
-import { control, rest, useAnswer, type Answer } from "../control.js";
-import { useDesk } from "../desk.js";
-import { Facts, List, Loaded, Panel, View } from "../panel.js";
-import { Report } from "./report.js";
+import type { InvestigationTask, TaskStatus } from "../../../api/investigation.js";
+import type { InvestigationReport } from "../../../api/report.js";
+import { ActionButton } from "../parts/action-button.js";
+import { ActionForm, type Values } from "../parts/action-form.js";
+import { List } from "../parts/data-table.js";
+import { View } from "../parts/page-frame.js";
+import { Badge, Facts, Loaded, Moment, Panel, type Tone } from "../parts/panel.js";
+import type { Data } from "../parts/use-data.js";
+import { href, useRoute } from "../parts/use-route.js";
+import { visible } from "../parts/visible-text.js";
+import { type Answer, control, rest, useAnswer, useDesk } from "./control.js";
+import { API_KEY, LOCALE, SLUG } from "./fields.js";
 
 type Investigation = Answer<"listInvestigations">["items"][number];
 
@@ -21,8 +21,10 @@ const TONES: Readonly<Record<TaskStatus, Tone>> = {
   cancelled: "idle",
 };
 
+const StatusBadge = ({ status }: Pick<Investigation, "status">) => <Badge tone={TONES[status]}>{status}</Badge>;
+
 /** `#/investigations` and `#/investigations/ID`. */
-export function Investigations(): JSX.Element {
+export function Investigations() {
   const { account } = useDesk();
   const id = useRoute().path[1];
   const tasks = useAnswer<"listInvestigations">("/investigations", { account_id: account.account_id });
@@ -30,28 +32,22 @@ export function Investigations(): JSX.Element {
     return (
       <View title="Investigations">
         <Start onStarted={tasks.reload} />
-        <Loaded from={tasks}>{({ items }) => <Started items={items.toReversed()} onChanged={tasks.reload} />}</Loaded>
+        <Started tasks={tasks} />
       </View>
     );
   }
+  const task = tasks.data?.items.find(({ task_id }) => task_id === id);
   return (
     <View title="Investigation" actions={<a href={href(["investigations"])}>All investigations</a>}>
       <Loaded from={tasks}>
-        {({ items }) => {
-          const task = items.find(({ task_id }) => task_id === id);
-          return task === undefined ? (
-            <p>{visible(account.name)} has no investigation with this id.</p>
-          ) : (
-            <Task task={task} />
-          );
-        }}
+        {() => (task ? <Task task={task} /> : <p>{visible(account.name)} has no investigation with this id.</p>)}
       </Loaded>
     </View>
   );
 }
 
 /** Starts an investigation over REST, as a client does it: with an API key. */
-function Start({ onStarted }: { onStarted: () => void }): JSX.Element {
+function Start({ onStarted }: { onStarted: () => void }) {
   const { account, apiKey, setApiKey } = useDesk();
   const follows = useAnswer<"listFollows">(`/accounts/${account.account_id}/follows`);
 
@@ -67,16 +63,9 @@ function Start({ onStarted }: { onStarted: () => void }): JSX.Element {
     <Panel title="Start one" actions={<a href={href(["keys"])}>Make a key</a>}>
       <ActionForm
         fields={[
-          {
-            name: "slug",
-            label: "Product or category",
-            suggestions: follows.data?.items.map(({ slug }) => slug) ?? [],
-            placeholder: "A slug",
-            isRequired: true,
-            width: "grows",
-          },
+          { ...SLUG, label: "Product or category", suggestions: follows.data?.items.map(({ slug }) => slug) },
           LOCALE,
-          { name: "key", label: "API key", type: "password", value: apiKey, isRequired: true, width: "grows" },
+          { ...API_KEY, value: apiKey },
         ]}
         action="Start"
         run={start}
@@ -90,16 +79,14 @@ function Start({ onStarted }: { onStarted: () => void }): JSX.Element {
   );
 }
 
-function Started({ items, onChanged }: { items: readonly Investigation[]; onChanged: () => void }): JSX.Element {
-  const { now } = useDesk();
-
+function Started({ tasks }: { tasks: Data<Answer<"listInvestigations">> }) {
   async function advance(): Promise<string> {
     await control("POST", "/clock/advance", { hours: 1 });
-    onChanged();
+    tasks.reload();
     return "The clock was advanced by an hour.";
   }
 
-  const end = (task: Investigation, label: string, how: "cancel" | "fail", done: string): JSX.Element => (
+  const end = (task: Investigation, label: string, how: "cancel" | "fail", done: string) => (
     <ActionButton
       label={label}
       of={`the investigation of ${visible(task.slug)}`}
@@ -110,7 +97,7 @@ function Started({ items, onChanged }: { items: readonly Investigation[]; onChan
       }}
       run={async () => {
         await control("POST", `/investigations/${task.task_id}/${how}`);
-        onChanged();
+        tasks.reload();
         return `The investigation of ${visible(task.slug)} ${done}.`;
       }}
     />
@@ -121,7 +108,8 @@ function Started({ items, onChanged }: { items: readonly Investigation[]; onChan
       <List
         label="Investigations"
         empty="None yet."
-        rows={items}
+        from={tasks}
+        isReversed
         keyOf={({ task_id }) => task_id}
         columns={[
           {
@@ -130,9 +118,9 @@ function Started({ items, onChanged }: { items: readonly Investigation[]; onChan
             cell: ({ slug, task_id }) => <a href={href(["investigations", task_id])}>{visible(slug)}</a>,
           },
           { label: "Language", cell: ({ locale }) => locale },
-          { label: "Status", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+          { label: "Status", cell: StatusBadge },
           { label: "Stage", whole: true, cell: ({ stage }) => stage.replaceAll("_", " ") },
-          { label: "Started", whole: true, cell: ({ created_at }) => <Moment at={Date.parse(created_at)} now={now} /> },
+          { label: "Started", whole: true, cell: ({ created_at }) => <Moment at={created_at} /> },
           {
             label: "Action",
             whole: true,
@@ -150,28 +138,60 @@ function Started({ items, onChanged }: { items: readonly Investigation[]; onChan
   );
 }
 
-function Task({ task }: { task: Investigation }): JSX.Element {
-  const { now } = useDesk();
+function Task({ task }: { task: Investigation }) {
   const { slug, status, stage, task_id, created_at, error, report } = task;
   return (
     <>
       <Panel title={visible(slug)}>
         <Facts
           rows={[
-            [
-              "Status",
-              <Badge key="status" tone={TONES[status]}>
-                {status}
-              </Badge>,
-            ],
+            ["Status", <StatusBadge key="status" status={status} />],
             ["Stage", stage.replaceAll("_", " ")],
             ["Task", <code key="task">{task_id}</code>],
-            ["Started", <Moment key="started" at={Date.parse(created_at)} now={now} full />],
+            ["Started", <Moment key="started" at={created_at} full />],
             error !== null && ["Error", `${visible(error.code)}: ${visible(error.message)}`],
           ]}
         />
       </Panel>
       {report !== null && <Report report={report} />}
     </>
+  );
+}
+
+/** A field of an item in a list of a report, as text. The service's document does not define these items. */
+function textOf(item: unknown, name: string): string {
+  const value = (item as Readonly<Record<string, unknown>> | null)?.[name];
+  return typeof value === "string" ? visible(value) : "";
+}
+
+/** A report to read: what it says, and its sources. */
+function Report({ report }: { report: InvestigationReport }) {
+  const { narrative, analysis, conclusion, caveat, sources } = report;
+  const sections = [
+    ...(narrative?.sections ?? []).map((section) => [textOf(section, "title"), textOf(section, "text")] as const),
+    ["Conclusion", visible(conclusion)] as const,
+    ["Caveat", visible(caveat)] as const,
+  ];
+  return (
+    <article class="panel report">
+      <h2>{visible(narrative?.title ?? "Report")}</h2>
+      <p>{visible(narrative?.summary?.text ?? analysis.overview)}</p>
+      {sections.map(([title, text], index) => (
+        <section key={index}>
+          <h3>{title}</h3>
+          <p>{text}</p>
+        </section>
+      ))}
+      <section>
+        <h3>Sources</h3>
+        <ol>
+          {sources.map((source, index) => (
+            <li key={index}>
+              {textOf(source, "title")} <span class="muted mono">{textOf(source, "url")}</span>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </article>
   );
 }

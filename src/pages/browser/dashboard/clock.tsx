@@ -1,13 +1,12 @@
-import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { advanceToNextSignals } from "../../../../emulator/control/advance-to-next-signals.js";
-import type { ClockMove } from "../../../../emulator/control/clock-move.js";
-import { formatCount } from "../../parts/format.js";
-import { ActionButton } from "../action-button.js";
-import { ActionForm } from "../action-form.js";
-import { control } from "../control.js";
-import { formatUtc, useDesk } from "../desk.js";
-import { Facts, Panel, View } from "../panel.js";
+import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-signals.js";
+import type { ClockMove } from "../../../emulator/control/clock-move.js";
+import { ActionButton } from "../parts/action-button.js";
+import { ActionForm } from "../parts/action-form.js";
+import { formatCount, formatUtc } from "../parts/format.js";
+import { usePage, View } from "../parts/page-frame.js";
+import { Facts, Panel } from "../parts/panel.js";
+import { control, useDesk } from "./control.js";
 
 const SPANS = [
   ["A minute", { minutes: 1 }],
@@ -18,8 +17,9 @@ const SPANS = [
 const advance = (by: Readonly<Record<string, number | string>>): Promise<ClockMove> =>
   control("POST", "/clock/advance", by);
 
-export function Clock(): JSX.Element {
-  const { now, reload } = useDesk();
+export function Clock() {
+  const { reload } = useDesk();
+  const { now } = usePage();
   const [last, setLast] = useState<ClockMove | null>(null);
   // A reader who leaves this view stops a long advance.
   const [left] = useState(() => new AbortController());

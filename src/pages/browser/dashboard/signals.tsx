@@ -1,18 +1,18 @@
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { SIGNAL_TYPES } from "../../../../events/signal-types.js";
-import { formatCount } from "../../parts/format.js";
-import { Moment } from "../../parts/moment.js";
-import { href } from "../../parts/use-route.js";
-import { visible } from "../../parts/visible-text.js";
-import { ActionButton } from "../action-button.js";
-import { ActionForm, type Values } from "../action-form.js";
-import { control, useAnswer, type Answer } from "../control.js";
-import { useDesk } from "../desk.js";
-import { List, Loaded, Panel, View } from "../panel.js";
+import { SIGNAL_TYPES } from "../../../events/signal-types.js";
+import { ActionButton } from "../parts/action-button.js";
+import { ActionForm, type Values } from "../parts/action-form.js";
+import { List } from "../parts/data-table.js";
+import { formatCount } from "../parts/format.js";
+import { View } from "../parts/page-frame.js";
+import { Moment, Panel } from "../parts/panel.js";
+import { href } from "../parts/use-route.js";
+import { visible } from "../parts/visible-text.js";
+import { type Answer, control, useAnswer, useDesk } from "./control.js";
+import { SLUG } from "./fields.js";
 
-export function Signals(): JSX.Element {
-  const { account, now } = useDesk();
+export function Signals() {
+  const { account } = useDesk();
   const path = `/accounts/${account.account_id}/follows`;
   const follows = useAnswer<"listFollows">(path);
 
@@ -37,38 +37,30 @@ export function Signals(): JSX.Element {
           <a href={href(["research"])}>rankings</a> have the slugs.
         </p>
         <ActionForm fields={[{ name: "slug", label: "Slug", isRequired: true }]} action="Follow" run={follow} />
-        <Loaded from={follows}>
-          {({ items }) => (
-            <List
-              label="Followed products"
-              empty="None yet."
-              rows={items}
-              keyOf={({ slug }) => slug}
-              columns={[
-                { label: "Product", grows: true, cell: ({ slug }) => visible(slug) },
-                {
-                  label: "Followed",
-                  whole: true,
-                  cell: ({ followed_at }) => <Moment at={Date.parse(followed_at)} now={now} />,
-                },
-                {
-                  label: "Action",
-                  whole: true,
-                  cell: ({ slug }) => (
-                    <ActionButton label="Stop following" of={visible(slug)} tone="plain" run={() => unfollow(slug)} />
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
+        <List
+          label="Followed products"
+          empty="None yet."
+          from={follows}
+          keyOf={({ slug }) => slug}
+          columns={[
+            { label: "Product", grows: true, cell: ({ slug }) => visible(slug) },
+            { label: "Followed", whole: true, cell: ({ followed_at }) => <Moment at={followed_at} /> },
+            {
+              label: "Action",
+              whole: true,
+              cell: ({ slug }) => (
+                <ActionButton label="Stop following" of={visible(slug)} tone="plain" run={() => unfollow(slug)} />
+              ),
+            },
+          ]}
+        />
       </Panel>
     </View>
   );
 }
 
 /** @param props.slugs those to choose from; any other slug can be typed */
-function Publish({ slugs }: { slugs: readonly string[] }): JSX.Element {
+function Publish({ slugs }: { slugs: readonly string[] }) {
   const [last, setLast] = useState<(Answer<"publishSignal"> & { type: string }) | null>(null);
 
   async function publish({ type = "", slug = "" }: Values): Promise<string> {
@@ -82,14 +74,7 @@ function Publish({ slugs }: { slugs: readonly string[] }): JSX.Element {
       <ActionForm
         fields={[
           { name: "type", label: "Signal type", choices: SIGNAL_TYPES, width: "grows" },
-          {
-            name: "slug",
-            label: "Product",
-            suggestions: slugs,
-            placeholder: "A slug",
-            isRequired: true,
-            width: "grows",
-          },
+          { ...SLUG, label: "Product", suggestions: slugs },
         ]}
         action="Publish"
         run={publish}

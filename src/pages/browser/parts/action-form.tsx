@@ -1,10 +1,9 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { notify } from "../parts/notice.js";
-import { problemText } from "../parts/request.js";
-import { go } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
 import { Problem } from "./panel.js";
+import { useAction } from "./use-action.js";
+import { go } from "./use-route.js";
+import { visible } from "./visible-text.js";
 
 /** A field of a form, as data. */
 export interface Field {
@@ -13,7 +12,7 @@ export interface Field {
   /** Makes it a select, in this order. */
   choices?: readonly (string | readonly [value: string, shown: string])[];
   /** Completes what is typed. */
-  suggestions?: readonly string[];
+  suggestions?: readonly string[] | undefined;
   /** @default "text" */
   type?: "text" | "password" | "number" | "url" | "search" | "datetime-local";
   /** What it has at first. */
@@ -22,16 +21,6 @@ export interface Field {
   isRequired?: boolean;
   width?: "grows" | "short";
 }
-
-/** The field of a language that the service has. */
-export const LOCALE: Field = {
-  name: "locale",
-  label: "Language",
-  choices: [
-    ["en", "English"],
-    ["zh-CN", "Chinese"],
-  ],
-};
 
 export type Values = Readonly<Record<string, string>>;
 
@@ -46,21 +35,15 @@ interface ActionFormProps {
 }
 
 /** Fields and a button that does something with them. It says what came of it, or why it failed. */
-export function ActionForm({ fields, action, run, children }: ActionFormProps): JSX.Element {
-  const [isBusy, setBusy] = useState(false);
+export function ActionForm({ fields, action, run, children }: ActionFormProps) {
   const [problem, setProblem] = useState("");
+  const { isBusy, start } = useAction(run, setProblem);
 
-  async function submit(event: SubmitEvent): Promise<void> {
+  function submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    setBusy(true);
     setProblem("");
-    try {
-      notify(await run(valuesOf(form), new FormData(form)));
-    } catch (error) {
-      setProblem(problemText(error));
-    }
-    setBusy(false);
+    void start(valuesOf(form), new FormData(form));
   }
 
   const button = (
@@ -69,13 +52,13 @@ export function ActionForm({ fields, action, run, children }: ActionFormProps): 
     </button>
   );
   return (
-    <form class="stack" onSubmit={(event) => void submit(event)}>
+    <form class="stack" onSubmit={submit}>
       <div class="toolbar fields">
         <Fields fields={fields} />
         {children === undefined && button}
       </div>
       {children}
-      <Problem text={problem} />
+      <Problem of={problem} />
       {children !== undefined && <div class="toolbar">{button}</div>}
     </form>
   );
@@ -90,7 +73,7 @@ interface FilterFormProps {
 }
 
 /** Shows a view with the values of the fields in its address. */
-export function FilterForm({ label, fields, path, values }: FilterFormProps): JSX.Element {
+export function FilterForm({ label, fields, path, values }: FilterFormProps) {
   const form = useRef<HTMLFormElement>(null);
   const show = (event: Event): void => {
     event.preventDefault();
@@ -110,7 +93,7 @@ export function FilterForm({ label, fields, path, values }: FilterFormProps): JS
   );
 }
 
-function Fields({ fields }: { fields: readonly Field[] }): JSX.Element {
+function Fields({ fields }: { fields: readonly Field[] }) {
   const id = useId();
   return (
     <>
@@ -155,6 +138,6 @@ function Fields({ fields }: { fields: readonly Field[] }): JSX.Element {
 }
 
 function valuesOf(form: HTMLFormElement): Values {
-  const given = [...new FormData(form)].filter((each): each is [string, string] => typeof each[1] === "string");
-  return Object.fromEntries(given.map(([name, value]) => [name, value.trim()]));
+  const given = [...new FormData(form)];
+  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === "string" ? value.trim() : ""]));
 }
