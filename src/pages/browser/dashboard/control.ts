@@ -34,7 +34,7 @@ export function useDesk(): Desk {
 /** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
 const TOKEN = "signalbox-control-token";
 
-export const controlToken = (): string | null => sessionStorage.getItem(TOKEN);
+const controlToken = (): string | null => sessionStorage.getItem(TOKEN);
 export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
 
 /** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */

@@ -8,16 +8,7 @@ import { RequestProblem } from "../parts/request.js";
 import { href, useRoute } from "../parts/use-route.js";
 import { visible } from "../parts/visible-text.js";
 import { Clock } from "./clock.js";
-import {
-  type Account,
-  type Answer,
-  control,
-  controlToken,
-  DeskContext,
-  keepControlToken,
-  useDesk,
-  useLive,
-} from "./control.js";
+import { type Account, type Answer, control, DeskContext, keepControlToken, useDesk, useLive } from "./control.js";
 import { Deliveries } from "./deliveries.js";
 import { EventView } from "./event-view.js";
 import { Faults } from "./faults.js";
@@ -59,7 +50,7 @@ export function Frame() {
   }
 
   const account = data?.accounts.find(({ account_id }) => account_id === chosen) ?? data?.accounts[0];
-  const isRefused = problem instanceof RequestProblem && problem.status === 401;
+  const isRefused = isUnauthorized(problem);
   if (isRefused || data === undefined || account === undefined) {
     return (
       <PageFrame brand={BRAND} now={0}>
@@ -99,10 +90,15 @@ async function loadFrame(): Promise<{ accounts: readonly Account[]; now: number 
   return { accounts: items, now: Date.parse(now) };
 }
 
+const isUnauthorized = (error: unknown): boolean => error instanceof RequestProblem && error.status === 401;
+
 /** Asks for the token of an emulator that was started with one. */
 function TokenForm({ onGiven }: { onGiven: () => void }) {
   async function give({ token = "" }: Values): Promise<string> {
     keepControlToken(token);
+    await control("GET", "/clock").catch((error: unknown) => {
+      throw isUnauthorized(error) ? new Error("The emulator did not accept this token.") : error;
+    });
     onGiven();
     return "The page uses the token from now on.";
   }
@@ -112,7 +108,6 @@ function TokenForm({ onGiven }: { onGiven: () => void }) {
         This emulator was started with a control token (<code>--control-token</code> or{" "}
         <code>SIGNALS_CONTROL_TOKEN</code>). The page keeps it until you close the tab.
       </p>
-      <Problem of={controlToken() === null ? "" : "The emulator did not accept this token."} />
       <ActionForm
         fields={[{ name: "token", label: "Control token", type: "password", isRequired: true }]}
         action="Continue"
