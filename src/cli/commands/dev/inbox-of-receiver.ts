@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { isSignalboxError } from "../../../errors.js";
 import { isDatabase, type InboxPlace } from "../../options/database.js";
 import { CliError } from "../../options/exit.js";
-import { withInbox } from "../inbox/open-inbox.js";
+import { openInbox } from "../inbox/open-inbox.js";
 import { pageOfInbox } from "../inbox/page-of-inbox.js";
 
 export interface InboxOfReceiver {
@@ -58,22 +58,15 @@ function fileAt({ db }: InboxPlace): string {
 }
 
 /** @throws CliError, SignalboxError when there is no inbox that can be used */
-function open(place: InboxPlace, note: (line: string) => void): Promise<Omit<Opened, "file">> {
+async function open(place: InboxPlace, note: (line: string) => void): Promise<Omit<Opened, "file">> {
+  const inbox = await openInbox({ ...place, endpoint: "default" });
   const closing = new AbortController();
-  return new Promise((resolve, reject) => {
-    const ended = withInbox({ ...place, endpoint: "default" }, async (inbox) => {
-      const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
-      await new Promise<void>((end) => {
-        closing.signal.addEventListener("abort", () => end(), { once: true });
-        resolve({
-          handler,
-          close() {
-            closing.abort();
-            return ended;
-          },
-        });
-      });
-    });
-    ended.catch(reject);
-  });
+  const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
+  return {
+    handler,
+    async close() {
+      closing.abort();
+      await inbox.store.close(inbox.endpoint);
+    },
+  };
 }

@@ -37,22 +37,28 @@ export function addInboxOptions(command: Command): Command {
 }
 
 /**
- * Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time.
+ * Opens the inbox. The receiver can run at the same time. Close the store afterwards.
  *
  * @throws CliError when the file is not an SQLite file; SignalboxError `store_…` when the store cannot use the inbox
  */
-export async function withInbox<Result>(
-  options: InboxOptions,
-  act: (inbox: OpenInbox) => Promise<Result>,
-): Promise<Result> {
+export async function openInbox(options: InboxOptions): Promise<OpenInbox> {
   const { endpoint } = options;
   const store = storeOf(options);
   const now = Date.now();
   await store.open({ endpoint, clock: systemClock });
+  return { store, endpoint, now };
+}
+
+/** Opens the inbox, calls `act` and closes the inbox. @throws as {@link openInbox} */
+export async function withInbox<Result>(
+  options: InboxOptions,
+  act: (inbox: OpenInbox) => Promise<Result>,
+): Promise<Result> {
+  const inbox = await openInbox(options);
   try {
-    return await act({ store, endpoint, now });
+    return await act(inbox);
   } finally {
-    await store.close(endpoint);
+    await inbox.store.close(inbox.endpoint);
   }
 }
 

@@ -46,7 +46,7 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
     },
     {
       label: "Event",
-      width: "13.5rem",
+      width: "clamp(13.5rem, 20vw, 22rem)",
       cell: ({ eventId }) => (
         <a class="mono clamped" href={href(["events", eventId], query)}>
           {visible(eventId)}
