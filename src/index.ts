@@ -68,14 +68,7 @@ export type {
 } from "./inbox/stored-events.js";
 
 export { captureRawBody } from "./receiver/adapters/capture-raw-body.js";
-export type {
-  BodyLimits,
-  BodyReading,
-  DeliveryRequest,
-  DeliveryResponse,
-  HeadersLike,
-  ReadBody,
-} from "./receiver/delivery.js";
+export type { DeliveryRequest, DeliveryResponse, HeadersLike } from "./receiver/delivery.js";
 export type { DeliveryCounts, ReceiverHealth, ReceiverState, ReceiverVerification } from "./receiver/health.js";
 export type { ReceiverOptions } from "./receiver/options.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";
@@ -86,5 +79,13 @@ export type {
   ReceiverEventName,
 } from "./receiver/receiver-events.js";
 export type { RejectionCode } from "./receiver/rejection.js";
+export type {
+  DeliveryOutcome,
+  HandoffOutcome,
+  ObservedDelivery,
+  ObservedReceiver,
+  Telemetry,
+  TelemetryHooks,
+} from "./receiver/telemetry.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";

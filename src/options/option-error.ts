@@ -29,6 +29,7 @@ const PAGES = {
   createClient: "docs/client.md",
   createEmulator: "docs/emulator.md",
   "receiver.close": "docs/receiver.md",
+  "receiver.drain": "docs/receiver.md",
   "inbox.list": "docs/receiver.md",
   "inbox.search": "docs/receiver.md",
   "inbox.activity": "docs/receiver.md",

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { ClockTimer } from "../time/clock.js";
 import { REJECTIONS, type RejectionCode } from "./rejection.js";
 
 /** One delivery, from any framework. */
@@ -7,8 +6,15 @@ export interface DeliveryRequest {
   method: string;
   /** Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent twice can be an array. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
-  /** The bytes as received, or a function that reads them. */
-  body: Uint8Array | ReadBody;
+  /**
+   * The bytes as received: all at once, or in pieces, which are collected within the limits of the receiver. Every iterable
+   * does, such as a request of `node:http`. It can use one buffer for all its pieces, unless it is a stream of Node. If the
+   * pieces end with an error, the client has gone. When the receiver needs no more of them, it calls the iterator's `return`
+   * and does not wait for it.
+   */
+  body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Aborted when the client has gone. After the last piece of the body it has no effect. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The part of Fetch's `Headers` that the receiver uses. */
@@ -39,40 +45,6 @@ export function headerValue(headers: DeliveryRequest["headers"], name: string): 
 function isHeaders(headers: DeliveryRequest["headers"]): headers is HeadersLike {
   return typeof headers["get"] === "function";
 }
-
-/**
- * Reads a request's body once, within these limits. It must not reject. The bytes are stored without a copy, so nothing may
- * change them afterwards.
- */
-export type ReadBody = (limits: BodyLimits) => Promise<BodyReading>;
-
-/** The limits of a {@link ReadBody}. */
-export interface BodyLimits {
-  /** The length of the largest body, in bytes as received. For a larger body return `body_too_large`. */
-  maxBytes: number;
-  /** Calls back after `bodyTimeoutMs`, by the receiver's clock, unless the timer is cancelled. */
-  startTimeout(onTimeout: () => void): ClockTimer;
-  /** False when the delivery will be refused anyway. In that case count the bytes, but do not keep them. */
-  keep: boolean;
-  /**
-   * Call this before you keep a piece of the body. All bodies in memory share one limit of bytes. When it is reached, the
-   * body that has been arriving longest is evicted.
-   *
-   * @param pieceBytes length of the piece
-   * @param evict called when this body is evicted later: drop all its pieces and return `overloaded`
-   * @returns false when there is no room: drop all pieces and return `overloaded`
-   */
-  holdPiece(pieceBytes: number, evict: () => void): boolean;
-}
-
-/** The bytes of a body, or why they could not be read. */
-export type BodyReading =
-  | { ok: true; bytes: Uint8Array }
-  | {
-      ok: false;
-      /** `client_gone`: the connection is closed, so no answer is sent. */
-      reason: "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded" | "client_gone";
-    };
 
 /** The complete answer: its headers include a byte-exact `Content-Length`. */
 export interface DeliveryResponse {

@@ -69,6 +69,8 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig) {
   };
 }
 
+export type HeldBodies = ReturnType<typeof createHeldBodies>;
+
 interface HeldBody {
   bytes: number;
   evict: () => void;

@@ -10,6 +10,7 @@ import type { InboxStore } from "../inbox/store.js";
 import { invalidOption, checkOptions } from "../options/option-error.js";
 import { clockOption, functionOption, millisecondsOption, objectOption } from "../options/option-schemas.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
+import type { Telemetry } from "./telemetry.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type Secrets, type SecretsOption } from "./secrets.js";
 
@@ -59,6 +60,8 @@ export interface ReceiverOptions {
    * logged, for errors that quote payloads. The inbox keeps the last error of an event in any case. @default true
    */
   logErrors?: boolean | undefined;
+  /** Traces and metrics: `openTelemetry()` of `signalbox/opentelemetry`. @default none */
+  telemetry?: Telemetry | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
 }
@@ -80,6 +83,7 @@ export interface ReceiverConfig {
   retention: RetentionConfig;
   logger: Logger;
   logErrors: boolean;
+  telemetry: Telemetry | null;
   clock: Clock;
 }
 
@@ -132,12 +136,13 @@ const optionsSchema = z.strictObject({
     .prefault({}),
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)]).optional(),
   logErrors: z.boolean().default(true),
+  telemetry: objectOption<Telemetry>("openTelemetry() of signalbox/opentelemetry", "observe").optional(),
   clock: clockOption.default(systemClock),
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
 export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
-  const { secrets, onTest, handoff, logger, ...config } = checkOptions(FACTORY, optionsSchema, options);
+  const { secrets, onTest, handoff, logger, telemetry, ...config } = checkOptions(FACTORY, optionsSchema, options);
   const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
   // The last third of `ackTimeoutMs` is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
@@ -152,6 +157,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     ...config,
     secretWaitMs,
     onTest: onTest ?? null,
+    telemetry: telemetry ?? null,
     secrets: createSecrets(secrets as SecretsOption),
     handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),

@@ -5,29 +5,30 @@ import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js"
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
 import { parseSignatureHeader, SIGNATURE_HEADER, type ParsedSignature } from "../signature/header.js";
 import { verifyParsedSignature, type Verification } from "../signature/verify.js";
-import type { ClockTimer } from "../time/clock.js";
 import { withDeadline } from "../time/timers.js";
+import { createBodyCollector } from "./collect-body.js";
 import {
   acknowledge,
   acknowledgeNew,
   headerValue,
   reject,
-  type BodyReading,
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
-import { createHeldBodies, PIECE_OVERHEAD_BYTES } from "./held-bodies.js";
+import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
+import type { ObservedDelivery, SafeTelemetry } from "./telemetry.js";
 import { createSecretWait, type LateVerification } from "./secret-wait.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
 const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
 
-export interface PipelineConfig extends ReceiverConfig {
+export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   inbox: RunningInbox;
   events: ReceiverEvents;
+  telemetry: SafeTelemetry | null;
   /** Why deliveries are refused now; null when they are accepted. */
   unavailable: () => "closing" | "store_unavailable" | null;
   /** Called for a refusal whose reason the user can remove; `cause` is null when no error caused it. */
@@ -46,28 +47,36 @@ export interface Pipeline {
  * was checked, and a 2xx answer is sent only after its event is durable.
  */
 export function createPipeline(config: PipelineConfig): Pipeline {
-  const { inbox, events, clock, secrets } = config;
+  const { inbox, events, telemetry, clock, secrets } = config;
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
+  const collectBody = createBodyCollector({ ...config, bodies });
   const secretWait = createSecretWait({ secrets, waitMs: config.secretWaitMs, clock });
 
   async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
+    let observed: ObservedDelivery | null = null;
     try {
+      if (telemetry !== null) observed = telemetry.receive(request.headers);
       const early = refuseWithoutBody(request);
-      if (early !== null) return answer(early);
+      if (early !== null) return answer(early, observed);
 
       // Without a well-formed signature header the answer is 401, so no byte is kept and no secret is looked up.
       const signature = parseSignatureHeader(headerValue(request.headers, SIGNATURE));
-      const reading = await readBody(request, signature.ok);
+      const collected = await collectBody(request, signature.ok);
       bodies.release(request);
-      if (!reading.ok) return reading.reason === "client_gone" ? null : answer({ code: reading.reason });
-      if (!signature.ok) return answer({ code: signature.reason });
+      if (!collected.ok) {
+        if (collected.reason !== "client_gone") return answer({ code: collected.reason }, observed);
+        observed?.end("client_gone");
+        return null;
+      }
+      if (!signature.ok) return answer({ code: signature.reason }, observed);
 
-      const received = { at: clock.now(), headers: keptHeaders(request.headers) };
-      const outcome = verifyAndTake({ received, signature, body: reading.bytes });
-      return answer(await withDeadline(outcome, clock, config.ackTimeoutMs, LATE));
+      const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(request.headers) };
+      if (observed !== null && observed.traceParent !== null) received.traceParent = observed.traceParent;
+      const outcome = verifyAndTake({ received, signature, body: collected.bytes, observed });
+      return answer(await withDeadline(outcome, clock, config.ackTimeoutMs, LATE), observed);
     } catch (cause) {
       bodies.release(request);
-      return answer({ code: "store_unavailable", cause });
+      return answer({ code: "store_unavailable", cause }, observed);
     }
   }
 
@@ -78,25 +87,8 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     const length = Number(headerValue(headers, "content-length") ?? 0);
-    // A body that is too large is refused by the reader instead, since `body_too_large` stops the sender's retries.
+    // A body that is too large is refused by `collectBody` instead, since `body_too_large` stops the sender's retries.
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
-  }
-
-  function readBody(request: DeliveryRequest, keep: boolean): BodyReading | Promise<BodyReading> {
-    const { body } = request;
-    const { bodyLimitBytes: maxBytes, bodyTimeoutMs: timeoutMs } = config;
-    if (typeof body === "function") {
-      const holdPiece = (pieceBytes: number, evict: () => void): boolean =>
-        bodies.hold(request, pieceBytes + PIECE_OVERHEAD_BYTES, evict);
-      const startTimeout = (onTimeout: () => void): ClockTimer => clock.setTimeout(onTimeout, timeoutMs);
-      return body({ maxBytes, keep, startTimeout, holdPiece });
-    }
-    // A caller without types may pass text or parsed JSON, which are not the bytes that were signed.
-    if (!ArrayBuffer.isView(body)) return { ok: false, reason: "body_unavailable" };
-    if (body.byteLength > maxBytes) return { ok: false, reason: "body_too_large" };
-    // A copy: the caller may use its buffer again before these bytes are stored.
-    const view = new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-    return { ok: true, bytes: Buffer.from(view) };
   }
 
   async function verifyAndTake(delivery: ReadDelivery): Promise<Outcome> {
@@ -157,12 +149,13 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     });
   }
 
-  async function take({ received, body }: ReadDelivery): Promise<Outcome> {
+  async function take({ received, body, observed }: ReadDelivery): Promise<Outcome> {
     const parsed = parseEvent(body);
     const { id: eventId, type } = parsed.kind === "unusable" ? anonymous(body) : parsed.event;
     const reference = referenceTo(config.endpoint, { eventId, type });
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
       events.emit("verified", reference);
+      observed?.end("verified", eventId);
       return acknowledge({ challenge: parsed.event.data.challenge });
     }
 
@@ -182,9 +175,12 @@ export function createPipeline(config: PipelineConfig): Pipeline {
 
     const isUnusable = parsed.kind === "unusable";
     if (acceptance.status === "duplicate") {
-      events.emit(acceptance.sameBody ? "duplicate" : "conflict", reference);
+      const kind = acceptance.sameBody ? "duplicate" : "conflict";
+      events.emit(kind, reference);
+      observed?.end(kind, eventId);
       return acknowledge({ received: true, [isUnusable ? "quarantined" : "duplicate"]: true });
     }
+    observed?.end(fate.kind === "quarantine" ? "quarantined" : "accepted", eventId);
     if (fate.kind === "quarantine") events.emit("quarantined", { ...reference, reason: fate.reason });
     if (isUnusable) return acknowledge({ received: true, quarantined: true });
     events.emit("accepted", reference);
@@ -202,9 +198,10 @@ export function createPipeline(config: PipelineConfig): Pipeline {
     return hasCallback ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
   }
 
-  function answer(outcome: Outcome): DeliveryResponse {
+  function answer(outcome: Outcome, observed: ObservedDelivery | null): DeliveryResponse {
     if (!("code" in outcome)) return outcome;
     const { code } = outcome;
+    observed?.end(code);
     if ("cause" in outcome || code === "body_unavailable") config.onTrouble(code, outcome.cause ?? null);
     const { requestId, ...response } = reject(code);
     events.emit("rejected", { code, status: response.status, requestId });
@@ -234,6 +231,7 @@ interface ReadDelivery {
   received: ReceivedDelivery;
   signature: ParsedSignature;
   body: Uint8Array;
+  observed: ObservedDelivery | null;
 }
 
 const NO_BYTES = new Uint8Array();

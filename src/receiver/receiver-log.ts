@@ -65,8 +65,8 @@ export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: Lo
 const TROUBLE = new Map<RejectionCode, string>([
   [
     "body_unavailable",
-    "another parser consumed the body, so its signature cannot be checked: mount expressHandler(receiver) before " +
-      "express.json(), or use express.json({ verify: captureRawBody })",
+    "another parser consumed the body, so its signature cannot be checked: nothing may read it before signalbox. In Express, " +
+      "mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody })",
   ],
   ["secret_unavailable", "the secret source gave no signing secret; the delivery got 503"],
   ["store_unavailable", "the event could not be stored; the delivery got 503"],

@@ -35,7 +35,7 @@ test("close during start waits for it and leaves the store free for the next", a
 
 test.for(STACKS)("a receiver that takes nothing says so before the body, over $name", async ({ mount }) => {
   const receiver = makeReceiver();
-  const port = await listen(mount(receiver));
+  const port = await listen(await mount(receiver));
   const head = rawRequest({ headers: { "Content-Length": "10" } });
   const wire = await openWire(port);
   await wire.write(head);
@@ -79,8 +79,9 @@ test.for(STACKS)("a body that ends after close began is not taken, over $name", 
   const store = memoryStore();
   const { receiver, port } = await serve({ store }, stack);
   const reading = latch();
+  const listener = await stack.mount(receiver);
   const watched = await listen((request, response) => {
-    stack.mount(receiver)(request, response);
+    listener(request, response);
     reading.open();
   });
   const { headers, body } = delivery();

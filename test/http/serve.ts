@@ -18,6 +18,7 @@ import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { tempFolder } from "../unit/temp-folder.js";
+import { mountInFastify, mountInHono, mountInKoa, mountIterable } from "./frameworks.js";
 import { exchange, MOUNT, type Answer } from "./wire.js";
 
 export const SECRET = "whsec_over_http";
@@ -29,13 +30,21 @@ export const EXPRESSES = [
 ];
 
 /** Everything that carries deliveries to a receiver. */
-export const STACKS: { name: string; mount: (receiver: Receiver) => RequestListener }[] = [
+export const STACKS: { name: string; mount: (receiver: Receiver) => RequestListener | Promise<RequestListener> }[] = [
   ...EXPRESSES.map(({ name, express: framework }) => ({
     name,
     mount: (receiver: Receiver) => framework().use(MOUNT, expressHandler(receiver)) as RequestListener,
   })),
   { name: "node:http", mount: nodeHandler },
+  { name: "Fastify 5", mount: mountInFastify },
+  { name: "Koa", mount: mountInKoa },
+  { name: "Hono", mount: mountInHono },
+  { name: "an iterable", mount: mountIterable },
 ];
+
+export function stacksExcept(names: readonly string[]): typeof STACKS {
+  return STACKS.filter(({ name }) => !names.includes(name));
+}
 
 /** @returns the port; the server ends with the test */
 export async function listen(listener: RequestListener): Promise<number> {
@@ -73,7 +82,7 @@ export async function serve(
   { mount } = STACKS[0] as (typeof STACKS)[number],
 ): Promise<{ receiver: Receiver; port: number }> {
   const receiver = await startReceiver(options);
-  return { receiver, port: await listen(mount(receiver)) };
+  return { receiver, port: await listen(await mount(receiver)) };
 }
 
 /** A store on a real disk, in a folder that goes with the test. */

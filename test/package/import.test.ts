@@ -26,12 +26,15 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
   "signalbox/express": ["expressHandler"],
   "signalbox/node": ["nodeHandler"],
+  "signalbox/fetch": ["fetchHandler"],
+  "signalbox/fastify": ["fastifyPlugin"],
   "signalbox/stores/sqlite": ["sqliteStore"],
   "signalbox/stores/postgres": ["postgresStore"],
   "signalbox/stores/memory": ["memoryStore"],
   "signalbox/client": ["createClient", "ClientError", "isClientError", "SignalboxError", "isSignalboxError"],
   "signalbox/emulator": ["createEmulator", "ASSUMPTIONS"],
   "signalbox/inbox-page": ["inboxPage"],
+  "signalbox/opentelemetry": ["openTelemetry"],
   "signalbox/testing": [
     "signedDelivery",
     "signalEvent",
@@ -61,7 +64,7 @@ function entriesOf(folder: string): string[] {
 
 test("every entry point can be imported and required, has its names, and the process ends by itself", async () => {
   // The emulator is a server of its own: it needs Express, which npm installs beside signalbox as its peer.
-  const folder = install({ express: "express" });
+  const folder = install({ express: "express", "@opentelemetry/api": "@opentelemetry/api" });
   const entries = entriesOf(folder);
   expect(entries).toEqual(expect.arrayContaining(Object.keys(NAMES)));
   const list = JSON.stringify(entries);
@@ -126,7 +129,7 @@ test("of the dependencies the client needs only zod and ipaddr.js", async () => 
 });
 
 test("everything but the emulator imports where neither better-sqlite3 nor express can be found", async () => {
-  const folder = install({}, ["better-sqlite3"]);
+  const folder = install({ "@opentelemetry/api": "@opentelemetry/api" }, ["better-sqlite3"]);
   const entries = JSON.stringify(entriesOf(folder).filter((entry) => entry !== "signalbox/emulator"));
   const code = `for (const entry of ${entries}) await import(entry); console.log("[]")`;
   expect(await run(folder, "module", code)).toEqual([]);

@@ -21,8 +21,11 @@ import {
   createClient, isClientError, type ClientError, type FinishedInvestigation, type KeywordRow, type NewRegistration,
 } from "signalbox/client";
 import { expressHandler } from "signalbox/express";
+import { fastifyPlugin, type FastifyPlugin } from "signalbox/fastify";
+import { fetchHandler } from "signalbox/fetch";
 import { inboxPage, type InboxPageHandler, type InboxPageOptions } from "signalbox/inbox-page";
 import { nodeHandler } from "signalbox/node";
+import { openTelemetry } from "signalbox/opentelemetry";
 import { memoryStore } from "signalbox/stores/memory";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import {
@@ -43,6 +46,7 @@ const options: ReceiverOptions = {
   },
   onTest: (event: TestEvent) => console.log(event.id),
   logger: false,
+  telemetry: openTelemetry(),
   clock: createManualClock(),
 };
 const receiver: Receiver = createReceiver(options);
@@ -55,6 +59,8 @@ const app = express();
 app.use("/webhooks/signals", handler);
 app.use(express.json({ verify: captureRawBody }));
 createServer(nodeHandler(receiver));
+const plugin: FastifyPlugin = fastifyPlugin(receiver);
+const answered: Promise<Response> = fetchHandler(receiver)(new Request("http://127.0.0.1/"));
 
 const pageOptions: InboxPageOptions = { authorize: "loopback" };
 const page: InboxPageHandler = inboxPage(receiver, pageOptions);
@@ -158,7 +164,12 @@ test.each([
   ["nodenext", "strict", {}],
   ["bundler", "stricter", STRICTER],
 ] as const)("a TypeScript program compiles against it under %s, %s", async (resolution, _, flags) => {
-  const folder = install({ express: "express", "@types/express": "@types/express", "@types/node": "@types/node" });
+  const folder = install({
+    express: "express",
+    "@opentelemetry/api": "@opentelemetry/api",
+    "@types/express": "@types/express",
+    "@types/node": "@types/node",
+  });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   const options = { ...RESOLUTIONS[resolution], ...flags, skipLibCheck: false };
   expect(await compileIn(folder, PROGRAM, options)).toBe("");

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../errors.js";
+import { capturedRawBody } from "./capture-raw-body.js";
 import type { HeadersLike } from "../delivery.js";
-import { readRequestBody } from "./read-request-body.js";
 import type { Receiver } from "../receiver.js";
 import { isClosing, sendResponse } from "./send-response.js";
 
@@ -21,7 +21,7 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
     // If the application's hooks on the response throw, no answer can be sent: the connection is closed and the sender retries.
     const giveUp = (): void => void response.destroy();
     receiver
-      .handle({ method, headers: new NodeHeaders(headers), body: readRequestBody(request, headers) })
+      .handle({ method, headers: new NodeHeaders(headers), body: capturedRawBody(request) ?? request })
       .then((answer) => {
         try {
           if (answer !== null) sendResponse(request, response, answer);

@@ -71,3 +71,13 @@ test.each([
   const problems = logged.filter(({ msg }) => msg.startsWith("close()")).map(({ problem = "" }) => problem);
   expect(problems).toEqual([expect.stringContaining(says)]);
 });
+
+test("drain refuses nothing either", async () => {
+  const { logger, lines } = logLines();
+  const { receiver: running, clock, begin } = await startRig({ logger });
+  await begin(1);
+  const draining = running.drain(given({ timeoutMs: 5, graceMs: 1 }));
+  await clock.advance(5);
+  expect(await draining).toBe(false);
+  expect(lines.join("")).toContain("drain() ignores a wrong option");
+});

@@ -27,26 +27,6 @@ test("a body is taken up to its limit, counted as received", async () => {
   expect(await codeOf(sound(ofBytes(1001)))).toBe("413 body_too_large");
 });
 
-test.each(["body_timeout", "body_too_large", "body_unavailable", "overloaded"] as const)(
-  "what the reader of the body says is answered: %s",
-  async (reason) => {
-    const { codeOf, sound } = await rigWith();
-    expect(await codeOf({ ...sound(), body: async () => ({ ok: false, reason }) })).toMatch(new RegExp(` ${reason}$`));
-  },
-);
-
-test("a client that is gone is not answered", async () => {
-  const { receiver, sound, namesSeen } = await rigWith();
-  const body = async () => ({ ok: false, reason: "client_gone" }) as const;
-  expect(await receiver.handle({ ...sound(), body } as DeliveryRequest)).toBeNull();
-  expect(namesSeen()).toEqual([]);
-});
-
-test("a reader of the body that breaks its word is answered all the same", async () => {
-  const { codeOf, sound } = await rigWith();
-  expect(await codeOf({ ...sound(), body: () => Promise.reject(new Error("broken")) })).toMatch(/^50[03] /);
-});
-
 test("no answer repeats anything of the request", async () => {
   const { receiver, sound } = await rigWith();
   const request = sound(Buffer.from("not-to-be-repeated"), "other");

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
 import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
+import { fastifyPlugin } from "../../../src/receiver/adapters/fastify-plugin.js";
+import { fetchHandler } from "../../../src/receiver/adapters/fetch-handler.js";
 import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
 import { resolveOptions } from "../../../src/receiver/options.js";
 import { memoryStore } from "../../../src/stores/memory.js";
@@ -187,7 +189,7 @@ test("a queue that could not take the largest body is refused", () => {
 test.each([undefined, null, Promise.resolve(createReceiver({ ...sound(), logger: false }))])(
   "a handler of %j is refused when it is made",
   (receiver) => {
-    for (const createHandler of [nodeHandler, expressHandler]) {
+    for (const createHandler of [nodeHandler, expressHandler, fetchHandler, fastifyPlugin]) {
       const error = errorOf(() => createHandler(receiver as never));
       expect([error.code, error.message]).toEqual(["option_invalid", expect.stringContaining(createHandler.name)]);
     }

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Receiver } from "../receiver.js";
+import { assertReceiver, nodeHandler } from "./node-handler.js";
+
+/** Fits `FastifyPluginCallback` of Fastify 5, without needing its types. */
+export type FastifyPlugin = (instance: FastifyInstanceLike, options: unknown, done: () => void) => void;
+
+/** The part of `FastifyInstance` that the plugin uses. */
+export interface FastifyInstanceLike {
+  /** Removes the parsers of this scope. Those of the application stay. */
+  removeAllContentTypeParsers(): unknown;
+  /** Adds a parser to this scope. */
+  addContentTypeParser(
+    contentType: string,
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): unknown;
+  /** Adds a route for every method that Fastify knows. */
+  all(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => void): unknown;
+}
+
+/** The part of `FastifyRequest` that the plugin uses. */
+export interface FastifyRequestLike {
+  readonly raw: IncomingMessage;
+}
+
+/** The part of `FastifyReply` that the plugin uses. */
+export interface FastifyReplyLike {
+  readonly raw: ServerResponse;
+  /** The headers that the hooks of the application have set. */
+  getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
+  /** Lets the plugin answer in place of Fastify. */
+  hijack(): unknown;
+}
+
+/**
+ * Makes a Fastify plugin (Fastify 5) that answers every request below its prefix. No parser of the application reads a body
+ * there. The hooks of the application run, and the headers that they set are sent. Hooks on a payload (`preSerialization`,
+ * `onSend`) do not run, because Fastify does not send the answer; a `preParsing` hook must not read the body.
+ *
+ * @throws SignalboxError `option_invalid`
+ * @example
+ * fastify.register(fastifyPlugin(receiver), { prefix: "/webhooks/signals" });
+ */
+export function fastifyPlugin(receiver: Receiver): FastifyPlugin {
+  assertReceiver(receiver, "fastifyPlugin");
+  const listener = nodeHandler(receiver);
+  const answer = ({ raw }: FastifyRequestLike, reply: FastifyReplyLike): void => {
+    // Before `hijack`, because Fastify answers 500 when a hook has set a header that cannot be sent.
+    const headers = reply.getHeaders();
+    for (const name in headers) reply.raw.setHeader(name, headers[name] ?? "");
+    reply.hijack();
+    listener(raw, reply.raw);
+  };
+  return (instance, _options, done) => {
+    instance.removeAllContentTypeParsers();
+    instance.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
+    instance.all("/", answer);
+    instance.all("/*", answer);
+    done();
+  };
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { readFixtureFolder } from "../../src/cli/deliveries/fixture-folder.js";
+import { createCaseSender, sendCases } from "../../src/cli/deliveries/send-cases.js";
+import { SECRET, serve, STACKS } from "./serve.js";
+import { MOUNT } from "./wire.js";
+
+test.for(STACKS)("every fixture and hostile delivery gets its answer, over $name", async (stack) => {
+  const { port } = await serve({ onTest: () => undefined }, stack);
+  const { events, deliveries } = readFixtureFolder();
+  const url = new URL(`http://127.0.0.1:${port}${MOUNT}`);
+  const target = { url, secret: SECRET, events, timeoutMs: 10_000, signal: new AbortController().signal };
+  const cases = deliveries.map((what) => ({ what, wanted: "exact" }) as const);
+  const failed: string[] = [];
+  let answers = 0;
+  await sendCases(cases, 8, createCaseSender(target, { asIs: false }), ({ ok, name }) => {
+    answers += 1;
+    if (!ok) failed.push(name);
+  });
+  expect(failed).toEqual([]);
+  expect(answers).toBeGreaterThan(deliveries.length);
+});

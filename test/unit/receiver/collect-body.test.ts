@@ -1,0 +1,163 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { DeliveryRequest } from "../../../src/index.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
+import { until } from "../until.js";
+
+const BODY_TIMEOUT_MS = 5000;
+
+async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
+  const rig = await startRig({ bodyTimeoutMs: BODY_TIMEOUT_MS, ...over });
+  const event = signalEvent();
+  const signed = signedDelivery(event, { secret: SECRET, now: rig.clock.now() });
+  const handle = async (body: unknown, more: Partial<DeliveryRequest> = {}): Promise<string> => {
+    const answer = await rig.receiver.handle({
+      method: "POST",
+      headers: signed.headers,
+      ...more,
+      body,
+    } as DeliveryRequest);
+    if (answer === null) return "null";
+    const { error } = JSON.parse(answer.body) as { error?: { code: string } };
+    return `${answer.status} ${error?.code ?? ""}`.trim();
+  };
+  const withLength = (length: number) => ({ headers: { ...signed.headers, "Content-Length": String(length) } });
+  return { ...rig, event, ...signed, handle, withLength };
+}
+
+/** Gives these pieces, and then nothing more until the test ends. Records what the collection does with it. */
+function endless(...pieces: unknown[]) {
+  const calls: string[] = [];
+  const iterator = {
+    next() {
+      calls.push("next");
+      const value = pieces.shift();
+      return value === undefined ? new Promise(() => undefined) : Promise.resolve({ done: false, value });
+    },
+    return() {
+      calls.push("return");
+      return new Promise(() => undefined);
+    },
+  };
+  return { calls, [Symbol.asyncIterator]: () => iterator };
+}
+
+/** Every piece is in the same buffer, as a runtime with a pool of buffers may do it. */
+async function* reusing(body: Uint8Array, pieceBytes: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.alloc(pieceBytes);
+  for (let at = 0; at < body.byteLength; at += pieceBytes) {
+    const piece = buffer.subarray(0, Math.min(pieceBytes, body.byteLength - at));
+    piece.set(body.subarray(at, at + pieceBytes));
+    yield piece;
+    buffer.fill("x");
+  }
+}
+
+test.each([1, 7, 100_000])("the pieces of %i bytes of one buffer are put together", async (pieceBytes) => {
+  const { handle, receiver, event, body, withLength } = await rigWith();
+  expect(await handle(reusing(body, pieceBytes), withLength(body.byteLength))).toBe("200");
+  expect(Buffer.from((await receiver.inbox.get(event.id))!.rawBody!)).toEqual(body);
+});
+
+test("a body may give its pieces without promises", async () => {
+  const { handle, body } = await rigWith();
+  const iterator = [body.subarray(0, 9), body.subarray(9)].values();
+  expect(await handle({ [Symbol.asyncIterator]: () => iterator })).toBe("200");
+});
+
+test("empty pieces beside the whole body change nothing", async () => {
+  const { handle, body, withLength } = await rigWith();
+  const iterator = [Buffer.alloc(0), body, Buffer.alloc(0)].values();
+  expect(await handle({ [Symbol.asyncIterator]: () => iterator }, withLength(body.byteLength))).toBe("200");
+});
+
+test.each([
+  ["a length that was announced", 10_001, [], []],
+  ["pieces", null, ["x".repeat(10_001)], ["next", "return"]],
+] as const)("%s past the limit gets 413 before its end", async (_what, announced, pieces, calls) => {
+  const { handle, withLength } = await rigWith({ bodyLimitBytes: 10_000 });
+  const body = endless(...pieces.map((piece) => Buffer.from(piece)));
+  expect(await handle(body, announced === null ? {} : withLength(announced))).toBe("413 body_too_large");
+  expect(body.calls).toEqual(calls);
+});
+
+test("a body past its time gets 408, and its iterator is told", async () => {
+  const { handle, clock } = await rigWith();
+  const body = endless(Buffer.from("x"));
+  const answer = handle(body);
+  await until(() => body.calls.length === 2);
+  await clock.advance(BODY_TIMEOUT_MS);
+  expect(await answer).toBe("408 body_timeout");
+  expect(body.calls).toEqual(["next", "next", "return"]);
+});
+
+test.each([
+  ["in pieces", false],
+  ["in one piece, whose end is missing", true],
+])("of the bodies that arrive %s the oldest is evicted", async (_how, isAnnounced) => {
+  const { handle, body: signed, withLength } = await rigWith({ bodyLimitBytes: 3000, maxQueued: { bytes: 4000 } });
+  const oldest = endless(Buffer.alloc(3000));
+  const evicted = handle(oldest, isAnnounced ? withLength(3000) : {});
+  await until(() => oldest.calls.length === 2);
+  expect(await handle(reusing(signed, 400))).toBe("200");
+  expect(await evicted).toBe("503 overloaded");
+});
+
+test("an unsigned body is counted and takes no room", async () => {
+  const { handle } = await rigWith({ bodyLimitBytes: 1000, maxQueued: { bytes: 1000 } });
+  expect(await handle(reusing(Buffer.alloc(1000), 1), { headers: {} })).toBe("401 signature_missing");
+  expect(await handle(reusing(Buffer.alloc(1001), 1), { headers: {} })).toBe("413 body_too_large");
+});
+
+test("fewer or more bytes than were announced are not the body", async () => {
+  const { handle, body, withLength } = await rigWith();
+  for (const length of [body.byteLength - 1, body.byteLength + 1]) {
+    expect(await handle(reusing(body, 100), withLength(length))).toBe("500 body_unavailable");
+  }
+});
+
+test.each([
+  ["pieces of text", () => endless("text")],
+  [
+    "an iterable that is in use",
+    () => ({
+      [Symbol.asyncIterator]: () => {
+        throw new TypeError("locked");
+      },
+    }),
+  ],
+  ["no iterable", () => ({})],
+])("%s are no body", async (_what, make) => {
+  const { handle } = await rigWith();
+  expect(await handle(make())).toBe("500 body_unavailable");
+});
+
+test("a client that goes is not answered, however it is known", async () => {
+  const { handle, clock, namesSeen } = await rigWith();
+  const timers = clock.pendingTimers();
+  expect(await handle(endless(), { signal: AbortSignal.abort() })).toBe("null");
+
+  const leaving = new AbortController();
+  const body = endless(Buffer.from("x"));
+  const answer = handle(body, { signal: leaving.signal });
+  await until(() => body.calls.length === 2);
+  leaving.abort();
+  expect(await answer).toBe("null");
+  expect(body.calls.at(-1)).toBe("return");
+
+  // eslint-disable-next-line require-yield -- it fails before its first piece
+  const failing = (async function* () {
+    throw new Error("reset");
+  })();
+  expect(await handle(failing)).toBe("null");
+
+  const broken = { next: () => Promise.resolve(undefined) };
+  expect(await handle({ [Symbol.asyncIterator]: () => broken })).toBe("null");
+
+  const stream = new PassThrough();
+  const cut = handle(stream);
+  stream.destroy(new Error("reset"));
+  expect(await cut).toBe("null");
+  expect([namesSeen(), clock.pendingTimers()]).toEqual([[], timers]);
+});
