@@ -33,6 +33,8 @@ export interface DispatcherConfig extends AttemptsConfig {
 export interface DispatcherObserver extends AttemptsObserver {
   /** The settlement was too late, because another process had taken over the lease. */
   leaseLost(event: ClaimedEvent): void;
+  /** The settlement was not written: the store refused it, or was down until the close. The event stays leased. */
+  notSettled(event: ClaimedEvent): void;
   /** `open`: hand-offs pause. `closed`: hand-offs continue. */
   breaker(state: "closed" | "open"): void;
   /** `unsure`: other processes may have taken this one for dead, so hand-offs pause. `sure`: hand-offs continue. */
@@ -76,10 +78,24 @@ export interface Dispatcher {
   breakerState(): "closed" | "open" | "probing";
   running(): number;
   /**
+   * Resolves with true once a claim that began after this call has left no event due, and the events that were held then have
+   * ended; an event that is due again at once begins that anew. Later events are not waited for, so steady traffic ends it too.
+   * Resolves with false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a settlement is not written.
+   */
+  drain(timeoutMs: number): Promise<boolean>;
+  /**
    * Stops claiming, gives back the waiting events, waits `graceMs` for running callbacks, then aborts them and gives back
    * their events too. No attempt is used up.
    */
   close(graceMs: number): Promise<void>;
+}
+
+interface Drain {
+  /** It waits for a claim that is not one of this many. */
+  claimsBefore: number;
+  /** Of the events that were held when such a claim had left none due, those that have not ended; null before. */
+  left: Set<ClaimedEvent> | null;
+  end(isDone: boolean): void;
 }
 
 /**
@@ -115,6 +131,10 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let claiming: Promise<void> | null = null;
   /** Since when events may be due in the store, by `clock.elapsed()`; null when a claim has shown that none is. */
   let dueSince: number | null = null;
+  /** How many claims have begun. */
+  let claims = 0;
+  /** The drains that wait. */
+  const drains = new Set<Drain>();
   let lastLeases: "sure" | "unsure" = "sure";
   /** True while only suspects are claimed: from the report of a due suspect until its settlement is durable. */
   let isSuspectsTurn = false;
@@ -141,7 +161,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     succeeded: breaker.succeeded,
     failed: breaker.failed,
     settle,
-    retryIn: pollIn,
+    retryIn: (delayMs) => (delayMs === 0 ? nudge() : pollIn(delayMs)),
   });
 
   /** Polls after the shortest of the given delays. Each poll sets the time of the next one. */
@@ -201,11 +221,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const limit = claimLimit();
     if (limit === 0 || !slots.reserve(limit)) return;
     dueSince = null;
+    claims += 1;
     claiming = carryOut(limit).finally(() => {
       slots.unreserve(limit);
       claiming = null;
       if (state === "started" && breaker.state() !== "open") schedulePump();
       else giveBackWaiting();
+      endDrains();
     });
   }
 
@@ -221,7 +243,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const suspects = isSuspectsTurn;
     const leasedAt = clock.elapsed();
     try {
-      const request = { leaseMs, limit, held: held(), suspects };
+      const request = { leaseMs, limit, held: held().map(seqOf), suspects };
       const { events, dead, nextDueInMs, isSuspectDue } = await batcher.claim(request);
       reportCrashed(dead);
       if (nextDueInMs !== null) pollIn(nextDueInMs);
@@ -233,6 +255,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
         slots.hold(event);
         waiting.push({ event, leasedAt, parsed: undefined });
       }
+      if (!suspects && !isSuspectDue && events.length < limit) noneIsDue();
     } catch {
       // The batcher has reported the failure, and the next poll tries again.
       if (isProbe) breaker.probeUnused();
@@ -257,8 +280,8 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
   }
 
-  function held(): number[] {
-    return [...slots.held(), ...Array.from(locked, ({ seq }) => seq)];
+  function held(): ClaimedEvent[] {
+    return [...slots.held(), ...locked];
   }
 
   // --- ending a lease
@@ -304,9 +327,40 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       // With null the settlement was not written: the event stays leased, and the next start takes it over.
       ended?.(result);
       if (result === false) observe.leaseLost(event);
+      if (result === null) observe.notSettled(event);
       if (result === "completed") observe.handedOff(event, event.attempts + 1);
+      if (drains.size > 0 && result !== "locked") tellDrains(event, settlement, result);
     });
     if (waiting.length > 0) schedulePump();
+  }
+
+  // --- draining
+
+  function begin(drain: Drain): void {
+    drain.claimsBefore = claims;
+    drain.left = null;
+    nudge();
+  }
+
+  /** The last claim has left no due event. */
+  function noneIsDue(): void {
+    for (const drain of drains) if (claims > drain.claimsBefore) drain.left ??= new Set(held());
+  }
+
+  /** A lease has ended. */
+  function tellDrains(event: ClaimedEvent, { state: next, delayMs }: Settlement, result: SettleResult | null): void {
+    for (const drain of drains) {
+      if (result === null) drain.end(false);
+      else if (drain.left?.delete(event) && result === true && next === "ready" && delayMs === 0) begin(drain);
+    }
+    endDrains();
+  }
+
+  function endDrains(): void {
+    if (drains.size === 0) return;
+    const isPaused = state !== "started" || breaker.state() === "open";
+    if (isPaused && held().length > 0) return;
+    for (const drain of drains) if (isPaused || drain.left?.size === 0) drain.end(!isPaused);
   }
 
   return {
@@ -331,17 +385,38 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       state = "started";
       poll();
     },
-    held,
+    held: () => held().map(seqOf),
     breakerState: () => breaker.state(),
     running: attempts.running,
+    drain: (timeoutMs) =>
+      new Promise((resolve) => {
+        const timeout = clock.setTimeout(() => drain.end(false), timeoutMs);
+        const drain: Drain = {
+          claimsBefore: claims,
+          left: null,
+          end(isDone) {
+            timeout.cancel();
+            drains.delete(drain);
+            resolve(isDone);
+          },
+        };
+        drains.add(drain);
+        nudge();
+        endDrains();
+      }),
     async close(graceMs) {
       state = "closing";
       await claiming;
       wakeUp?.timer.cancel();
       giveBackWaiting();
+      endDrains();
       if (attempts.running() > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
       attempts.abortAll();
     },
   };
+}
+
+function seqOf({ seq }: ClaimedEvent): number {
+  return seq;
 }

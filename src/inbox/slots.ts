@@ -5,7 +5,7 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** Counts the events that a dispatcher holds, and how many more it can hold. */
 export function createSlots(capacity: number) {
-  const held = new Map<number, number>();
+  const held = new Map<number, ClaimedEvent>();
   let heldBytes = 0;
   let reserved = 0;
   let onEmpty: (() => void) | null = null;
@@ -22,18 +22,18 @@ export function createSlots(capacity: number) {
     unreserve(count: number): void {
       reserved -= count;
     },
-    hold({ seq, token, body }: ClaimedEvent): void {
-      held.set(seq, token);
-      heldBytes += body.byteLength;
+    hold(event: ClaimedEvent): void {
+      held.set(event.seq, event);
+      heldBytes += event.body.byteLength;
     },
     release({ seq, token, body }: ClaimedEvent): void {
       // The commit that ended this lease may also have claimed the event again. The new lease, which has another token, stays.
-      if (held.get(seq) === token) held.delete(seq);
+      if (held.get(seq)?.token === token) held.delete(seq);
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();
     },
-    /** The `seq` of each event that waits, runs, or has a settlement that is not durable yet. */
-    held: (): number[] => [...held.keys()],
+    /** The events that wait, run, or have a settlement that is not durable yet. */
+    held: (): ClaimedEvent[] => [...held.values()],
     free,
     /** True when no event is held and no slot is reserved. */
     isEmpty: () => held.size + reserved === 0,

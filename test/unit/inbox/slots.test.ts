@@ -12,7 +12,7 @@ test("the end of one lease does not end the next one of the same event", () => {
   slots.hold(lease(1));
   slots.hold(lease(2));
   slots.release(lease(1));
-  expect([slots.held(), slots.isEmpty(), slots.free()]).toEqual([[1], false, 1]);
+  expect([slots.held(), slots.isEmpty(), slots.free()]).toEqual([[lease(2)], false, 1]);
   slots.release(lease(2));
   expect([slots.held(), slots.isEmpty(), slots.free()]).toEqual([[], true, 2]);
 });
