@@ -68,10 +68,10 @@ export function isError(value: unknown): value is Error {
   return safely(() => value instanceof Error, false);
 }
 
-/** The name of a thrown value of any type. Never throws. */
+/** The name of a thrown value of any type, cut at the end. Never throws. */
 export function errorName(error: unknown): string {
   const name = safely<unknown>(() => (error instanceof Error ? error.name : typeof error), "unknown");
-  return typeof name === "string" ? name : "Error";
+  return typeof name === "string" ? cutMessage(name) : "Error";
 }
 
 /** Longest text of {@link describeError}, in UTF-16 units. */

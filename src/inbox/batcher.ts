@@ -4,6 +4,7 @@ import { signalboxCode } from "../errors.js";
 import { createDurations, type DurationStats } from "../time/durations.js";
 import type {
   AcceptResult,
+  Batch,
   BatchResult,
   ClaimRequest,
   ClaimResult,
@@ -28,6 +29,8 @@ export interface BatcherConfig {
   maxQueued: BatcherLimits;
   /** Called with the error of each failed commit, and with null when commits work again. Must not throw. */
   onHealth: (failure: unknown) => void;
+  /** Called when a commit begins. What it returns is called at the end, with the error or null. Must not throw. */
+  onCommit?: ((batch: Batch) => ((error: unknown) => void) | undefined) | undefined;
   /**
    * Frees events that are `leased` in the store but that no dispatcher has, because a failed commit may have been applied.
    * Runs before each commit while the store fails, and once more afterwards: a failed commit may have settled an event and
@@ -90,7 +93,8 @@ export interface Batcher {
   close(): Promise<void>;
 }
 
-export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, recover }: BatcherConfig): Batcher {
+export function createBatcher(config: BatcherConfig): Batcher {
+  const { store, endpoint, clock, maxQueued, onHealth, onCommit, recover } = config;
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let locked: WaitingSettlement[] = [];
@@ -183,12 +187,17 @@ export function createBatcher({ store, endpoint, clock, maxQueued, onHealth, rec
   /** @returns a function that passes the results on */
   async function commit(waiting: WaitingBatch, mustRecover = failing): Promise<() => void> {
     let result: BatchResult;
+    let ended: ((error: unknown) => void) | undefined;
     try {
       if (mustRecover) await recover();
+      const batch = unwrap(endpoint, waiting);
+      ended = onCommit?.(batch);
       const beganAt = clock.elapsed();
-      result = await store.commit(unwrap(endpoint, waiting));
+      result = await store.commit(batch);
+      ended?.(null);
       if (waiting.accepts.length + waiting.settlements.length > 0) durations.add(clock.elapsed() - beganAt);
     } catch (error) {
+      ended?.(error);
       const halves = isRowError(error) ? halve(waiting) : null;
       if (halves === null) {
         await refuse(waiting, error);

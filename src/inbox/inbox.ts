@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { SignalboxError } from "../errors.js";
 import { checkOptions } from "../options/option-error.js";
-import { createBatcher, type BatcherLimits } from "./batcher.js";
-import { createDispatcher, type DispatcherConfig } from "./dispatcher.js";
+import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
+import { createDispatcher, type Dispatcher, type DispatcherConfig } from "./dispatcher.js";
 import { inPortions } from "./in-portions.js";
 import type { DurationStats } from "../time/durations.js";
 import { replayEvents } from "./replay.js";
@@ -99,6 +99,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
   retention: RetentionConfig;
   /** Called with the error of a failed commit, and with null when commits work again. Like `onRetentionError`, it must not throw. */
   onHealth: (failure: unknown) => void;
+  onCommit: BatcherConfig["onCommit"];
   onRetentionError: (error: unknown) => void;
 }
 
@@ -106,6 +107,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
 export interface RunningInbox extends Inbox {
   /** Opens the store and takes over the leases of a process that died. */
   open(): Promise<{ takenOver: number }>;
+  drain: Dispatcher["drain"];
   close(graceMs: number): Promise<void>;
   hasRoom(bytes: number): boolean;
   /** Resolves once the event is durable. Rejects when it might not be. */
@@ -123,6 +125,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     clock,
     maxQueued: config.maxQueued,
     onHealth: config.onHealth,
+    onCommit: config.onCommit,
     recover: async () => {
       const { freed } = await store.takeOver({ endpoint, held: dispatcher.held(), crashed: false });
       // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition the
@@ -173,6 +176,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
             receivedAt: received.at,
             possiblyRepeated: false,
             replayed: false,
+            traceParent: received.traceParent ?? null,
             body,
           };
           dispatcher.take({ event, leasedAt, parsed: fate.parsed });
@@ -233,6 +237,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
         throw error;
       }
     },
+    drain: dispatcher.drain,
     async close(graceMs) {
       // If `open` failed, another receiver may have this endpoint of the store open, so it is not closed.
       if (!isOpen) return;

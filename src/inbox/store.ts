@@ -104,6 +104,8 @@ export interface ClaimedEvent {
   receivedAt: number;
   possiblyRepeated: boolean;
   replayed: boolean;
+  /** The `traceParent` of its `received`; null when it has none. */
+  traceParent: string | null;
   body: Uint8Array;
 }
 
@@ -237,7 +239,8 @@ export function endpointInUseError(endpoint: string, inbox: string): SignalboxEr
  *   lease before, and the event was not claimed since, nothing is changed, and the result is `true` as well. Otherwise (the
  *   lease was taken over, or the event was claimed again or deleted) nothing is changed, and the result is `false`. With
  *   `completeSql`, a transaction of the callback can end a lease too. A commit never waits for such a transaction.
- * - **G6** Bodies are returned byte for byte, whatever the bytes.
+ * - **G6** Bodies are returned byte for byte, whatever the bytes. A claimed event has the `traceParent` that was received
+ *   with it.
  * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due
  *   first. It leases either suspects or other events. All times are those of the store's clock. If an event became `ready` more
  *   than 5 seconds after the present, that clock was set back: then the event keeps its delay, counted from now.

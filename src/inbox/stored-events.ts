@@ -17,6 +17,8 @@ export interface ReceivedDelivery {
   at: number;
   /** Some of its headers, by their names in lower case. */
   headers: Readonly<Record<string, string>>;
+  /** The trace of its delivery, as a W3C `traceparent` of 55 characters. With the option `telemetry` alone. */
+  traceParent?: string;
 }
 
 /** A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970. */

@@ -23,6 +23,7 @@ import {
   type ReceiverEventListener,
   type ReceiverEventName,
 } from "./receiver-events.js";
+import { observeSafely } from "./telemetry.js";
 import {
   createLogThrottle,
   createReceiverLog,
@@ -50,6 +51,17 @@ export interface Receiver {
    * @param options `graceMs`: @default 10000. A wrong option is logged and has no effect.
    */
   close(options?: { graceMs?: number | undefined }): Promise<void>;
+  /**
+   * Waits until what was accepted or due before the call is handed off, for a process that is frozen or ended after its
+   * answer. Does not stop the receiver.
+   *
+   * @param options `timeoutMs`: @default 10000. A wrong option is logged and has no effect.
+   * @returns true when no event that was due at the call is left, the attempts have ended and their results are durable. It
+   * does not wait for an event whose next attempt is later, for later deliveries, nor for a callback that goes on after its
+   * attempt has timed out. False after `timeoutMs`, when the store refuses a result, while the breaker is open, and for a
+   * receiver that does not run
+   */
+  drain(options?: { timeoutMs?: number | undefined }): Promise<boolean>;
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
@@ -59,7 +71,7 @@ export interface Receiver {
    * @returns null when the client has closed the connection
    */
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
-  /** The same for a body that `handle` must read with the given function. */
+  /** The same for a body that arrives in pieces. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
   /** The current state. With `sqliteStore` this runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;
@@ -74,10 +86,10 @@ export interface Receiver {
   readonly inbox: Inbox;
 }
 
-const DEFAULT_GRACE_MS = 10_000;
-const graceOption = z.number().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_GRACE_MS);
-const closeSchema = z.strictObject({ graceMs: graceOption }).prefault({});
-const lenientCloseSchema = z.object({ graceMs: graceOption.catch(DEFAULT_GRACE_MS) });
+const DEFAULT_WAIT_MS = 10_000;
+/** The options of `close` and `drain`. */
+const waitOption = z.number().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_WAIT_MS);
+const lenientWaitOption = waitOption.catch(DEFAULT_WAIT_MS);
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -106,6 +118,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   let closing: Promise<void> | null = null;
   const closed = new AbortController();
 
+  const telemetry =
+    config.telemetry &&
+    observeSafely(config.telemetry, { endpoint, health: () => receiver.health() }, config.logErrors, (error) => {
+      const suppressed = throttle("telemetry");
+      if (suppressed === null) return;
+      const fields = { code: errorCode(error), problem: errorText(error), suppressed };
+      const text = "telemetry failed: traces and metrics may be missing, deliveries and hand-offs are not affected";
+      logProblem(log, "warn", fields, error, text);
+    });
+
   const inbox = createInbox({
     store,
     endpoint,
@@ -124,6 +146,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (code === null) log.info({}, "the inbox works again");
       storeFailure = code;
     },
+    onCommit: telemetry?.commit,
     onRetentionError: (error) =>
       logProblem(log, "warn", { code: errorCode(error) }, error, "old events could not be pruned"),
   });
@@ -132,6 +155,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     ...config,
     inbox,
     events,
+    telemetry,
     unavailable() {
       if (state === "running") return null;
       if (state === "closing" || state === "closed") return "closing";
@@ -144,7 +168,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
   });
 
-  function handOff({ event, parsed }: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
+  function handOff(queued: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
+    if (telemetry === null) return callBack(queued, attempt, abort);
+    return telemetry.handOff(queued.event, attempt, () => callBack(queued, attempt, abort));
+  }
+
+  function callBack({ event, parsed }: QueuedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
     const known = parsed ?? parseAgain(event);
     const handoff = createHandoff(event, attempt, abort, endpoint, config.logger, inbox.completeSql);
     if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
@@ -153,11 +182,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   function createObserver(): DispatcherObserver {
     return {
-      handedOff({ eventId, type }, attempt) {
+      handedOff(event, attempt) {
+        const { eventId, type } = event;
+        telemetry?.handedOff(event, attempt);
         // No spread: it would cost each delivery 1 µs.
         events.emit("handedOff", { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId), attempt });
       },
       handoffFailed(event, attempt, { kind, error, willRetry, nextAttemptAt: at }) {
+        telemetry?.handoffFailed(event, attempt, kind, error);
         const failure = {
           ...referenceTo(endpoint, event),
           attempt,
@@ -167,8 +199,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         events.emit("handoffFailed", { ...failure, error, willRetry });
       },
       backoffFailed: (error) => log.failure("warn", {}, error, "handoff.backoff failed; the delay is 60 seconds"),
-      dead: (event, attempt, reason) => events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason }),
-      leaseLost: (event) => log.warn(referenceTo(endpoint, event), "a lease expired before its callback ended"),
+      dead(event, attempt, reason) {
+        telemetry?.dead(event, attempt, reason);
+        events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason });
+      },
+      leaseLost(event) {
+        telemetry?.leaseLost(event);
+        log.warn(referenceTo(endpoint, event), "a lease expired before its callback ended");
+      },
+      notSettled: (event) => telemetry?.leaseLost(event),
       breaker: (breaker) => log.warn({ breaker }, BREAKER_LINES[breaker]),
       leases: (leases) => log.warn({ leases }, LEASES_LINES[leases]),
     };
@@ -181,6 +220,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (!store.durable) log.warn({ store: store.name }, "this store loses its events when the process ends");
       log.info({ endpoint, store: store.name, takenOver }, "receiver started");
       state = "running";
+      telemetry?.start();
     } catch (error) {
       state = "idle";
       starting = null;
@@ -188,20 +228,19 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
   }
 
-  /** Refuses nothing, because a refused close would leave the receiver open when the process ends. */
-  function graceMsOf(given: unknown): number {
+  /** Refuses nothing, because a refused `close` or `drain` would not wait for the callbacks when the process ends. */
+  function waitMsOf(method: "close" | "drain", name: "graceMs" | "timeoutMs", given: unknown): number {
     try {
-      return checkOptions("receiver.close", closeSchema, given).graceMs;
+      const schema = z.strictObject({ [name]: waitOption }).prefault({});
+      return checkOptions(`receiver.${method}`, schema, given)[name] as number;
     } catch (error) {
-      log.warn({ code: errorCode(error), problem: errorText(error) }, "close() ignores a wrong option");
-      return safely(() => lenientCloseSchema.parse(given).graceMs, DEFAULT_GRACE_MS);
+      log.warn({ code: errorCode(error), problem: errorText(error) }, `${method}() ignores a wrong option`);
+      return safely(() => lenientWaitOption.parse(Reflect.get(given as object, name)), DEFAULT_WAIT_MS);
     }
   }
 
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
-    // The receiver's timers do not keep the process alive, but it must live until the callbacks have ended.
-    const keepAlive = setInterval(() => undefined, 2 ** 30);
     try {
       await starting?.catch(() => undefined);
       state = "closing";
@@ -209,10 +248,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       pipeline.close();
       if (wasStarted) await inbox.close(graceMs);
     } finally {
+      telemetry?.close();
       await config.secrets.close().catch((error: unknown) => {
         log.warn({ code: errorCode(error) }, "the secret source could not be closed");
       });
-      clearInterval(keepAlive);
       state = "closed";
     }
     if (wasStarted) log.info({ endpoint }, "receiver closed");
@@ -226,7 +265,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       }
       return (starting ??= start());
     },
-    close: (closeOptions) => (closing ??= close(graceMsOf(closeOptions))),
+    close: (closeOptions) => (closing ??= keepingAlive(close(waitMsOf("close", "graceMs", closeOptions)))),
+    drain: (drainOptions) => keepingAlive(inbox.drain(waitMsOf("drain", "timeoutMs", drainOptions))),
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
     health: () => ({
@@ -260,6 +300,16 @@ const BREAKER_LINES = {
   open: "the callback keeps failing; hand-offs are paused, events are kept",
   closed: "the callback works again; hand-offs continue",
 } as const;
+
+/** The receiver's timers do not keep the process alive, but it must live until the callbacks have ended. */
+async function keepingAlive<Result>(work: Promise<Result>): Promise<Result> {
+  const timer = setInterval(() => undefined, 2 ** 30);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
 
 /** Parses an event that was read from the store. */
 function parseAgain({ body }: ClaimedEvent): unknown {

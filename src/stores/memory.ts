@@ -138,7 +138,11 @@ export function memoryStore(): InboxStore {
     const next = due.find(({ state }) => state === "ready");
     return {
       dead: [],
-      events: taken.map((row) => ({ ...row, body: Uint8Array.from(row.body ?? []) })),
+      events: taken.map((row) => ({
+        ...row,
+        traceParent: row.received.traceParent ?? null,
+        body: Uint8Array.from(row.body ?? []),
+      })),
       nextDueInMs,
       isSuspectDue: next !== undefined && isSuspect(next),
     };

@@ -57,6 +57,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: keepText,
   },
   {
+    mistake: "forgets the trace of a delivery",
+    caught: "a claimed event has the trace of its delivery",
+    bend: forgetTrace,
+  },
+  {
     mistake: "prunes by age alone",
     caught: "prune deletes old done events, payload first, and no others",
     bend: pruneByAge,
@@ -260,6 +265,14 @@ function keepText(store: InboxStore): InboxStore {
     commit: (batch) =>
       store.commit({ ...batch, accepts: batch.accepts.map((event) => ({ ...event, body: asText(event.body) })) }),
   };
+}
+
+function forgetTrace(store: InboxStore): InboxStore {
+  const untraced = (event: NewEvent): NewEvent => {
+    const { traceParent: _isForgotten, ...received } = event.received;
+    return { ...event, received };
+  };
+  return { ...store, commit: (batch) => store.commit({ ...batch, accepts: batch.accepts.map(untraced) }) };
 }
 
 function pruneByAge(store: InboxStore): InboxStore {

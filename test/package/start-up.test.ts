@@ -40,10 +40,10 @@ test("an import loads neither a driver nor a framework nor anything of the comma
   const folder = install({ express: "express" });
   const all = await packagesOf(
     folder,
-    importing("signalbox", "signalbox/express", "signalbox/node", "signalbox/stores/sqlite"),
+    importing("signalbox", "signalbox/express", "signalbox/fastify", "signalbox/fetch", "signalbox/stores/sqlite"),
   );
   expect(all).toEqual(expect.arrayContaining(["pino", "signalbox", "zod"]));
-  const unwanted = /^(better-sqlite3|bindings|express|commander|@clack\/.*)$/;
+  const unwanted = /^(better-sqlite3|bindings|express|fastify|commander|@clack\/.*)$/;
   expect(all.filter((name) => unwanted.test(name))).toEqual([]);
   // How it looks when they are.
   expect(await packagesOf(folder, importing("express", "commander"))).toEqual(

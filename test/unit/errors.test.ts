@@ -51,6 +51,7 @@ test("a part of an error that cannot be read does not hide the others", () => {
     [Object.assign(new Error("reason"), { stack: ["a call site"] }), "Error: reason"],
     [Object.assign(new Error("reason"), { stack: null }), "Error: reason"],
     [Object.assign(new Error("reason"), { name: Symbol("x") }), "Error: reason"],
+    [Object.assign(new Error("reason"), { name: "x".repeat(100_000) }), "x…: reason"],
     [Object.defineProperty(new Error("reason"), "name", throwing), "unknown: reason"],
     [Object.defineProperty(new Error("reason"), "cause", throwing), /^Error: reason\n +at /],
     [new Error("reason", { cause: below }), /^Error: reason\n +at /, "\ncaused by Error: below"],

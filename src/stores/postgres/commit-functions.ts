@@ -207,7 +207,7 @@ const COMMIT = `
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
     seq bigint, "eventId" text, type text, token int, attempts int, crashes int, "receivedAt" bigint,
-    "possiblyRepeated" boolean, replayed boolean, body bytea
+    "possiblyRepeated" boolean, replayed boolean, "traceParent" text, body bytea
   )
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
@@ -266,11 +266,12 @@ const COMMIT = `
     RETURN QUERY SELECT
       json_build_object('now', v_now, 'applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
         'nextDueInMs', v_next - v_now, 'isSuspectDue', v_is_suspect_due),
-      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::int, NULL::bigint, NULL::boolean, NULL::boolean, NULL::bytea;
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::int, NULL::bigint, NULL::boolean, NULL::boolean, NULL, NULL::bytea;
     IF v_claimed IS NOT NULL THEN
+      -- No cast to json, which fails for a text that json cannot hold, such as NUL in a header, and would stop all hand-offs.
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.crashes, i.received_at, i.possibly_repeated,
-          i.replayed, coalesce(b.body, '')
+          i.replayed, substring(b.received FROM '"traceParent":"([0-9a-f-]{55})"'), coalesce(b.body, '')
         FROM unnest(v_claimed) WITH ORDINALITY AS claimed(seq, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

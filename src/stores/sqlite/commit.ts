@@ -220,6 +220,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const seqs = (suspects ? findSuspects : findOthers).all(endpoint, now, limit);
     const events = seqs.map((seq): ClaimedEvent => {
       const row = leaseOne.get(now + leaseMs, seq) as ClaimedRow;
+      const payload = payloads.findForHandOff(seq);
       return {
         seq,
         eventId: row.event_id,
@@ -230,7 +231,8 @@ export function createCommitter(db: Database, shared: boolean): Committer {
         receivedAt: row.received_at,
         possiblyRepeated: row.possibly_repeated === 1,
         replayed: row.replayed === 1,
-        body: payloads.findBody(seq) ?? new Uint8Array(),
+        traceParent: payload?.traceParent ?? null,
+        body: payload?.body ?? new Uint8Array(),
       };
     });
     return { events, dead, ...outlook(endpoint, now) };

@@ -1,6 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import {
   ENDPOINT,
+  HEADERS,
+  RECEIVED_AT,
   SECOND,
   accept,
   claim,
@@ -73,6 +75,18 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     deepStrictEqual(result.settlements, [true], "the settlement was not applied");
     deepStrictEqual(idsOf(result.claim?.events ?? []), ["evt_1", "evt_2"], "the claim missed events of its batch");
     strictEqual(result.claim?.events[0]?.attempts, 1, "the claim was applied before the settlement");
+  }),
+  storeCase("G6", "a claimed event has the trace of its delivery", async ({ store }) => {
+    const traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    await accept(store, "evt_traced", { received: { at: RECEIVED_AT, headers: HEADERS, traceParent } });
+    await accept(store, "evt_untraced");
+    const { events } = await claim(store);
+    const found = events.map((event) => [event.eventId, event.traceParent]);
+    const expected = [
+      ["evt_traced", traceParent],
+      ["evt_untraced", null],
+    ];
+    deepStrictEqual(found, expected, "a claimed event has another trace than its delivery");
   }),
   storeCase("G6", "a body is returned byte for byte, whatever the bytes", async ({ store }) => {
     const bodies = [

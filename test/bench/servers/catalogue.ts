@@ -42,6 +42,12 @@ const ON_POSTGRES: readonly Server[] = [
   },
 ];
 
+/** Only for who asks for them: what telemetry costs, beside `signalbox-express5`. */
+const WITH_TELEMETRY: readonly Server[] = [
+  { name: "signalbox-traced", label: "signalbox on Express 5, all traced", keeps: INBOX, isOurs: true },
+  { name: "signalbox-sampled", label: "signalbox on Express 5, 5 % traced", keeps: INBOX, isOurs: true },
+];
+
 /** The server that the others are compared with: Express that does nothing if it runs, else the first. */
 export function findBaseline(servers: readonly Server[]): Server {
   const baseline = servers.find(({ name }) => name === "express-nothing") ?? servers[0];
@@ -51,7 +57,7 @@ export function findBaseline(servers: readonly Server[]): Server {
 
 /** @throws Error when no server has this name */
 export function serverNamed(name: string): Server {
-  const server = [...SERVERS, ...ON_POSTGRES].find((each) => each.name === name);
+  const server = [...SERVERS, ...ON_POSTGRES, ...WITH_TELEMETRY].find((each) => each.name === name);
   if (server === undefined) throw new Error(`There is no server ${name}.`);
   return server;
 }

@@ -1,13 +1,11 @@
 import { join } from "node:path";
-import { createReceiver, type InboxStore, type Receiver } from "signalbox";
+import { createReceiver, type Receiver, type ReceiverOptions } from "signalbox";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { SECRET } from "./endpoint.js";
 import { serverConfig } from "./serve.js";
 
 /** The receiver that all of our servers share: on a file by default, with a hand-off that only counts. */
-export async function startOurReceiver(
-  store: InboxStore = sqliteStore(join(serverConfig().folder, "inbox.db")),
-): Promise<{
+export async function startOurReceiver(options: Partial<ReceiverOptions> = {}): Promise<{
   receiver: Receiver;
   handedOff: () => number;
   close: () => Promise<void>;
@@ -15,11 +13,12 @@ export async function startOurReceiver(
   let handedOff = 0;
   const receiver = createReceiver({
     secrets: SECRET,
-    store,
+    store: options.store ?? sqliteStore(join(serverConfig().folder, "inbox.db")),
     logger: false,
     onSignal: async () => {
       handedOff += 1;
     },
+    telemetry: options.telemetry,
   });
   await receiver.start();
   return { receiver, handedOff: () => handedOff, close: () => receiver.close({ graceMs: 20_000 }) };

@@ -1,4 +1,4 @@
-// Closes while nothing else keeps the process alive: a callback that waits for nothing and, if asked to, a count.
+// Drains and closes while nothing else keeps the process alive: a callback that waits for nothing and, if asked to, a count.
 import { createReceiver } from "signalbox";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { signalEvent, signedDelivery } from "signalbox/testing";
@@ -20,5 +20,6 @@ const { headers, body } = signedDelivery(signalEvent(), { secret });
 await receiver.handle({ method: "POST", headers, body });
 await begun;
 if (process.argv[3] === "counting") void receiver.inbox.stats();
+console.log(await receiver.drain({ timeoutMs: 200 }));
 await receiver.close({ graceMs: 200 });
 console.log("closed");

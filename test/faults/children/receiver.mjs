@@ -22,6 +22,7 @@ const {
   graceMs = 0,
   clockAheadMs = 0,
   fault = "none",
+  traces,
 } = JSON.parse(process.argv[2]);
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -78,7 +79,10 @@ const silent = () => {};
 const warn = ({ eventId }, line) => line.startsWith("a lease expired") && say({ say: "leaseLost", id: eventId });
 const logger = { child: () => logger, trace: silent, debug: silent, info: silent, warn, error: silent, fatal: silent };
 
+const { tracedInto, ownSpan } = traces === undefined ? {} : await import("./traced.mjs");
+
 const receiver = createReceiver({
+  telemetry: tracedInto?.(traces),
   secrets: "whsec_faults",
   store: STORES.get(fault)?.() ?? store,
   // On a slow machine a late answer is no failure.
@@ -90,6 +94,7 @@ const receiver = createReceiver({
   onSignal(signal, given) {
     const { deliveryKey, possiblyRepeated, replayed, attempt } = given;
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
+    ownSpan?.();
     say({ say: "begun", id: signal.id, possiblyRepeated, replayed, attempt });
     const callback = existsSync(healedBy) ? CALLBACKS.get("fine") : CALLBACKS.get(signal.data.title);
     return callback(signal, given);

@@ -44,6 +44,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     [MEANING_OF_DUE[state], moment(event.dueAt, now)],
     ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
     ["received", moment(event.receivedAt, now)],
+    ["trace parent", printable(event.received.traceParent ?? "")],
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
     [state === "quarantined" ? "reason" : "last error", printableLines(lastError ?? ""), paintState(state, paint)],
     ["history", event.history.map((step) => stepLine(step, now)).join("\n")],

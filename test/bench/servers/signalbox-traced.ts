@@ -1,0 +1,3 @@
+import { serveTraced } from "./serve-traced.js";
+
+await serveTraced(1);

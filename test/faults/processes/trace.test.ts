@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { POSTGRES_URL } from "../../contract/postgres-medium.js";
+import { areHandedOff, idsOf, startReceiver, type ChildConfig } from "../child-process.js";
+import { inboxFiles } from "../inbox-file.js";
+import { newSchema, testOnPostgres } from "../postgres/open-stores.js";
+import { eventThat, isAcknowledged, send } from "../sender.js";
+
+// A dead process of PostgreSQL is known after some seconds.
+vi.setConfig({ testTimeout: 90_000 });
+
+interface Line {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentId: string | null;
+}
+
+/** The first process acknowledges and is killed in the callback; the second hands off. */
+async function expectOneTrace(config: ChildConfig): Promise<void> {
+  const traced = { ...config, traces: `${config.log}.spans` };
+  const readSpans = (): Line[] => {
+    const lines = readFileSync(traced.traces, "utf8").split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Line);
+  };
+  const event = eventThat("waits");
+  const first = await startReceiver(traced);
+  expect(isAcknowledged(await send(first.port, event))).toBe(true);
+  await first.until("the callback", (lines) => idsOf(lines, "begun").includes(event.id));
+  first.kill("SIGKILL");
+  await first.exited;
+  const receive = readSpans().find(({ name }) => name === "receive default");
+  const ownOfFirst = readSpans().filter(({ name }) => name === "own").length;
+  expect([readSpans().some(({ name }) => name === "hand-off default"), ownOfFirst]).toEqual([false, 1]);
+
+  const second = await startReceiver(traced);
+  await second.until("the callback", (lines) => idsOf(lines, "begun").includes(event.id));
+  second.kill("SIGUSR2");
+  await second.until("the hand-off", areHandedOff([event.id]));
+  const handOff = readSpans().find(({ name }) => name === "hand-off default");
+  expect(handOff).toMatchObject({ traceId: receive?.traceId, parentId: receive?.spanId });
+  const own = readSpans().findLast(({ name }) => name === "own");
+  expect(own).toMatchObject({ traceId: receive?.traceId, parentId: handOff?.spanId });
+}
+
+test("after a kill and a restart the hand-off is in the trace of its delivery", () => expectOneTrace(inboxFiles()));
+
+testOnPostgres("the same in PostgreSQL", () =>
+  expectOneTrace({ ...inboxFiles(), postgres: { connectionString: POSTGRES_URL, schema: newSchema().schema } }),
+);
