@@ -87,11 +87,13 @@ function filesOf(folder: string): string[] {
     .filter((path) => !path.startsWith("node_modules/"));
 }
 
-/** Merges `over` into `base`. Objects are merged with objects. Any other value of `over` replaces the value in `base`. */
+/** Merges `over` into `base`, as RFC 7396 does: objects with objects. Null removes a value, and any other value replaces it. */
 function merge(base: Record<string, unknown>, over: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(over)) {
     const before = base[key];
-    if (isObject(before) && isObject(value)) {
+    if (value === null) {
+      delete base[key];
+    } else if (isObject(before) && isObject(value)) {
       merge(before, value);
       base[key] = key.endsWith("ependencies") ? sortedByKey(before) : before;
     } else {

@@ -45,6 +45,12 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     alongside: ["npm run dev:worker"],
   },
   {
+    kind: "project",
+    name: "hono",
+    description: "as express, with Hono in its place",
+    layers: ["express", "hono"],
+  },
+  {
     kind: "add-on",
     name: "add-on",
     description: "new files for the Express app in the folder, and the lines to add to it by hand",
