@@ -110,7 +110,7 @@ test("on node:http the listener takes a signal", async () => {
     await waitForEvent(receiver, event.id);
     process.send({ told, signals: signals.length }, () => process.exit());
   });`;
-  writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("add-to-an-app", "nodeHandler")}`);
+  writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("add-to-an-app", "createServer(nodeHandler(")}`);
   const child = fork(file, {
     cwd: folder,
     execArgv: ["--import", ANY_PORT],
@@ -123,48 +123,26 @@ test("on node:http the listener takes a signal", async () => {
   expect(found).toEqual({ told: [[200, RECEIVED]], signals: 1 });
 });
 
-test("the adapter for any other framework answers as the receiver does, and keeps the limits while it reads", async () => {
-  const code = block("add-to-an-app", "async function receive(");
-  const found = await run(`${SURROUNDINGS}\n${code}
-    const url = "http://localhost/webhooks/signals";
-    const post = async (init) => tell(await receive(new Request(url, { duplex: "half", ...init })));
-    await post(signed(event));
-    await post(signed(event));
-    await post(signed(event, { secret: "whsec_other" }));
-    await post({ method: "GET" });
-    await post({ ...signed(event), body: new Uint8Array(262_145) });
-    const used = new Request(url, signed(event));
-    await used.text();
-    await tell(await receive(used));
-    let cancelled = false;
-    const endless = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(65_536)), cancel: () => (cancelled = true) });
-    await post({ ...signed(event), body: endless });
-    const gone = new ReadableStream({ pull: (stream) => stream.error(new Error("reset")) });
-    await post({ ...signed(event), body: gone });
-    const crumbs = new Array(200_000).fill(new Uint8Array(1));
-    await post({ ...signed(event), body: ReadableStream.from(crumbs) });
-    const timedOut = post({ ...signed(event), body: new ReadableStream({}) });
-    await testClock.advance(10_000);
-    await timedOut;
+test.each([
+  ["Fastify", "fastifyPlugin(", "const url = `${await fastify.listen({ port: 0 })}/webhooks/signals`;"],
+  [
+    "Hono",
+    "fetchHandler(",
+    'const url = "http://localhost/webhooks/signals"; const fetch = (url, init) => hono.request(url, init);',
+  ],
+  [
+    "Koa",
+    "new Koa()",
+    "const server = koa.listen(0); const url = `http://127.0.0.1:${server.address().port}/webhooks/signals`;",
+  ],
+])("in %s the block lets a signal in and a forgery not", async (_name, holding, listen) => {
+  folder = install({ fastify: "fastify", hono: "hono", koa: "koa" });
+  const found = await run(`${SURROUNDINGS}\n${block("add-to-an-app", holding)}\n${listen}
+    await tell(await fetch(url, signed(event)));
+    await tell(await fetch(url, signed(event, { secret: "whsec_other" })));
     await waitForEvent(receiver, event.id);
-    const codes = told.map(([status, body]) => [status, body === "" ? "" : (JSON.parse(body).error?.code ?? body)]);
-    const found = { codes, cancelled, signals: signals.length };`);
-  expect(found).toEqual({
-    codes: [
-      [200, RECEIVED],
-      [200, '{"received":true,"duplicate":true}'],
-      [401, "signature_mismatch"],
-      [405, "method_not_allowed"],
-      [413, "body_too_large"],
-      [500, "body_unavailable"],
-      [413, "body_too_large"],
-      [499, ""],
-      [503, "overloaded"],
-      [408, "body_timeout"],
-    ],
-    cancelled: true,
-    signals: 1,
-  });
+    const found = [told.map(([status]) => status), signals.length];`);
+  expect(found).toEqual([[200, 401], 1]);
 });
 
 test("the example of a hand-off passes the key on, and tells what may work later from what never will", async () => {

@@ -20,10 +20,12 @@ declare global {
 }
 `;
 
-/** Clients of brokers, which need not be installed: our side of a call is checked, theirs is not. */
+/** Packages that need not be installed: our side of a call is checked, theirs is not. */
 const CLIENTS = `
 declare module "@aws-sdk/client-sqs";
 declare module "@confluentinc/kafka-javascript";
+declare module "@opentelemetry/instrumentation-http";
+declare module "@opentelemetry/sdk-node";
 declare module "@prisma/client" {
   type PrismaClient = { $transaction<T>(work: (tx: any) => Promise<T>): Promise<T> };
 }
@@ -36,6 +38,28 @@ declare module "amqplib" {
   }
   export default amqp;
 }
+declare module "@nestjs/common" {
+  const Injectable: () => any;
+  const Module: (parts: object) => any;
+  interface OnApplicationShutdown {}
+  interface OnModuleInit {}
+}
+declare module "@nestjs/core" {
+  const NestFactory: { create<App = any>(...parts: any[]): Promise<App> };
+}
+declare module "@nestjs/platform-fastify" {
+  const FastifyAdapter: any;
+  type NestFastifyApplication = any;
+}
+declare module "*/app.module.js";
+declare module "*/signals.module.js";
+declare module "*/lib/receiver";
+declare module "next" {
+  type NextConfig = object;
+}
+declare module "next/server";
+declare const Bun: any;
+declare const Deno: any;
 declare module "bullmq";
 declare module "pg" {
   type Pool = any;
@@ -69,6 +93,7 @@ export function checkBlocks(blocks: readonly CodeBlock[], language: "js" | "ts")
     types: ["node"],
     paths: pathsOfExports(),
     strict: language === "ts",
+    experimentalDecorators: true,
     noUnusedLocals: false,
     allowJs: true,
     checkJs: true,

@@ -8,6 +8,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const QUICK_START = "test/package/quick-start.test.ts";
 const COMMANDS = "test/package/docs-commands.test.ts";
 const REPLAY = "test/repo/docs-cli.test.ts";
+const OBSERVABILITY = "test/package/observability.test.ts";
 const WALK_THROUGH = "test/package/emulator-walk-through.test.ts";
 
 /** For each block of commands in the documents, by its first line: the test that types it, or why none does. */
@@ -43,6 +44,9 @@ const TYPED_BY: Readonly<Record<string, string>> = {
   "export SIGNALS_BASE_URL=http://127.0.0.1:4010/v1 SIGNALS_API_KEY=sbk_…": WALK_THROUGH,
   "export SIGNALS_BASE_URL=https://api.example/v1 SIGNALS_API_KEY=…": COMMANDS,
   "sqlite3 signals.db \"VACUUM INTO 'backup.db'\"": "needs the command line of SQLite",
+  "npm install @opentelemetry/api @opentelemetry/sdk-metrics @opentelemetry/exporter-prometheus": OBSERVABILITY,
+  "npm install @opentelemetry/api @opentelemetry/resources @opentelemetry/context-async-hooks @opentelemetry/sdk-trace-base \\":
+    OBSERVABILITY,
   "npx signalbox inbox ls --db signals.db --state dead": COMMANDS,
   "npx signalbox inbox serve --db signals.db":
     "runs until it is stopped; test/cli/inbox/inbox-serve.test.ts does the same on a free port",

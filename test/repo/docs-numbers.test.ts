@@ -52,7 +52,7 @@ const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: numbe
   ["secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
   ["secrets", /takes at most (\d+) of the/, MOST_SIGNAL_TYPES],
   ["receiver", /of the last (\d+), each/, constantOf("src/time/durations.ts", "KEPT")],
-  ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
+  ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_WAIT_MS")],
   ["receiver", /string of 1 to (\d+) characters/, constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH")],
   ["testing", /after `timeoutMs` \((\d+)\)/, constantOf("src/testing/wait-for-event.ts", "DEFAULT_TIMEOUT_MS")],
   ["testing", /due within (\d+) s/, firstDelaySeconds],

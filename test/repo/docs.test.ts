@@ -103,6 +103,7 @@ test("the page's defaults are the code's", () => {
     onTest: "none",
     "handoff.backoff": "see the next 3",
     logger: "pino at `info`",
+    telemetry: "none",
     clock: "the system's",
   });
   expect([config.onTest, config.logger.level, config.clock]).toEqual([null, "info", systemClock]);
