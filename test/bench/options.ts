@@ -45,6 +45,8 @@ Examples:
   npm run bench -- --only throughput --servers signalbox-express5,express-nothing
   npm run bench -- --only throughput --servers signalbox-express5,signalbox-sampled,signalbox-traced
                                                        what telemetry costs
+  npm run bench -- --only throughput --servers hono-nothing,signalbox-hono
+                                                       another framework; Fastify: fastify-nothing,signalbox-fastify
   npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
   npm run bench -- --only postgres                     with an inbox in PostgreSQL, beside job queues
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr

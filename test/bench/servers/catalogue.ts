@@ -42,8 +42,12 @@ const ON_POSTGRES: readonly Server[] = [
   },
 ];
 
-/** Only for who asks for them: what telemetry costs, beside `signalbox-express5`. */
-const WITH_TELEMETRY: readonly Server[] = [
+/** Only for who names them: Fastify and Hono, each beside itself, and what telemetry costs beside `signalbox-express5`. */
+const BY_NAME: readonly Server[] = [
+  { name: "fastify-nothing", label: "Fastify 5, does nothing", keeps: null, isOurs: false },
+  { name: "signalbox-fastify", label: "signalbox on Fastify 5", keeps: INBOX, isOurs: true },
+  { name: "hono-nothing", label: "Hono on Node, does nothing", keeps: null, isOurs: false },
+  { name: "signalbox-hono", label: "signalbox on Hono on Node", keeps: INBOX, isOurs: true },
   { name: "signalbox-traced", label: "signalbox on Express 5, all traced", keeps: INBOX, isOurs: true },
   { name: "signalbox-sampled", label: "signalbox on Express 5, 5 % traced", keeps: INBOX, isOurs: true },
 ];
@@ -57,7 +61,7 @@ export function findBaseline(servers: readonly Server[]): Server {
 
 /** @throws Error when no server has this name */
 export function serverNamed(name: string): Server {
-  const server = [...SERVERS, ...ON_POSTGRES, ...WITH_TELEMETRY].find((each) => each.name === name);
+  const server = [...SERVERS, ...ON_POSTGRES, ...BY_NAME].find((each) => each.name === name);
   if (server === undefined) throw new Error(`There is no server ${name}.`);
   return server;
 }
