@@ -24,8 +24,8 @@ const SHORT = ["--rounds", "1", "--seconds", "0.2"];
 // Its types are checked with those of all tests.
 beforeAll(() => void run("node_modules/typescript/bin/tsc", "-p", "test/bench", "--noCheck"));
 
-test("a short run of the bench gives figures for our server and for the baseline", () => {
-  const servers = "express-nothing,signalbox-express5";
+test("a short run of the bench gives figures for our servers and for the baseline", () => {
+  const servers = "express-nothing,signalbox-express5,signalbox-fastify,signalbox-hono,signalbox-traced";
   const { throughput, latency } = runBench("--only", "throughput,latency", "--servers", servers, ...SHORT);
   expect(throughput?.rows.map(({ server }) => server)).toEqual(servers.split(","));
   expect(throughput?.rows[0]?.ratio).toEqual({ median: 1, min: 1, max: 1 });
