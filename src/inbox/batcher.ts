@@ -295,6 +295,8 @@ export function createBatcher(config: BatcherConfig): Batcher {
       takeLocked();
       // Each round writes what waits or, if the store fails, drops it.
       while (inFlight !== null || isWaiting()) await (inFlight ?? run());
+      // A transaction of the application still has these rows.
+      for (const { settled } of locked.splice(0)) settled(null);
     },
   };
 }

@@ -55,7 +55,7 @@ export interface Receiver {
    * Waits until what was accepted or due before the call is handed off, for a process that is frozen or ended after its
    * answer. Does not stop the receiver.
    *
-   * @param options `timeoutMs`: @default 10000. A wrong option is logged and has no effect.
+   * @param options `timeoutMs`: @default `handoff.timeoutMs` and 5 seconds. A wrong option is logged and has no effect.
    * @returns true when no event that was due at the call is left, the attempts have ended and their results are durable. It
    * does not wait for an event whose next attempt is later, for later deliveries, nor for a callback that goes on after its
    * attempt has timed out. False after `timeoutMs`, when the store refuses a result, while the breaker is open, and for a
@@ -86,10 +86,14 @@ export interface Receiver {
   readonly inbox: Inbox;
 }
 
-const DEFAULT_WAIT_MS = 10_000;
-/** The options of `close` and `drain`. */
-const waitOption = z.number().min(0).max(LONGEST_DELAY_MS).default(DEFAULT_WAIT_MS);
-const lenientWaitOption = waitOption.catch(DEFAULT_WAIT_MS);
+const DEFAULT_GRACE_MS = 10_000;
+/** An attempt that has timed out still needs its commit. */
+const DRAIN_MARGIN_MS = 5000;
+const waitOption = z.number().min(0).max(LONGEST_DELAY_MS).optional();
+const WAIT_OPTIONS = {
+  close: { name: "graceMs", schema: z.strictObject({ graceMs: waitOption }).prefault({}) },
+  drain: { name: "timeoutMs", schema: z.strictObject({ timeoutMs: waitOption }).prefault({}) },
+};
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -117,6 +121,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   let starting: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
   const closed = new AbortController();
+  const drainMs = Math.min(config.handoff.timeoutMs + DRAIN_MARGIN_MS, LONGEST_DELAY_MS);
 
   const telemetry =
     config.telemetry &&
@@ -220,7 +225,6 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (!store.durable) log.warn({ store: store.name }, "this store loses its events when the process ends");
       log.info({ endpoint, store: store.name, takenOver }, "receiver started");
       state = "running";
-      telemetry?.start();
     } catch (error) {
       state = "idle";
       starting = null;
@@ -229,13 +233,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** Refuses nothing, because a refused `close` or `drain` would not wait for the callbacks when the process ends. */
-  function waitMsOf(method: "close" | "drain", name: "graceMs" | "timeoutMs", given: unknown): number {
+  function waitMsOf(method: "close" | "drain", given: unknown, defaultMs: number): number {
+    const { name, schema } = WAIT_OPTIONS[method];
+    const valueOf = (from: unknown) => Reflect.get(from as object, name) as number | undefined;
     try {
-      const schema = z.strictObject({ [name]: waitOption }).prefault({});
-      return checkOptions(`receiver.${method}`, schema, given)[name] as number;
+      return valueOf(checkOptions<z.ZodType>(`receiver.${method}`, schema, given)) ?? defaultMs;
     } catch (error) {
       log.warn({ code: errorCode(error), problem: errorText(error) }, `${method}() ignores a wrong option`);
-      return safely(() => lenientWaitOption.parse(Reflect.get(given as object, name)), DEFAULT_WAIT_MS);
+      return safely(() => waitOption.parse(valueOf(given)), undefined) ?? defaultMs;
     }
   }
 
@@ -265,8 +270,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       }
       return (starting ??= start());
     },
-    close: (closeOptions) => (closing ??= keepingAlive(close(waitMsOf("close", "graceMs", closeOptions)))),
-    drain: (drainOptions) => keepingAlive(inbox.drain(waitMsOf("drain", "timeoutMs", drainOptions))),
+    close: (closeOptions) => (closing ??= keepingAlive(close(waitMsOf("close", closeOptions, DEFAULT_GRACE_MS)))),
+    drain: (drainOptions) => keepingAlive(inbox.drain(waitMsOf("drain", drainOptions, drainMs))),
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
     health: () => ({

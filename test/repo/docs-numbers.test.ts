@@ -33,6 +33,7 @@ function saidIn(page: string, sentence: RegExp): number {
 
 const minimal = { secrets: "whsec_test", store: memoryStore(), onSignal: () => undefined, logger: false } as const;
 const { handoff, retention, bodyTimeoutMs, ackTimeoutMs } = resolveOptions(minimal);
+const drainMarginMs = constantOf("src/receiver/receiver.ts", "DRAIN_MARGIN_MS");
 const firstDelaySeconds = fullJitter({}, () => 1)(1) / 1000;
 
 const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: number])[] = [
@@ -52,7 +53,9 @@ const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: numbe
   ["secrets", /of the (\d+) signal types/, SIGNAL_TYPES.length],
   ["secrets", /takes at most (\d+) of the/, MOST_SIGNAL_TYPES],
   ["receiver", /of the last (\d+), each/, constantOf("src/time/durations.ts", "KEPT")],
-  ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_WAIT_MS")],
+  ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
+  ["receiver", /by default (\d+) seconds more than/, drainMarginMs / 1000],
+  ["frameworks", /for at most (\d+) seconds/, (handoff.timeoutMs + drainMarginMs) / 1000],
   ["receiver", /string of 1 to (\d+) characters/, constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH")],
   ["testing", /after `timeoutMs` \((\d+)\)/, constantOf("src/testing/wait-for-event.ts", "DEFAULT_TIMEOUT_MS")],
   ["testing", /due within (\d+) s/, firstDelaySeconds],

@@ -192,17 +192,20 @@ test("it resolves with false when the store refuses the state of an event, which
   expect(await rig.entry(event.id)).toMatchObject({ state: "leased" });
 });
 
-test("it resolves with false after its time, and has aborted nothing", async () => {
-  const rig = await startRig();
+test("it resolves with false after its time, by default 5 seconds more than an attempt may take, and has aborted nothing", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store });
   await rig.begin(1);
-  const timers = rig.clock.pendingTimers();
+  const release = store.hold();
   const drained = [watched(rig.receiver.drain({ timeoutMs: 500 })), watched(rig.receiver.drain())];
   await rig.clock.advance(500);
   expect(drained).toEqual([{ result: false }, { result: null }]);
-  await rig.clock.advance(9500);
-  expect(drained[1]).toEqual({ result: false });
-  expect(rig.clock.pendingTimers()).toBe(timers);
   expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(false);
+  await rig.clock.advance(34_499);
+  expect(drained[1]).toEqual({ result: null });
+  await rig.clock.advance(1);
+  expect(drained[1]).toEqual({ result: false });
+  release();
 });
 
 test("it resolves with false while the breaker is open, once nothing runs", async () => {
@@ -227,4 +230,36 @@ test("it resolves with false for a receiver that is not started, that closes, an
   await turns();
   expect(drained.result).toBe(false);
   expect(await rig.receiver.drain()).toBe(false);
+});
+
+test("it waits for the next attempt of an event whose lease was lost", async () => {
+  const store = memoryStore();
+  const rig = await startRig({ store });
+  await rig.begin(1);
+  const drained = watched(rig.receiver.drain());
+  await turns();
+  // Another process took this one for dead, and has not claimed the event.
+  await store.takeOver({ endpoint: "default", held: [], crashed: true });
+  rig.calls[0]!.resolve();
+  await until(() => rig.calls.length === 2);
+  expect(drained.result).toBe(null);
+  rig.calls[1]!.resolve();
+  await until(() => drained.result === true);
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 1 });
+});
+
+test("close ends it while a transaction of the callback is still open", async () => {
+  const store = memoryStore();
+  const commit: typeof store.commit = async (batch) => {
+    const result = await store.commit({ ...batch, settlements: [] });
+    return { ...result, settlements: batch.settlements.map(() => "locked" as const) };
+  };
+  const rig = await startRig({ store: { ...store, commit } });
+  await rig.begin(1);
+  const drained = watched(rig.receiver.drain());
+  await turns();
+  rig.calls[0]!.resolve();
+  await turns();
+  await rig.receiver.close({ graceMs: 0 });
+  expect([drained.result, rig.clock.pendingTimers()]).toEqual([false, 0]);
 });
