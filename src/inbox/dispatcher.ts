@@ -77,9 +77,12 @@ export interface Dispatcher {
   held(): number[];
   breakerState(): "closed" | "open" | "probing";
   running(): number;
+  /** For how many milliseconds the oldest event has waited that is leased and that no callback has yet; 0 when none waits. */
+  oldestWaitingAgeMs(): number;
   /**
    * Resolves with true once a claim that began after this call has left no event due, and the events that were held then have
-   * ended; an event that is due again at once begins that anew. Later events are not waited for, so steady traffic ends it too.
+   * ended; an event that is due again at once, or whose lease was lost, begins that anew. Later events are not waited for, so
+   * steady traffic ends it too.
    * Resolves with false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a settlement is not written.
    */
   drain(timeoutMs: number): Promise<boolean>;
@@ -311,6 +314,12 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     }
   }
 
+  /** A lease may begin anew several times while an event waits, so a first attempt has waited since the event was received. */
+  function waitingAgeMs({ event, leasedAt }: QueuedEvent): number {
+    const isFirst = event.attempts === 0 && !event.replayed;
+    return isFirst ? clock.now() - event.receivedAt : clock.elapsed() - leasedAt;
+  }
+
   /** @param ended called with each result, of which those before the last are `locked` */
   function settle(event: ClaimedEvent, settlement: Settlement, ended?: (result: SettleResult | null) => void): void {
     let isHeld = true;
@@ -351,7 +360,11 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   function tellDrains(event: ClaimedEvent, { state: next, delayMs }: Settlement, result: SettleResult | null): void {
     for (const drain of drains) {
       if (result === null) drain.end(false);
-      else if (drain.left?.delete(event) && result === true && next === "ready" && delayMs === 0) begin(drain);
+      else if (
+        drain.left?.delete(event) &&
+        (result === false || (result === true && next === "ready" && delayMs === 0))
+      )
+        begin(drain);
     }
     endDrains();
   }
@@ -388,6 +401,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     held: () => held().map(seqOf),
     breakerState: () => breaker.state(),
     running: attempts.running,
+    oldestWaitingAgeMs: () => Math.max(0, ...waiting.map(waitingAgeMs)),
     drain: (timeoutMs) =>
       new Promise((resolve) => {
         const timeout = clock.setTimeout(() => drain.end(false), timeoutMs);

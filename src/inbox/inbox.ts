@@ -24,7 +24,7 @@ import {
 
 /** Numbers that are known without a slow query. */
 export interface InboxVitals {
-  /** For how many milliseconds the oldest `ready` event has been due; 0 when there is none, null when that is not known. */
+  /** For how many milliseconds the oldest event that waits for its hand-off has been due; 0 when none waits, null when unknown. */
   oldestReadyAgeMs: number | null;
   /** Events and bytes that wait for their commit. */
   queued: BatcherLimits;
@@ -40,7 +40,7 @@ export interface InboxVitals {
 
 /** {@link InboxVitals}, with the number of events in each state. */
 export interface InboxStats extends StoreStats, InboxVitals {
-  /** For how many milliseconds the oldest `ready` event has been due; 0 when there is none. */
+  /** As in {@link InboxVitals}; never null. */
   oldestReadyAgeMs: number;
 }
 
@@ -209,9 +209,9 @@ export function createInbox(config: InboxConfig): RunningInbox {
   }
 
   function vitals(): InboxVitals {
-    const oldestReadyAgeMs = orUndefined(() => store.oldestReadyAgeMs?.(endpoint));
+    const readyAgeMs = orUndefined(() => store.oldestReadyAgeMs?.(endpoint));
     return {
-      oldestReadyAgeMs: oldestReadyAgeMs === undefined ? null : (oldestReadyAgeMs ?? 0),
+      oldestReadyAgeMs: readyAgeMs === undefined ? null : Math.max(readyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
       queued: batcher.queued(),
       running: dispatcher.running(),
       breaker: dispatcher.breakerState(),
@@ -281,7 +281,8 @@ export function createInbox(config: InboxConfig): RunningInbox {
       )) as Inbox["discard"],
     async stats() {
       const stats = await store.stats(endpoint);
-      return { ...stats, ...vitals(), oldestReadyAgeMs: stats.oldestReadyAgeMs ?? 0 };
+      const oldestReadyAgeMs = Math.max(stats.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs());
+      return { ...stats, ...vitals(), oldestReadyAgeMs };
     },
   };
 }

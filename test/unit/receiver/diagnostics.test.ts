@@ -51,15 +51,16 @@ test("health and stats tell how it stands with durability, the queue, commits, s
   expect(receiver.health()).toMatchObject({ running: 1, queued: { events: 0, bytes: 0 }, breaker: "closed" });
 });
 
+// With a concurrency of 1, the dispatcher holds 256 events that wait; what is past that waits in `ready`.
 test.each([
-  ["sqlite", () => sqliteStore(inboxPath())],
-  ["memory", memoryStore],
-])("the age of what waits longest is in both, on the %s store", async (_name, createStore) => {
+  ["sqlite", 2, () => sqliteStore(inboxPath())],
+  ["sqlite", 300, () => sqliteStore(inboxPath())],
+  ["memory", 300, memoryStore],
+])("the age of what waits longest is in both, on the %s store with %d events", async (_name, count, createStore) => {
   const store = createStore();
   const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
   expect(receiver.health().oldestReadyAgeMs).toBe(0);
-  // One runs and the dispatcher holds 256 more; what is past that waits in `ready`.
-  await deliverMany(300);
+  await deliverMany(count);
   await clock.advance(1500);
   expect(receiver.health().oldestReadyAgeMs).toBe(1500);
   expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);

@@ -21,7 +21,7 @@ export function StateCounts({ overview, search }: { overview: Overview | undefin
           >
             <strong>{counts === undefined ? "…" : formatCount(counts[state])}</strong>
             <span>{state === "total" ? "all" : state}</span>
-            <small>{state === "ready" && oldestReadyAgeMs >= 1000 ? oldest : meaning}</small>
+            <small>{state === "ready" && counts?.ready !== 0 && oldestReadyAgeMs >= 1000 ? oldest : meaning}</small>
           </a>
         );
       })}
