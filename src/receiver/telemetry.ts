@@ -17,7 +17,7 @@ export type HandoffOutcome = "done" | "rejected" | "timeout" | "permanent" | "la
 
 /** Traces and measures receivers. `openTelemetry()` of `signalbox/opentelemetry` makes one. */
 export interface Telemetry {
-  /** Called by `createReceiver`. */
+  /** Called by `createReceiver`. The receiver's health can be read from its return until `close`. */
   observe(receiver: ObservedReceiver): TelemetryHooks;
 }
 
@@ -30,8 +30,6 @@ export interface ObservedReceiver {
 
 /** What a receiver tells its {@link Telemetry}. What a hook throws is logged, at most once a second, and has no other effect. */
 export interface TelemetryHooks {
-  /** The receiver runs from now on, so its gauges can be read until `close`. */
-  start(): void;
   /** The receiver is closed. */
   close(): void;
   /** A delivery begins. */
@@ -103,7 +101,6 @@ export function observeSafely(
   }
 
   return {
-    start: () => run(() => hooks.start()),
     close: () => run(() => hooks.close()),
     receive(headers) {
       const delivery = run(() => hooks.receive(headers));

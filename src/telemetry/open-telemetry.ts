@@ -90,7 +90,6 @@ function observe({ endpoint, health }: ObservedReceiver): TelemetryHooks {
   }
 
   return {
-    start: instruments.start,
     close() {
       instruments.close();
       attempts.clear();

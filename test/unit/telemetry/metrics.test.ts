@@ -1,13 +1,13 @@
 import type { Histogram } from "@opentelemetry/sdk-metrics";
 import { expect, test } from "vitest";
-import { PermanentFailure, type SignalEvent } from "../../../src/index.js";
+import { createReceiver, PermanentFailure, type SignalEvent } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { openTelemetry } from "../../../src/telemetry/open-telemetry.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { faultyStore, mediumError, rowError } from "../inbox/faulty-store.js";
 import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
-import { until } from "../until.js";
+import { turns, until } from "../until.js";
 import { registerSdk, type Sdk } from "./register-sdk.js";
 
 /** The values of a metric, by what tells its points apart. A histogram's value is its count and its sum. */
@@ -26,6 +26,12 @@ async function countsOf(sdk: Sdk, metric: string): Promise<Record<string, unknow
   return Object.fromEntries(values.map(([key, value]) => [key, (value as Histogram).count]));
 }
 
+/** Without the outcomes that are at 0 because they have not happened. */
+async function outcomesOf(sdk: Sdk, metric: string): Promise<Record<string, unknown>> {
+  const values = Object.entries(await valuesOf(sdk, metric));
+  return Object.fromEntries(values.filter(([, value]) => value !== 0));
+}
+
 const titled = (title: string): SignalEvent => signalEvent({ data: { title } });
 
 async function deliverAll(rig: Rig, events: readonly object[], secret = SECRET): Promise<void> {
@@ -40,6 +46,7 @@ const times = <Item>(count: number, make: () => Item): Item[] => Array.from({ le
 
 test("after a known load the metrics are equal to the load", async () => {
   const sdk = registerSdk();
+  const beganAt = performance.now();
   const failed = new Set<string>();
   const rig = await startRig({
     telemetry: openTelemetry(),
@@ -66,10 +73,10 @@ test("after a known load the metrics are equal to the load", async () => {
   await until(() => count("handedOff") === 495 && count("dead") === 5);
 
   const deliveries = { accepted: 500, duplicate: 40, signature_mismatch: 25, quarantined: 10 };
-  expect(await valuesOf(sdk, "signalbox.deliveries")).toEqual(deliveries);
+  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual(deliveries);
   expect(await countsOf(sdk, "signalbox.delivery.duration")).toEqual(deliveries);
   const handoffs = { done: 495, rejected: 30, permanent: 5 };
-  expect(await valuesOf(sdk, "signalbox.handoffs")).toEqual(handoffs);
+  expect(await outcomesOf(sdk, "signalbox.handoffs")).toEqual(handoffs);
   expect(await countsOf(sdk, "signalbox.handoff.duration")).toEqual(handoffs);
   expect(await valuesOf(sdk, "signalbox.dead")).toEqual({
     permanent_failure: 5,
@@ -80,6 +87,61 @@ test("after a known load the metrics are equal to the load", async () => {
   expect(attempts).toMatchObject({ count: 500, sum: 470 + 30 * 2 });
   const { commits } = rig.receiver.health();
   expect(await countsOf(sdk, "signalbox.commit.duration")).toEqual({ done: commits.count });
+  for (const what of ["delivery", "commit", "handoff"]) {
+    for (const { value } of await sdk.points(`signalbox.${what}.duration`)) {
+      const { count: all, sum = 0 } = value as Histogram;
+      expect(sum / all, what).toBeGreaterThan(0);
+      expect(sum / all, `${what}, in seconds`).toBeLessThan((performance.now() - beganAt) / 1000);
+    }
+  }
+});
+
+test("gauges tell what waits for its commit and for its hand-off, and that hand-offs are paused", async () => {
+  const sdk = registerSdk();
+  const store = faultyStore();
+  const rig = await startRig({ telemetry: openTelemetry(), store, handoff: { concurrency: 1 } });
+  const valueOf = async (gauge: string) => (await sdk.points(`signalbox.${gauge}`))[0]?.value;
+  await rig.begin(1);
+  await rig.deliverMany(11);
+  await rig.clock.advance(1500);
+  expect(await valueOf("backlog.age")).toBe(1.5);
+
+  const release = store.hold();
+  const event = signalEvent();
+  const delivery = rig.deliver(event);
+  await turns();
+  expect(await valueOf("queue.events")).toBe(1);
+  expect(await valueOf("queue.size")).toBe(Buffer.byteLength(JSON.stringify(event)));
+  release();
+  await delivery;
+
+  for (let call = 0; call < 10; call++) {
+    await until(() => rig.calls.length > call);
+    rig.calls[call]!.reject();
+  }
+  await until(async () => (await valueOf("breaker.open")) === 1);
+});
+
+test("deliveries to a receiver that does not run yet, or no more, are counted, and it is not up", async () => {
+  const sdk = registerSdk();
+  const store = { ...memoryStore(), open: () => Promise.reject(mediumError()) };
+  const rig = createReceiver({
+    secrets: SECRET,
+    store,
+    logger: false,
+    onSignal: () => {},
+    telemetry: openTelemetry(),
+  });
+  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET, now: systemClock.now() });
+  const deliver = () => rig.handle({ method: "POST", headers, body });
+  await deliver();
+  await expect(rig.start()).rejects.toThrow("disk");
+  await deliver();
+  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual({ store_unavailable: 2 });
+  expect(await valuesOf(sdk, "signalbox.up")).toEqual({ "": 0 });
+  await rig.close();
+  await deliver();
+  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual({ store_unavailable: 2, closing: 1 });
 });
 
 test("gauges tell the health of each receiver while it runs; those of a closed one are 0, and it is not asked", async () => {

@@ -8,7 +8,7 @@ const fail = (): never => {
   throw new Error("the SDK is broken");
 };
 
-const BROKEN = { start: fail, close: fail, commit: fail, receive: fail, handOff: fail, handOffEnded: fail, dead: fail };
+const BROKEN = { close: fail, commit: fail, receive: fail, handOff: fail, handOffEnded: fail, dead: fail };
 
 /** What throws late, after the receiver relies on it. */
 const LATE: TelemetryHooks = {
@@ -26,7 +26,6 @@ const reject = (): unknown => Promise.reject(new Error("the SDK is broken"));
 
 /** Hooks that return `void` may be `async`. */
 const ASYNC: TelemetryHooks = {
-  start: reject,
   close: reject,
   receive: () => ({ traceParent: null, end: reject }),
   commit: () => reject,
@@ -70,7 +69,6 @@ test.each(TELEMETRIES)(
 const noop = (): void => {};
 
 const QUIET: TelemetryHooks = {
-  start: noop,
   close: noop,
   receive: () => ({ traceParent: null, end: noop }),
   commit: () => noop,
