@@ -126,6 +126,8 @@ export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeout
       stream.on("close", onCut);
       // An error of a stream without this listener would end the process.
       stream.on("error", onCut);
+      // The application may have paused it while it checked something of its own.
+      if (stream.readableFlowing === false) stream.resume();
     });
   };
 }

@@ -38,9 +38,10 @@ export function listenerOf(hono: Hono): RequestListener {
 
 export function mountInKoa(receiver: Receiver): RequestListener {
   const handler = nodeHandler(receiver);
-  const koa = new Koa().use((context) => {
+  const koa = new Koa().use(async (context) => {
     context.respond = false;
     handler(context.req, context.res);
+    await new Promise((resolve) => context.res.once("close", resolve));
   });
   // Koa prints every connection that ends before its answer.
   koa.silent = true;

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyPluginCallback } from "fastify";
+import Fastify, { type FastifyPluginAsync } from "fastify";
 import { Hono } from "hono";
 import { expectTypeOf, test } from "vitest";
 import type { DeliveryRequest, Receiver } from "../../src/index.js";
@@ -10,7 +10,7 @@ import type { IncomingMessage } from "node:http";
 declare const receiver: Receiver;
 
 test("the plugin is one of Fastify 5, with and without a logger", () => {
-  expectTypeOf<ReturnType<typeof fastifyPlugin>>().toExtend<FastifyPluginCallback>();
+  expectTypeOf<ReturnType<typeof fastifyPlugin>>().toExtend<FastifyPluginAsync>();
   const mount = () => Fastify({ logger: true }).register(fastifyPlugin(receiver), { prefix: "/webhooks/signals" });
   expectTypeOf(mount).toBeFunction();
 });

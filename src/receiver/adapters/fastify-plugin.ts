@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../receiver.js";
 import { assertReceiver, nodeHandler } from "./node-handler.js";
 
-/** Fits `FastifyPluginCallback` of Fastify 5, without needing its types. */
-export type FastifyPlugin = (instance: FastifyInstanceLike, options: unknown, done: () => void) => void;
+/** Fits `FastifyPluginAsync` of Fastify 5, without needing its types. */
+export type FastifyPlugin = (instance: FastifyInstanceLike) => Promise<void>;
 
 /** The part of `FastifyInstance` that the plugin uses. */
 export interface FastifyInstanceLike {
@@ -51,11 +51,11 @@ export function fastifyPlugin(receiver: Receiver): FastifyPlugin {
     reply.hijack();
     listener(raw, reply.raw);
   };
-  return (instance, _options, done) => {
+  // Asynchronous, so that a mistake such as a route that is there twice rejects `ready` and `listen`.
+  return async (instance) => {
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
     instance.all("/", answer);
     instance.all("/*", answer);
-    done();
   };
 }

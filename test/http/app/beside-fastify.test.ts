@@ -50,3 +50,10 @@ test("a header that a hook has set and that cannot be sent gets Fastify's own an
   const { headers, body } = delivery();
   expect((await exchange(port, { headers: { ...headers, "X-Name": "odd" }, body })).status).toBe(500);
 });
+
+test("a route that is there twice rejects ready()", async () => {
+  const host = Fastify();
+  const plugin = fastifyPlugin(await startReceiver());
+  for (let time = 0; time < 2; time++) host.register(plugin, { prefix: MOUNT });
+  await expect(async () => host.ready()).rejects.toThrow(/already declared/);
+});

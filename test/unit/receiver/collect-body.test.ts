@@ -66,6 +66,11 @@ test("a body may give its pieces without promises", async () => {
   expect(await handle({ [Symbol.asyncIterator]: () => iterator })).toBe("200");
 });
 
+test("a stream that the application has paused is read", async () => {
+  const { handle, body } = await rigWith();
+  expect(await handle(new PassThrough().pause().end(body))).toBe("200");
+});
+
 test("empty pieces beside the whole body change nothing", async () => {
   const { handle, body, withLength } = await rigWith();
   const iterator = [Buffer.alloc(0), body, Buffer.alloc(0)].values();
