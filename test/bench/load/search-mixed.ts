@@ -1,6 +1,6 @@
 // Measures what a page of an inbox asks of a store that `fillMixed` has filled.
 import type { InboxStore, SearchQuery } from "signalbox";
-import { watchLoop } from "../servers/loop-watch.js";
+import { watchLoop } from "../processes/loop-watch.js";
 import { percentile } from "../statistics.js";
 import { MIXED } from "./fill-mixed.js";
 

@@ -6,7 +6,7 @@ import type { LoadReport } from "../load/generator.js";
 import { queryDatabase } from "../postgres/query-database.js";
 import { startProcess, type BenchProcess, type ProcessOptions } from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
-import type { LoopDelay } from "../servers/loop-watch.js";
+import type { LoopDelay } from "../processes/loop-watch.js";
 import type { ServerSample } from "../servers/serve.js";
 import type { PartContext } from "./part-context.js";
 

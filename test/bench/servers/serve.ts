@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { answerQuestions } from "../processes/questions.js";
 import { HOST } from "./endpoint.js";
-import { watchLoop, type LoopDelay, type LoopWatch } from "./loop-watch.js";
+import { watchLoop, type LoopDelay, type LoopWatch } from "../processes/loop-watch.js";
 
 /** A server's figures for the time between `begin` and `end`. */
 export interface ServerSample {
