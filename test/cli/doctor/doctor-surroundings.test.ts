@@ -219,7 +219,8 @@ const OWNER = `
   const store = sqliteStore({ path: process.argv[1], shared: process.argv[2] === "shared" });
   await store.open({ endpoint: "default", clock: { now: Date.now } });
   console.log("open");
-  setInterval(() => {}, 1000);
+  // A store that nothing refers to is collected, and its lock with it.
+  setInterval(() => store, 1000);
 `;
 
 test.each(["alone", "shared"])("an inbox that a process has open, %s, has an owner", async (role) => {
