@@ -9,6 +9,7 @@ import {
 } from "./attempts.js";
 import type { Batcher } from "./batcher.js";
 import { createBreaker } from "./breaker.js";
+import { createDrains, type Drains } from "./drains.js";
 import { asIfNeverClaimed } from "./settlement.js";
 import { createSlots } from "./slots.js";
 import {
@@ -79,26 +80,12 @@ export interface Dispatcher {
   running(): number;
   /** For how many milliseconds the oldest event has waited that is leased and that no callback has yet; 0 when none waits. */
   oldestWaitingAgeMs(): number;
-  /**
-   * Resolves with true once a claim that began after this call has left no event due, and the events that were held then have
-   * ended; an event that is due again at once, or whose lease was lost, begins that anew. Later events are not waited for, so
-   * steady traffic ends it too.
-   * Resolves with false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a settlement is not written.
-   */
-  drain(timeoutMs: number): Promise<boolean>;
+  drain: Drains["drain"];
   /**
    * Stops claiming, gives back the waiting events, waits `graceMs` for running callbacks, then aborts them and gives back
    * their events too. No attempt is used up.
    */
   close(graceMs: number): Promise<void>;
-}
-
-interface Drain {
-  /** It waits for a claim that is not one of this many. */
-  claimsBefore: number;
-  /** Of the events that were held when such a claim had left none due, those that have not ended; null before. */
-  left: Set<ClaimedEvent> | null;
-  end(isDone: boolean): void;
 }
 
 /**
@@ -134,10 +121,6 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
   let claiming: Promise<void> | null = null;
   /** Since when events may be due in the store, by `clock.elapsed()`; null when a claim has shown that none is. */
   let dueSince: number | null = null;
-  /** How many claims have begun. */
-  let claims = 0;
-  /** The drains that wait. */
-  const drains = new Set<Drain>();
   let lastLeases: "sure" | "unsure" = "sure";
   /** True while only suspects are claimed: from the report of a due suspect until its settlement is durable. */
   let isSuspectsTurn = false;
@@ -158,6 +141,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       observe.breaker("closed");
       schedulePump();
     },
+  });
+
+  const drains = createDrains({
+    clock,
+    held,
+    nudge,
+    isPaused: () => state !== "started" || breaker.state() === "open",
   });
 
   const attempts = createAttempts(config, {
@@ -224,13 +214,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     const limit = claimLimit();
     if (limit === 0 || !slots.reserve(limit)) return;
     dueSince = null;
-    claims += 1;
+    drains.claimBegan();
     claiming = carryOut(limit).finally(() => {
       slots.unreserve(limit);
       claiming = null;
       if (state === "started" && breaker.state() !== "open") schedulePump();
       else giveBackWaiting();
-      endDrains();
+      drains.update();
     });
   }
 
@@ -258,7 +248,7 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
         slots.hold(event);
         waiting.push({ event, leasedAt, parsed: undefined });
       }
-      if (!suspects && !isSuspectDue && events.length < limit) noneIsDue();
+      if (!suspects && !isSuspectDue && events.length < limit) drains.noneIsDue();
     } catch {
       // The batcher has reported the failure, and the next poll tries again.
       if (isProbe) breaker.probeUnused();
@@ -338,42 +328,9 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
       if (result === false) observe.leaseLost(event);
       if (result === null) observe.notSettled(event);
       if (result === "completed") observe.handedOff(event, event.attempts + 1);
-      if (drains.size > 0 && result !== "locked") tellDrains(event, settlement, result);
+      if (result !== "locked") drains.leaseEnded(event, settlement, result);
     });
     if (waiting.length > 0) schedulePump();
-  }
-
-  // --- draining
-
-  function begin(drain: Drain): void {
-    drain.claimsBefore = claims;
-    drain.left = null;
-    nudge();
-  }
-
-  /** The last claim has left no due event. */
-  function noneIsDue(): void {
-    for (const drain of drains) if (claims > drain.claimsBefore) drain.left ??= new Set(held());
-  }
-
-  /** A lease has ended. */
-  function tellDrains(event: ClaimedEvent, { state: next, delayMs }: Settlement, result: SettleResult | null): void {
-    for (const drain of drains) {
-      if (result === null) drain.end(false);
-      else if (
-        drain.left?.delete(event) &&
-        (result === false || (result === true && next === "ready" && delayMs === 0))
-      )
-        begin(drain);
-    }
-    endDrains();
-  }
-
-  function endDrains(): void {
-    if (drains.size === 0) return;
-    const isPaused = state !== "started" || breaker.state() === "open";
-    if (isPaused && held().length > 0) return;
-    for (const drain of drains) if (isPaused || drain.left?.size === 0) drain.end(!isPaused);
   }
 
   return {
@@ -402,28 +359,13 @@ export function createDispatcher(config: DispatcherConfig): Dispatcher {
     breakerState: () => breaker.state(),
     running: attempts.running,
     oldestWaitingAgeMs: () => Math.max(0, ...waiting.map(waitingAgeMs)),
-    drain: (timeoutMs) =>
-      new Promise((resolve) => {
-        const timeout = clock.setTimeout(() => drain.end(false), timeoutMs);
-        const drain: Drain = {
-          claimsBefore: claims,
-          left: null,
-          end(isDone) {
-            timeout.cancel();
-            drains.delete(drain);
-            resolve(isDone);
-          },
-        };
-        drains.add(drain);
-        nudge();
-        endDrains();
-      }),
+    drain: drains.drain,
     async close(graceMs) {
       state = "closing";
       await claiming;
       wakeUp?.timer.cancel();
       giveBackWaiting();
-      endDrains();
+      drains.update();
       if (attempts.running() > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
       attempts.abortAll();

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
-import { makePool, POSTGRES_PORT, POSTGRES_URL, quotedName } from "../contract/postgres-medium.js";
+import { ownDatabase } from "../contract/own-database.js";
+import { POSTGRES_PORT } from "../contract/postgres-medium.js";
 import { pack, REPOSITORY } from "../package/installed.js";
 import { replayAgainst, SECRET, type App } from "../package/replay-against.js";
 import { hasServer, testWith } from "../prerequisites.js";
@@ -139,14 +139,7 @@ for (const runtime of others.slice(0, 2)) {
   });
 
   testWith(hasPostgres)(`${title}, with PostgreSQL`, async () => {
-    const database = `signalbox_${randomUUID()}`;
-    const admin = makePool(1);
-    await admin.query(`CREATE DATABASE ${quotedName(database)}`);
-    onTestFinished(async () => {
-      await admin.query(`DROP DATABASE ${quotedName(database)} WITH (FORCE)`);
-      await admin.end();
-    });
-    const url = POSTGRES_URL.replace(/\/test$/, `/${database}`);
+    const url = await ownDatabase();
     const folder = join(root, `${name}-postgres`);
     const onPostgres = code
       .replace("{ sqliteStore }", "{ postgresStore }")

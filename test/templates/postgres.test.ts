@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { expect, onTestFinished } from "vitest";
-import { makePool, POSTGRES_PORT, POSTGRES_URL, quotedName } from "../contract/postgres-medium.js";
+import { expect } from "vitest";
+import { ownDatabase } from "../contract/own-database.js";
+import { POSTGRES_PORT } from "../contract/postgres-medium.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { freePort, run, start } from "./commands.js";
 import { installFast, scaffold } from "./scaffold.js";
@@ -9,14 +9,7 @@ testWith(await hasServer(POSTGRES_PORT))(
   "express --store postgres: its types and lint are clean, and npm run dev handles the first signal from its database",
   { timeout: 5 * 60_000 },
   async () => {
-    const database = `signalbox_${randomUUID()}`;
-    const admin = makePool(1);
-    await admin.query(`CREATE DATABASE ${quotedName(database)}`);
-    onTestFinished(async () => {
-      await admin.query(`DROP DATABASE ${quotedName(database)} WITH (FORCE)`);
-      await admin.end();
-    });
-    const DATABASE_URL = POSTGRES_URL.replace(/\/test$/, `/${database}`);
+    const DATABASE_URL = await ownDatabase();
     const project = await scaffold("express", "--store", "postgres");
     await installFast(project);
     await run(project, "npm", ["run", "typecheck"]);

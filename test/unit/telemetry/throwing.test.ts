@@ -8,6 +8,19 @@ const fail = (): never => {
   throw new Error("the SDK is broken");
 };
 
+/** Hooks that do nothing but this. */
+function hooksOf(act: () => unknown): TelemetryHooks {
+  const traceParent = null;
+  return {
+    close: act,
+    receive: () => ({ traceParent, end: act }),
+    commit: () => act,
+    handOff: act,
+    handOffEnded: act,
+    dead: act,
+  };
+}
+
 const BROKEN = { close: fail, commit: fail, receive: fail, handOff: fail, handOffEnded: fail, dead: fail };
 
 /** What throws late, after the receiver relies on it. */
@@ -25,14 +38,7 @@ const LATE: TelemetryHooks = {
 const reject = (): unknown => Promise.reject(new Error("the SDK is broken"));
 
 /** Hooks that return `void` may be `async`. */
-const ASYNC: TelemetryHooks = {
-  close: reject,
-  receive: () => ({ traceParent: null, end: reject }),
-  commit: () => reject,
-  handOff: reject,
-  handOffEnded: reject,
-  dead: reject,
-};
+const ASYNC = hooksOf(reject);
 
 const TELEMETRIES: readonly [string, Telemetry][] = [
   ["when the receiver is made", { observe: fail }],
@@ -68,14 +74,7 @@ test.each(TELEMETRIES)(
 
 const noop = (): void => {};
 
-const QUIET: TelemetryHooks = {
-  close: noop,
-  receive: () => ({ traceParent: null, end: noop }),
-  commit: () => noop,
-  handOff: noop,
-  handOffEnded: noop,
-  dead: noop,
-};
+const QUIET = hooksOf(noop);
 
 test("the failure of a callback is no failure of the hook that returns its promise", async () => {
   const { logger, lines } = logLines();
