@@ -70,8 +70,8 @@ export function isError(value: unknown): value is Error {
 
 /** The name of a thrown value of any type, cut at the end. Never throws. */
 export function errorName(error: unknown): string {
-  const name = safely<unknown>(() => (error instanceof Error ? error.name : typeof error), "unknown");
-  return typeof name === "string" ? cutMessage(name) : "Error";
+  const read = (): unknown => (error instanceof Error ? error.name : typeof error);
+  return safely(() => cutMessage(String(read())), "unknown");
 }
 
 /** Longest text of {@link describeError}, in UTF-16 units. */
@@ -86,43 +86,23 @@ const MAX_CAUSES = 4;
  * the message. Every store can keep this text: it is well-formed and has no NUL. Never throws.
  */
 export function describeError(error: unknown): string {
-  const text = isError(error) ? stackWithCauses(error, MAX_CAUSES) : `thrown: ${textOf(error)}`;
+  const text = `${isError(error) ? "" : "thrown: "}${withCauses(error, MAX_CAUSES)}`;
   return text.slice(0, MAX_DESCRIPTION_LENGTH).replaceAll("\0", "\ufffd").toWellFormed();
 }
 
-/** Each part is read separately, so that one that cannot be read does not hide the others. */
-function stackWithCauses(error: Error, maxCauses: number): string {
-  const stack = stackOf(error);
-  if (maxCauses === 0) return stack;
-  const cause = safely(() => error.cause, undefined);
-  const readErrors = (): unknown[] =>
-    error instanceof AggregateError && Array.isArray(error.errors) ? error.errors.slice(0, MAX_CAUSES) : [];
-  const causes = [cause, ...safely(readErrors, [])].filter((each) => each !== undefined && each !== null);
-  const texts = causes.map((each) => (isError(each) ? stackWithCauses(each, maxCauses - 1) : textOf(each)));
-  return [stack, ...texts].join("\ncaused by ");
-}
-
-function stackOf(error: Error): string {
-  const name = errorName(error);
-  const message = stringIn(error, "message");
-  const stack = stringIn(error, "stack");
-  const messageAt = stack.indexOf(message);
-  // A stack begins with name and message as they were when the error was made. If they were changed later, only its calls are used.
-  const isCurrent = messageAt !== -1 && stack.startsWith(name);
-  const start = isCurrent ? stack.slice(0, messageAt) : `${name}: `;
-  const calls = isCurrent ? stack.slice(messageAt + message.length) : (/\n +at [^]*/.exec(stack)?.[0] ?? "");
-  return `${start}${cutMessage(message)}${calls}`;
-}
-
-function textOf(value: unknown): string {
-  return cutMessage(safely(() => String(value), "a value without text"));
+function withCauses(error: unknown, maxCauses: number): string {
+  const describe = (): string => {
+    const text = cutMessage(String(error));
+    if (!isError(error)) return text;
+    // A stack begins with name and message as they were when the error was made, so only its calls are used.
+    const calls = safely(() => /\n +at [^]*/.exec(String(error.stack))?.[0], undefined) ?? "";
+    const errors: unknown[] = error instanceof AggregateError ? error.errors.slice(0, MAX_CAUSES) : [];
+    const causes = [error.cause, ...errors].filter((each) => maxCauses > 0 && each !== undefined && each !== null);
+    return [`${text}${calls}`, ...causes.map((each) => withCauses(each, maxCauses - 1))].join("\ncaused by ");
+  };
+  return safely(describe, "a value that cannot be read");
 }
 
 function cutMessage(text: string): string {
   return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
-}
-
-function stringIn(error: Error, key: "message" | "stack"): string {
-  const value = safely<unknown>(() => error[key], "");
-  return typeof value === "string" ? value : "";
 }

@@ -24,42 +24,25 @@ export type {
 } from "./events/envelope.js";
 export { parseEvent, type ParsedEvent, type UnusableReason } from "./events/parse-event.js";
 
-export type { Backoff, BackoffOptions } from "./inbox/backoff.js";
+export type { Backoff, BackoffOptions } from "./inbox/dispatch/backoff.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
+export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "./time/durations.js";
-export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox.js";
+export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox-reader.js";
 export type { RetentionOptions } from "./inbox/retention.js";
-export type {
-  AcceptResult,
-  Batch,
-  BatchResult,
-  ClaimedEvent,
-  ClaimRequest,
-  ClaimResult,
-  CrashedEvent,
-  EventKey,
-  InboxStore,
-  MoveOutcome,
-  NewEvent,
-  PruneRequest,
-  ReadAgain,
-  ReplayOutcome,
-  SettleResult,
-  Settlement,
-  StoreDiagnostics,
-  TakeOverRequest,
-  TakeOverResult,
-} from "./inbox/store.js";
+export type { InboxStore, StoreDiagnostics } from "./inbox/store.js";
 export type {
   Activity,
   ActivityQuery,
   EventState,
   InboxEntry,
   ListQuery,
+  MoveOutcome,
   PastStep,
   ReceivedDelivery,
+  ReplayOutcome,
   SearchPage,
   SearchQuery,
   StateCounts,
@@ -79,13 +62,6 @@ export type {
   ReceiverEventName,
 } from "./receiver/receiver-events.js";
 export type { RejectionCode } from "./receiver/rejection.js";
-export type {
-  DeliveryOutcome,
-  HandoffOutcome,
-  ObservedDelivery,
-  ObservedReceiver,
-  Telemetry,
-  TelemetryHooks,
-} from "./receiver/telemetry.js";
+export type { Telemetry } from "./receiver/telemetry.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { isLoopbackHost } from "../addresses/address-kind.js";
-import { invalidOption, checkOptions } from "../options/option-error.js";
-import { clockOption, functionOption, LONGEST_DELAY_MS, millisecondsOption } from "../options/option-schemas.js";
+import { OptionError, checkOptions } from "../options/option-error.js";
+import { clockOption, functionOption, millisecondsOption } from "../options/option-schemas.js";
+import { LONGEST_DELAY_MS } from "../time/units.js";
 import type { Clock } from "../time/clock.js";
 import type { PlatformFetch } from "./platform.js";
 import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
@@ -103,7 +104,7 @@ function keyReader(source: unknown): (() => string | Promise<string>) | null {
   if (source === undefined) return null;
   if (typeof source === "function") return source as () => string | Promise<string>;
   const problem = apiKeyProblem(source);
-  if (problem !== null) throw invalidOption(FACTORY, "apiKey", problem);
+  if (problem !== null) throw new OptionError(FACTORY, "apiKey", problem);
   return () => source as string;
 }
 
@@ -121,7 +122,7 @@ function parseBaseUrl(text: string): string {
 }
 
 function refusedBaseUrl(problem: string): Error {
-  return invalidOption(FACTORY, "baseUrl", problem);
+  return new OptionError(FACTORY, "baseUrl", problem);
 }
 
 /**

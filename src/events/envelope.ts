@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { SignalType } from "./signal-types.js";
 
 // Type aliases, not interfaces: TypeScript lets only aliases be used as `Record<string, unknown>`, which code needs to read a
@@ -63,46 +62,3 @@ export type VerificationEvent = EventEnvelope<"webhook.verification", { challeng
 export type UnknownEvent = EventEnvelope<string, unknown>;
 /** An event of a type that this version of signalbox knows; narrow it by `type`. */
 export type KnownEvent = SignalEvent | TestEvent | VerificationEvent;
-
-/** Longest event id and type, in UTF-16 units, because stores index them. Those of the service have fewer than 40 units. */
-const MAX_NAME_LENGTH = 255;
-
-// The schemas only check. The parsed JSON itself is handed off, so that extra properties are kept. Formats are not checked, so
-// that a signal with a date in a new notation is still handed off.
-
-/**
- * A text that every store keeps unchanged. A lone surrogate has no UTF-8, so two different ids could become one key, and one
- * event would be lost. Some databases and terminals cut a text at a control character.
- */
-const name = z
-  .string()
-  .min(1)
-  .max(MAX_NAME_LENGTH)
-  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
-
-export const envelopeSchema = z.object({
-  id: name,
-  version: z.literal("1"),
-  type: name,
-  created_at: z.string(),
-});
-
-const measure = z.object({ value: z.number(), unit: z.string() });
-
-export const signalDataSchema = z.object({
-  signal_id: z.number(),
-  signal_type: z.string(),
-  product: z.object({ id: z.number(), slug: z.string() }),
-  title: z.string(),
-  summary: z.string(),
-  change: z.object({ direction: z.string(), magnitude: z.number(), before: measure, after: measure }),
-  observed_at: z.string(),
-  period: z.object({ start: z.string(), end: z.string() }),
-  published_at: z.string(),
-  evidence_summary: z.string(),
-  url: z.string(),
-});
-
-export const testDataSchema = z.object({ message: z.string() });
-
-export const verificationDataSchema = z.object({ challenge: z.string() });

@@ -1,24 +1,24 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
+import { ignore } from "../time/ignore.js";
 import { oncePerTurn } from "../time/timers.js";
 import { signalboxCode } from "../errors.js";
-import { createDurations, type DurationStats } from "../time/durations.js";
+import { createDurations } from "../time/durations.js";
 import type {
   AcceptResult,
   Batch,
   BatchResult,
   ClaimRequest,
   ClaimResult,
-  InboxStore,
   NewEvent,
   Settlement,
   SettleResult,
-} from "./store.js";
+} from "./batch.js";
+import type { InboxStore } from "./store.js";
 import { halve, unwrap, type Waiting, type WaitingBatch, type WaitingSettlement } from "./waiting-batch.js";
 
-/** How many new events wait for their commit, or how many are allowed to wait. */
+/** New events that wait for their commit, or may wait, and the bytes of their bodies. */
 export interface BatcherLimits {
   events: number;
-  /** Bytes of their bodies. */
   bytes: number;
 }
 
@@ -27,15 +27,13 @@ export interface BatcherConfig {
   endpoint: string;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Called with the error of each failed commit, and with null when commits work again. Must not throw. */
+  /** Called with the error of each failed commit, and with null when commits work again. Like `onCommit`, it must not throw. */
   onHealth: (failure: unknown) => void;
-  /** Called when a commit begins. What it returns is called at the end, with the error or null. Must not throw. */
+  /** Called when a commit begins. What it returns is called at the end, with the error or null. */
   onCommit?: ((batch: Batch) => ((error: unknown) => void) | undefined) | undefined;
   /**
-   * Frees events that are `leased` in the store but that no dispatcher has, because a failed commit may have been applied.
-   * Runs before each commit while the store fails, and once more afterwards: a failed commit may have settled an event and
-   * claimed it again, and the dispatcher holds that event under its old lease until the settlement is repeated. No other commit
-   * is in flight, and the dispatcher holds everything that earlier commits leased.
+   * Releases leases in the store that no dispatcher holds: a failed commit may have been applied. Runs before every commit after a
+   * failure, and before the first one after recovery. Never runs beside another commit.
    */
   recover: () => Promise<void>;
 }
@@ -56,44 +54,23 @@ const RED_FOR_MS = 10_000;
 const EARLY_ACCEPTS = 32;
 
 /**
- * Writes wait for a turn that brings no more, but not for more turns than this. When the event loop is idle a turn takes some
- * microseconds. Without it settlements would often be a commit by themselves, and the new events behind them wait for its sync.
+ * A commit waits until a turn of the event loop adds nothing, at most this many. So settlements share the commit of the requests
+ * that follow them. When the event loop is idle, a turn takes some microseconds.
  */
 const MOST_TURNS = 4;
 
-/** At most this many new events, and bytes of their bodies, go into one commit, so that it blocks for about 3 ms. */
+/** Most new events of a commit, and bytes of their bodies, so that it blocks the event loop for about 3 ms. */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Collects the writes of receiver and dispatcher into batches for the store. Writes that arrive while a commit is in flight
- * become the next batch. There is no timer: while no commit is in flight, writes are committed at the end of a turn of the
- * event loop that brings no more (see {@link MOST_TURNS}), or as soon as there are {@link EARLY_ACCEPTS} new events.
+ * Collects the writes of receiver and dispatcher into batches for the store. There is no timer: while fewer commits are in flight
+ * than the store allows, writes are committed at the end of a turn of the event loop that brings no more (see {@link MOST_TURNS}),
+ * or as soon as there are {@link EARLY_ACCEPTS} new events. Otherwise they become the next batch.
+ *
+ * Commits are answered in the order in which they began. After a failure none begins until none is in flight.
  */
-export interface Batcher {
-  /** Whether there is room for another body of this size. */
-  hasRoom(bytes: number): boolean;
-  /** Resolves once the event is durable. Rejects when it might not be. */
-  accept(event: NewEvent): Promise<AcceptResult>;
-  /**
-   * Writes the settlement; while the store is down, it is tried again and again.
-   *
-   * @param settled called with the result, once the settlement is durable; with null when the store refused it, or was still
-   * down when the batcher closed. Called with `locked` for each try that found it so.
-   */
-  settle(settlement: Settlement, settled: (result: SettleResult | null) => void): void;
-  claim(request: ClaimRequest): Promise<ClaimResult>;
-  /** The durations of commits, from the first row to the last sync. */
-  commits(): DurationStats;
-  /** True when nothing waits and no commit is in flight. */
-  isIdle(): boolean;
-  /** Events and bytes that wait for their commit. */
-  queued(): BatcherLimits;
-  /** Writes what waits, unless the store is down, and leaves no timer behind. */
-  close(): Promise<void>;
-}
-
-export function createBatcher(config: BatcherConfig): Batcher {
+export function createBatcher(config: BatcherConfig) {
   const { store, endpoint, clock, maxQueued, onHealth, onCommit, recover } = config;
   let accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
@@ -103,9 +80,16 @@ export function createBatcher(config: BatcherConfig): Batcher {
   let queuedEvents = 0;
   let queuedBytes = 0;
   let retry: ClockTimer | null = null;
-  let inFlight: Promise<void> | null = null;
+  /** When each commit in flight began, the oldest first. */
+  const begun: number[] = [];
+  /** Resolves when the newest commit in flight is answered. */
+  let answered: Promise<void> = Promise.resolve();
+  /** A commit has failed: no other begins until none is in flight. */
+  let isDraining = false;
+  /** The next batch has settlements alone: the last one failed with new events, and a full disk accepts settlements. */
+  let settlementsAlone = false;
   let failing = false;
-  /** True from the end of a failure until the next batch. */
+  /** The next batch must still recover, although the store works again. */
   let hasFailed = false;
   /** True while the store rejects claims with `store_row_refused`. Events are accepted, but stored events are not handed off. */
   let refusesClaims = false;
@@ -116,21 +100,24 @@ export function createBatcher(config: BatcherConfig): Batcher {
   /** How many writes waited at the end of the last turn, and how many turns have brought more since the last commit. */
   let counted = 0;
   let turns = 0;
-
   const commitSoon = oncePerTurn(() => {
-    if (inFlight !== null || !isWaiting()) return;
+    if (!mayBegin() || !isWaiting()) return;
     const count = accepts.length + settlements.length;
-    if (count === counted || turns === MOST_TURNS) {
-      void run();
-      return;
-    }
+    if (count === counted || turns === MOST_TURNS) return run();
     counted = count;
     turns += 1;
     commitSoon();
   });
 
+  function mayBegin(): boolean {
+    if (begun.length === 0) return true;
+    // Settlements alone wait for new events, or for the end of the commit in flight: they would take the place of a full batch.
+    if (accepts.length === 0) return false;
+    return !isDraining && !failing && !hasFailed && begun.length < (store.commitsInFlight?.() ?? 1);
+  }
+
   function schedule(): void {
-    if (inFlight === null) commitSoon();
+    if (mayBegin()) commitSoon();
   }
 
   function settleAgainLater(): void {
@@ -152,7 +139,6 @@ export function createBatcher(config: BatcherConfig): Batcher {
     return accepts.length > 0 || settlements.length > 0 || claim !== null;
   }
 
-  /** Limits the size of a commit, since it writes rows on the event loop, which must not wait long. */
   function takeAccepts(): Waiting<NewEvent, AcceptResult>[] {
     let bytes = 0;
     const tooMany = accepts.findIndex(({ item }, index) => {
@@ -165,27 +151,45 @@ export function createBatcher(config: BatcherConfig): Batcher {
     return all;
   }
 
-  /** Commits what waits as one batch. Never rejects. */
-  function run(): Promise<void> {
-    counted = turns = 0;
-    const batch = { accepts: takeAccepts(), settlements, claim };
+  function takeBatch(): WaitingBatch {
+    const batch = settlementsAlone
+      ? { accepts: [], settlements, claim: null }
+      : { accepts: takeAccepts(), settlements, claim };
     settlements = [];
-    claim = null;
-    const mustRecover = failing || hasFailed;
-    hasFailed = false;
-    inFlight = commit(batch, mustRecover).then((tellResults) => {
-      inFlight = null;
-      // The disk syncs these while the senders of the last batch are answered. After a failure the dispatcher must know first
-      // what that batch leased: see `recover`.
-      if (accepts.length >= EARLY_ACCEPTS && !failing && !hasFailed) void run();
-      tellResults();
-      if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
-    });
-    return inFlight;
+    if (!settlementsAlone) claim = null;
+    settlementsAlone = false;
+    return batch;
   }
 
-  /** @returns a function that passes the results on */
-  async function commit(waiting: WaitingBatch, mustRecover = failing): Promise<() => void> {
+  function run(): void {
+    counted = turns = 0;
+    const mustRecover = failing || hasFailed;
+    hasFailed = false;
+    begun.push(clock.elapsed());
+    const before = answered;
+    const committed = commit(takeBatch(), mustRecover, before);
+    answered = before.then(() => committed).then(end);
+  }
+
+  function end(tellResults: () => void): void {
+    begun.shift();
+    if (begun.length === 0) isDraining = false;
+    // The disk syncs these while the senders of the last batch are answered. After a failure the dispatcher must know first
+    // what that batch leased: see `recover`.
+    if (accepts.length >= EARLY_ACCEPTS && mayBegin() && !failing && !hasFailed) run();
+    tellResults();
+    if (!mayBegin()) return;
+    if (settlementsAlone) run();
+    else if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
+  }
+
+  /**
+   * Never rejects.
+   *
+   * @param before resolves when the commit before this one is answered
+   * @returns a function that passes the results on
+   */
+  async function commit(waiting: WaitingBatch, mustRecover: boolean, before: Promise<void>): Promise<() => void> {
     let result: BatchResult;
     let ended: ((error: unknown) => void) | undefined;
     try {
@@ -197,17 +201,21 @@ export function createBatcher(config: BatcherConfig): Batcher {
       ended?.(null);
       if (waiting.accepts.length + waiting.settlements.length > 0) durations.add(clock.elapsed() - beganAt);
     } catch (error) {
+      isDraining = true;
       ended?.(error);
+      await before;
       const halves = isRowError(error) ? halve(waiting) : null;
       if (halves === null) {
-        await refuse(waiting, error);
+        refuse(waiting, error);
         return ignore;
       }
-      (await commit(halves[0]))();
-      return commit(halves[1]);
+      (await commit(halves[0], failing, before))();
+      return commit(halves[1], failing, before);
     }
+    await before;
     const wasRed = failing || refusesClaims;
-    if (failing && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
+    // A commit that began before the failure shows nothing.
+    if (failing && mustRecover && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
       failing = false;
       hasFailed = true;
     }
@@ -230,7 +238,7 @@ export function createBatcher(config: BatcherConfig): Batcher {
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
   }
 
-  async function refuse(waiting: WaitingBatch, error: unknown): Promise<void> {
+  function refuse(waiting: WaitingBatch, error: unknown): void {
     release(waiting.accepts);
     if (waiting.accepts.length > 0) refusedAt = clock.elapsed();
     for (const entry of waiting.accepts) entry.reject(error);
@@ -251,13 +259,10 @@ export function createBatcher(config: BatcherConfig): Batcher {
     }
     // Nobody sends a settlement again, so it is kept and written when the store works. If the failed commit did apply it, the
     // store knows (G5).
-    if (waiting.accepts.length > 0 && waiting.settlements.length > 0) {
-      // A full disk accepts settlements, which only overwrite. So they are tried again without the new events.
-      (await commit({ accepts: [], settlements: waiting.settlements, claim: null }))();
-      return;
-    }
     settlements = [...waiting.settlements, ...settlements];
-    if (settlements.length > 0) settleAgainLater();
+    if (settlements.length === 0) return;
+    if (waiting.accepts.length > 0) settlementsAlone = true;
+    else settleAgainLater();
   }
 
   function release(entries: readonly Waiting<NewEvent, AcceptResult>[]): void {
@@ -266,42 +271,59 @@ export function createBatcher(config: BatcherConfig): Batcher {
   }
 
   return {
-    hasRoom: (bytes) => queuedEvents < maxQueued.events && queuedBytes + bytes <= maxQueued.bytes,
-    accept(item) {
+    /** Whether there is room for another body of this size. */
+    hasRoom: (bytes: number): boolean => queuedEvents < maxQueued.events && queuedBytes + bytes <= maxQueued.bytes,
+    /** Resolves once the event is durable. Rejects when it might not be. */
+    accept(item: NewEvent): Promise<AcceptResult> {
       queuedEvents += 1;
       queuedBytes += item.body.byteLength;
       return new Promise((resolve, reject) => {
         accepts.push({ item, resolve, reject });
-        if (accepts.length >= EARLY_ACCEPTS && inFlight === null) void run();
+        if (accepts.length >= EARLY_ACCEPTS && mayBegin()) run();
         else schedule();
       });
     },
-    settle(item, settled) {
+    /**
+     * Writes the settlement; while the store is down, it is tried again and again.
+     *
+     * @param settled called with the result, once the settlement is durable; with null when the store refused it, or was still
+     * down when the batcher closed. Called with `locked` for each try that found it so.
+     */
+    settle(item: Settlement, settled: (result: SettleResult | null) => void): void {
       settlements.push({ item, settled });
       schedule();
     },
-    claim(item) {
+    claim(item: ClaimRequest): Promise<ClaimResult> {
       return new Promise((resolve, reject) => {
         claim = { item, resolve, reject };
         schedule();
       });
     },
+    /** The durations of commits, from the first row to the last sync. */
     commits: durations.stats,
-    isIdle: () => inFlight === null && !isWaiting(),
-    queued: () => ({ events: queuedEvents, bytes: queuedBytes }),
-    async close() {
+    /** For how many milliseconds the oldest commit in flight has lasted; 0 when none is in flight. */
+    inFlightMs: (): number => (begun[0] === undefined ? 0 : clock.elapsed() - begun[0]),
+    /** True when nothing waits and no commit is in flight. */
+    isIdle: (): boolean => begun.length === 0 && !isWaiting(),
+    /** Events and bytes that wait for their commit. */
+    queued: (): BatcherLimits => ({ events: queuedEvents, bytes: queuedBytes }),
+    /** Writes what waits, unless the store is down, and leaves no timer behind. */
+    async close(): Promise<void> {
       closed = true;
       retry?.cancel();
       takeLocked();
       // Each round writes what waits or, if the store fails, drops it.
-      while (inFlight !== null || isWaiting()) await (inFlight ?? run());
+      while (begun.length > 0 || isWaiting()) {
+        if (begun.length === 0) run();
+        await answered;
+      }
       // A transaction of the application still has these rows.
       for (const { settled } of locked.splice(0)) settled(null);
     },
   };
 }
 
-function ignore(): void {}
+export type Batcher = ReturnType<typeof createBatcher>;
 
 function isRowError(error: unknown): boolean {
   return signalboxCode(error) === "store_row_refused";

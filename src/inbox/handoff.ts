@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Backoff, BackoffOptions } from "./backoff.js";
+import type { Backoff, BackoffOptions } from "./dispatch/backoff.js";
 
 /** The second argument of `onSignal` and `onTest`. */
 export interface Handoff {
@@ -35,7 +35,7 @@ export interface Handoff {
    * `SELECT "signalbox".complete(123, 4)`. It makes the event done when that transaction commits, together with what else the
    * transaction writes. It fails if this hand-off has lost the event, and then the transaction must be rolled back.
    *
-   * A copy of this object does not have it.
+   * A copy of this object does not have it, nor `logger` and `abortSignal`.
    *
    * @throws SignalboxError `store_unsupported` with another store; `handoff_ended` when this attempt has failed, timed out or ended
    */
@@ -47,7 +47,7 @@ export type HandoffCallback<Event> = (event: Event, handoff: Handoff) => unknown
 
 /** How events are handed to the callbacks. */
 export interface HandoffOptions {
-  /** Most callbacks that run at the same time. @default 16 */
+  /** Most attempts at the same time. A callback that goes on after its time-out is not counted. @default 16 */
   concurrency?: number | undefined;
   /** Milliseconds after which a callback counts as failed. @default 30000 */
   timeoutMs?: number | undefined;

@@ -1,89 +1,20 @@
 import { hash } from "node:crypto";
-import { z } from "zod";
 import { SignalboxError } from "../errors.js";
-import { checkOptions } from "../options/option-error.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
-import { createDispatcher, type Dispatcher, type DispatcherConfig } from "./dispatcher.js";
-import { inPortions } from "./in-portions.js";
-import type { DurationStats } from "../time/durations.js";
-import { replayEvents } from "./replay.js";
+import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
+import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
-import type { ClaimedEvent, InboxStore, MoveOutcome, NewEvent, ReplayOutcome, StoreDiagnostics } from "./store.js";
-import {
-  type Activity,
-  type ActivityQuery,
-  type SearchPage,
-  type SearchQuery,
-  EVENT_STATES,
-  type InboxEntry,
-  type ListQuery,
-  type ReceivedDelivery,
-  type StoredEvent,
-  type StoreStats,
-} from "./stored-events.js";
-
-/** Numbers that are known without a slow query. */
-export interface InboxVitals {
-  /** For how many milliseconds the oldest event that waits for its hand-off has been due; 0 when none waits, null when unknown. */
-  oldestReadyAgeMs: number | null;
-  /** Events and bytes that wait for their commit. */
-  queued: BatcherLimits;
-  /** Number of running callbacks. */
-  running: number;
-  /** `open`: hand-offs are paused because the callback keeps failing. `probing`: one event is handed off, as a test. */
-  breaker: "closed" | "open" | "probing";
-  /** The durations of commits, from the first row to the last sync. */
-  commits: DurationStats;
-  /** The store's own, such as `SqliteDiagnostics`; null when the store has none, is not open, or fails. */
-  medium: StoreDiagnostics | null;
-}
-
-/** {@link InboxVitals}, with the number of events in each state. */
-export interface InboxStats extends StoreStats, InboxVitals {
-  /** As in {@link InboxVitals}; never null. */
-  oldestReadyAgeMs: number;
-}
-
-/** The events of a started receiver's endpoint. */
-export interface Inbox {
-  /** Lists events, the oldest first. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
-  list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
-  /**
-   * Searches the newest events. A page may have fewer entries than its limit: {@link SearchPage} says how to continue.
-   *
-   * @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed`
-   */
-  search(query?: SearchQuery): Promise<SearchPage>;
-  /** Counts what happened lately, by spans of minutes. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
-  activity(query?: Partial<ActivityQuery>): Promise<Activity[]>;
-  /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
-  get(eventId: string): Promise<StoredEvent | undefined>;
-  /**
-   * Hands off a `dead`, `done` or `quarantined` event again. Its payload must still be kept.
-   *
-   * @throws SignalboxError `option_invalid`, `store_failed`
-   */
-  replay(eventId: string): Promise<ReplayOutcome>;
-  /** Replays several events. @returns one outcome for each, in order */
-  replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
-  /**
-   * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays known.
-   *
-   * @throws SignalboxError `option_invalid`, `store_failed`
-   */
-  discard(eventId: string): Promise<MoveOutcome>;
-  /** Discards several events. @returns one outcome for each, in order */
-  discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
-  /** Counts the events in each state. @throws SignalboxError `store_failed` */
-  stats(): Promise<InboxStats>;
-}
+import type { ClaimedEvent, NewEvent } from "./batch.js";
+import type { InboxStore } from "./store.js";
+import type { ReceivedDelivery } from "./stored-events.js";
+import { withDeadline } from "../time/timers.js";
 
 /** An authentic event, from the receiver. */
 export interface AcceptedInput {
   eventId: string;
   type: string;
   /** `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`, with this reason. */
-  fate: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
+  disposition: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
   /** As the store keeps them. */
   facts: Pick<NewEvent, "signalType" | "product">;
   received: ReceivedDelivery;
@@ -92,7 +23,7 @@ export interface AcceptedInput {
 
 export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
 
-export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesExpire" | "leasedSince"> {
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared" | "leasedSince"> {
   store: InboxStore;
   endpoint: string;
   maxQueued: BatcherLimits;
@@ -104,20 +35,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "leasesE
 }
 
 /** A store with its batcher, dispatcher and retention. */
-export interface RunningInbox extends Inbox {
-  /** Opens the store and takes over the leases of a process that died. */
-  open(): Promise<{ takenOver: number }>;
-  drain: Dispatcher["drain"];
-  close(graceMs: number): Promise<void>;
-  hasRoom(bytes: number): boolean;
-  /** Resolves once the event is durable. Rejects when it might not be. */
-  accept(input: AcceptedInput): Promise<Acceptance>;
-  vitals(): InboxVitals;
-  /** `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`, `handoff_ended` */
-  completeSql(this: void, event: ClaimedEvent): string;
-}
-
-export function createInbox(config: InboxConfig): RunningInbox {
+export function createInbox(config: InboxConfig) {
   const { store, endpoint, clock } = config;
   const batcher = createBatcher({
     store,
@@ -127,7 +45,7 @@ export function createInbox(config: InboxConfig): RunningInbox {
     onHealth: config.onHealth,
     onCommit: config.onCommit,
     recover: async () => {
-      const { freed } = await store.takeOver({ endpoint, held: dispatcher.held(), crashed: false });
+      const { freed } = await store.reclaim({ endpoint, held: dispatcher.held(), crashed: false });
       // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition the
       // commits would never end.
       if (freed > 0) dispatcher.nudge();
@@ -136,26 +54,27 @@ export function createInbox(config: InboxConfig): RunningInbox {
   const dispatcher = createDispatcher({
     ...config,
     batcher,
-    leasesExpire: store.shared,
+    shared: store.shared,
     leasedSince: () => store.leasedSince?.(endpoint) ?? -Infinity,
   });
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
-  function accept({ eventId, type, fate, facts, received, body }: AcceptedInput): Promise<Acceptance> {
+  /** Resolves once the event is durable. Rejects when it might not be. */
+  function accept({ eventId, type, disposition, facts, received, body }: AcceptedInput): Promise<Acceptance> {
     const bodyHash = sha256(body);
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
-    const leased = fate.kind === "handOff" && dispatcher.reserve();
+    const leased = disposition.kind === "handOff" && dispatcher.reserve();
     const accepted = batcher.accept({
       eventId,
       type,
       received,
       body,
-      state: leased ? "leased" : STATE_AT_BIRTH[fate.kind],
+      state: leased ? "leased" : STATE_AT_BIRTH[disposition.kind],
       leaseMs: leased ? dispatcher.leaseMs : null,
       bodyHash,
-      reason: fate.kind === "quarantine" ? fate.reason : null,
+      reason: disposition.kind === "quarantine" ? disposition.reason : null,
       signalType: facts.signalType,
       product: facts.product,
     });
@@ -172,15 +91,14 @@ export function createInbox(config: InboxConfig): RunningInbox {
             type,
             token: result.token,
             attempts: 0,
-            crashes: 0,
-            receivedAt: received.at,
             possiblyRepeated: false,
             replayed: false,
-            traceParent: received.traceParent ?? null,
+            dueForMs: 0,
+            received,
             body,
           };
-          dispatcher.take({ event, leasedAt, parsed: fate.parsed });
-        } else if (fate.kind === "handOff") dispatcher.nudge();
+          dispatcher.take({ event, leasedAt, parsed: disposition.parsed });
+        } else if (disposition.kind === "handOff") dispatcher.nudge();
         return result;
       },
       (error: unknown) => {
@@ -190,106 +108,81 @@ export function createInbox(config: InboxConfig): RunningInbox {
     );
   }
 
-  async function move<Outcome>(
-    name: "replay" | "discard",
-    ids: string | readonly string[],
-    moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
-  ): Promise<Outcome | Outcome[]> {
-    const all: unknown = typeof ids === "string" ? [ids] : ids;
-    if (!isTexts(all)) {
-      const help = `Pass the eventId of an entry of inbox.list(), or a list of such ids.`;
-      throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
-    }
-    const outcomes = await inPortions(all, async (eventIds) => {
-      const moved = await moveAll(eventIds);
-      dispatcher.nudge();
-      return moved;
-    });
-    return typeof ids === "string" ? (outcomes[0] as Outcome) : outcomes;
-  }
-
   function vitals(): InboxVitals {
     const readyAgeMs = orUndefined(() => store.oldestReadyAgeMs?.(endpoint));
     return {
       oldestReadyAgeMs: readyAgeMs === undefined ? null : Math.max(readyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
       queued: batcher.queued(),
       running: dispatcher.running(),
+      paused: dispatcher.pausedBy(),
       breaker: dispatcher.breakerState(),
+      commitInFlightMs: batcher.inFlightMs(),
       commits: batcher.commits(),
+      shortage: orUndefined(() => store.shortage?.(config.concurrency)) ?? null,
       medium: orUndefined(() => store.diagnostics?.(endpoint)) ?? null,
     };
   }
 
   return {
-    async open() {
+    /** Opens the store and reclaims the leases of a process that died. */
+    async open(): Promise<{ reclaimed: number }> {
       await store.open({ endpoint, clock });
       isOpen = true;
       try {
-        const { freed, dead } = await store.takeOver({ endpoint, held: [], crashed: true });
+        const { freed, dead } = await store.reclaim({ endpoint, held: [], crashed: true });
         dispatcher.reportCrashed(dead);
         dispatcher.start();
         const { retention, onRetentionError } = config;
         stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError: onRetentionError });
-        return { takenOver: freed };
+        return { reclaimed: freed };
       } catch (error) {
         isOpen = false;
-        await store.close(endpoint);
+        // The error of `open` says what is wrong; one of `close` would hide it.
+        await store.close(endpoint).catch(() => undefined);
         throw error;
       }
     },
     drain: dispatcher.drain,
-    async close(graceMs) {
+    /** @returns false when the store has not answered: its files or connections stay open until the process ends */
+    async close(graceMs: number): Promise<boolean> {
       // If `open` failed, another receiver may have this endpoint of the store open, so it is not closed.
-      if (!isOpen) return;
+      if (!isOpen) return true;
       isOpen = false;
       stopRetention?.();
-      await dispatcher.close(graceMs);
-      await batcher.close();
-      await store.close(endpoint);
+      const closed = (async () => {
+        await dispatcher.close(graceMs);
+        await batcher.close();
+        await store.close(endpoint);
+        return true;
+      })();
+      return withDeadline(closed, clock, graceMs + CLOSE_MARGIN_MS, false);
     },
-    hasRoom: (bytes) => batcher.hasRoom(bytes),
+    hasRoom: batcher.hasRoom,
     accept,
     vitals,
-    completeSql(event) {
+    /** `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`, `handoff_ended` */
+    completeSql(this: void, event: ClaimedEvent): string {
       if (store.completeSql === undefined) {
         const message = `handoff.completeSql needs postgresStore, and the store of this receiver is "${store.name}".`;
-        throw new SignalboxError(
-          "store_unsupported",
-          message,
-          "docs/idempotent-effects.md shows what other stores need.",
-        );
+        const help = "docs/idempotent-effects.md shows what other stores need.";
+        throw new SignalboxError("store_unsupported", message, help);
       }
       if (!dispatcher.expectCompletion(event)) {
         const message = "handoff.completeSql was read after the attempt had failed, timed out or ended.";
-        throw new SignalboxError(
-          "handoff_ended",
-          message,
-          "Await all work in the callback, and stop at handoff.abortSignal.",
-        );
+        const help = "Await all work in the callback, and stop at handoff.abortSignal.";
+        throw new SignalboxError("handoff_ended", message, help);
       }
       return store.completeSql(event);
     },
-    list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
-    search: async (query) => store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
-    activity: async (query) => store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
-    get: (eventId) => store.get(endpoint, eventId),
-    replay: ((ids: string | readonly string[]) =>
-      move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds))) as Inbox["replay"],
-    discard: ((ids: string | readonly string[]) =>
-      move("discard", ids, (eventIds) =>
-        store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
-      )) as Inbox["discard"],
-    async stats() {
-      const stats = await store.stats(endpoint);
-      const oldestReadyAgeMs = Math.max(stats.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs());
-      return { ...stats, ...vitals(), oldestReadyAgeMs };
-    },
+    /** As `receiver.inbox`. */
+    reader: createInboxReader({ store, endpoint, dispatcher, vitals }),
   };
 }
 
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
+export type RunningInbox = ReturnType<typeof createInbox>;
+
+/** A disk or a database that does not answer must not keep the process from ending. */
+const CLOSE_MARGIN_MS = 15_000;
 
 /** Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing. */
 function sha256(body: Uint8Array): Buffer {
@@ -304,34 +197,5 @@ function orUndefined<Value>(read: () => Value): Value | undefined {
     return undefined;
   }
 }
-
-const querySchema = z
-  .strictObject({
-    state: z.enum(EVENT_STATES).optional(),
-    type: z.string().optional(),
-    afterSeq: z.int().min(0).optional(),
-    limit: z.int().min(0).optional(),
-  })
-  .prefault({});
-
-/** A database may refuse NUL in a text. */
-const text = z.string().regex(/^[^\0]*$/, "must not contain NUL");
-
-const searchSchema = z
-  .strictObject({
-    state: z.enum(EVENT_STATES).optional(),
-    type: text.optional(),
-    signalType: text.optional(),
-    product: text.optional(),
-    eventId: text.optional(),
-    receivedBefore: z.int().optional(),
-    beforeSeq: z.int().min(0).optional(),
-    limit: z.int().min(1).max(1000).optional(),
-  })
-  .prefault({});
-
-const activitySchema = z
-  .strictObject({ minutes: z.int().min(1).max(1440).default(1), spans: z.int().min(1).max(1000).default(60) })
-  .prefault({});
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

@@ -1,4 +1,5 @@
 import type { Clock } from "../time/clock.js";
+import { DAY_MS } from "../time/units.js";
 import type { Batcher } from "./batcher.js";
 import type { InboxStore } from "./store.js";
 
@@ -19,7 +20,6 @@ export interface RetentionConfig {
   payloadDays: number;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;
 /** The delay between two portions, so that deliveries can be stored in between. */

@@ -1,5 +1,5 @@
 import type { KnownEvent, UnknownEvent } from "../events/envelope.js";
-import type { NewEvent } from "./store.js";
+import type { NewEvent } from "./batch.js";
 
 /** Other texts are not kept beside the payload, because a store must be able to keep them, and people read them in lists. */
 const FACT = /^[\w.-]{1,200}$/;

@@ -1,12 +1,12 @@
+export const EVENT_STATES = ["ready", "leased", "done", "dead", "quarantined"] as const;
+
 /**
  * The state of an accepted event.
  *
  * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`,
  * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay, if the event is usable now).
  */
-export type EventState = "ready" | "leased" | "done" | "dead" | "quarantined";
-
-export const EVENT_STATES: readonly EventState[] = ["ready", "leased", "done", "dead", "quarantined"];
+export type EventState = (typeof EVENT_STATES)[number];
 
 /**
  * What is stored of a delivery in addition to its body. The pipeline fills it, stores keep it whole, and `inbox.get` returns

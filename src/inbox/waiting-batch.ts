@@ -1,4 +1,4 @@
-import type { AcceptResult, Batch, ClaimRequest, ClaimResult, NewEvent, Settlement, SettleResult } from "./store.js";
+import type { AcceptResult, Batch, ClaimRequest, ClaimResult, NewEvent, Settlement, SettleResult } from "./batch.js";
 
 export interface Waiting<Item, Result> {
   item: Item;

@@ -17,7 +17,9 @@ export function describeIssue(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `must be ${oneOf(issue.values)}`;
     case "invalid_format":
-      return issue.format === "regex" ? `must match ${issue.pattern}` : `must be ${formatName(issue.format)}`;
+      return issue.format === "regex"
+        ? `must match ${issue.pattern}`
+        : `must be ${FORMATS.get(issue.format) ?? `a ${issue.format.toUpperCase()}`}`;
     case "invalid_union":
       return unionWords(issue);
     default:
@@ -31,8 +33,6 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ["datetime", "a time with Z or an offset, such as 2026-11-01T09:00:00Z"],
   ["date", "a day of the calendar, such as 2026-11-01"],
 ]);
-
-const formatName = (format: string): string => FORMATS.get(format) ?? `a ${format.toUpperCase()}`;
 
 /** Lists the values of the key by which a union's branches differ; if there is none, describes the last, most specific branch. */
 function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {

@@ -8,12 +8,9 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
   return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3)) ? best.candidate : undefined;
 }
 
-/** The beginning of a name, such as `tolerance` or `bodyLimit`, counts as one edit away from the whole name. */
+/** The edits between two names. The beginning of a name, such as `tolerance` or `bodyLimit`, is one edit away from it. */
 function distanceBetween(a: string, b: string): number {
-  return a.length >= 4 && b.startsWith(a) ? 1 : editDistance(a, b);
-}
-
-function editDistance(a: string, b: string): number {
+  if (a.length >= 4 && b.startsWith(a)) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../time/clock.js";
-
-/** With a longer delay, `setTimeout` calls back immediately. */
-export const LONGEST_DELAY_MS = 2 ** 31 - 1;
+import { LONGEST_DELAY_MS } from "../time/units.js";
 
 export const millisecondsOption = z.int().min(1).max(LONGEST_DELAY_MS);
 

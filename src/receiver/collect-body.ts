@@ -1,9 +1,10 @@
 import { Readable } from "node:stream";
 import getRawBody from "raw-body";
-import type { Clock } from "../time/clock.js";
 import { headerValue, type DeliveryRequest } from "./delivery.js";
-import { PIECE_OVERHEAD_BYTES, type HeldBodies } from "./held-bodies.js";
+import { CHUNK_OVERHEAD_BYTES, type HeldBodies } from "./held-bodies.js";
+import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
+import { ignore } from "../time/ignore.js";
 
 /** The bytes of a body, or why there are none. `client_gone`: nobody is left to answer. */
 export type CollectedBody = { ok: true; bytes: Uint8Array } | { ok: false; reason: BodyProblem };
@@ -11,22 +12,18 @@ export type CollectedBody = { ok: true; bytes: Uint8Array } | { ok: false; reaso
 type BodyProblem =
   Extract<RejectionCode, "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded"> | "client_gone";
 
-export interface BodyCollectorConfig {
-  bodies: HeldBodies;
-  clock: Clock;
-  bodyLimitBytes: number;
-  bodyTimeoutMs: number;
-}
+type CollectorConfig = Pick<ReceiverConfig, "clock" | "bodyLimitBytes" | "bodyTimeoutMs">;
 
 /**
  * Collects the body of a delivery within all limits: of size, of time, and of the memory that all bodies share.
  *
  * A stream of Node is read by its events, because async iteration would cost each delivery several µs. Every other iterable may
- * use one buffer for all its pieces, so they are copied.
+ * use one buffer for all its chunks, so they are copied.
  *
  * @returns a function. Its `keep` is false when the delivery will be refused anyway: the bytes are then counted and not kept.
  */
-export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeoutMs }: BodyCollectorConfig) {
+export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig) {
+  const { clock, bodyLimitBytes, bodyTimeoutMs } = config;
   return (request: DeliveryRequest, keep: boolean): CollectedBody | Promise<CollectedBody> => {
     const { body, headers, signal } = request;
     if (ArrayBuffer.isView(body)) {
@@ -45,9 +42,9 @@ export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeout
     if (stream === null && iterator === null) return failed("body_unavailable");
 
     return new Promise((resolve) => {
-      // Most bodies arrive in one piece, which is used directly: collecting pieces takes 3 µs more for each delivery.
+      // Most bodies arrive in one chunk, which is used directly: collecting chunks takes 3 µs more for each delivery.
       let whole: Uint8Array | null = null;
-      let pieces: Readable | null = null;
+      let chunks: Readable | null = null;
       let received = 0;
       let isOver = false;
 
@@ -59,43 +56,43 @@ export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeout
       const fail = (reason: BodyProblem): void => {
         if (isOver) return;
         end();
-        stream?.off("data", onPiece);
+        stream?.off("data", onChunk);
         if (iterator !== null) stop(iterator);
-        // A listener, or an iterator that never gives its next piece, keeps these variables in memory.
-        pieces?.destroy();
-        pieces = whole = null;
+        // A listener, or an iterator that never gives its next chunk, keeps these variables in memory.
+        chunks?.destroy();
+        chunks = whole = null;
         resolve({ ok: false, reason });
       };
       const onCut = (): void => fail("client_gone");
       const evict = (): void => fail("overloaded");
-      const onPiece = (piece: unknown): void => {
-        // The application called `setEncoding`, so the piece is text, and the signed bytes cannot be restored from it.
-        if (!ArrayBuffer.isView(piece)) return fail("body_unavailable");
-        received += piece.byteLength;
+      const onChunk = (chunk: unknown): void => {
+        // The application called `setEncoding`, so the chunk is text, and the signed bytes cannot be restored from it.
+        if (!ArrayBuffer.isView(chunk)) return fail("body_unavailable");
+        received += chunk.byteLength;
         if (received > bodyLimitBytes) return fail("body_too_large");
-        if (!keep || piece.byteLength === 0) return;
-        const isWhole = piece.byteLength === announced;
-        // The end of the body may be late, so a whole body counts too.
-        const heldBytes = isWhole ? piece.byteLength : piece.byteLength + PIECE_OVERHEAD_BYTES;
+        if (!keep || chunk.byteLength === 0) return;
+        const isWhole = chunk.byteLength === announced;
+        // A body that has arrived whole is held too: its end may still be late, and until then it needs memory.
+        const heldBytes = isWhole ? chunk.byteLength : chunk.byteLength + CHUNK_OVERHEAD_BYTES;
         if (!bodies.hold(request, heldBytes, evict)) return evict();
         if (isWhole) {
-          whole = stream === null ? copyOf(piece) : (piece as Uint8Array);
+          whole = stream === null ? copyOf(chunk) : (chunk as Uint8Array);
           return;
         }
-        if (pieces === null) {
-          // raw-body cannot be stopped before the end of its stream. So it reads this separate stream, which gets only pieces
-          // within the limits. When the stream is destroyed, raw-body drops the pieces and its promise stays pending.
-          pieces = new Readable({ read: ignore });
-          void getRawBody(pieces).then((bytes) => resolve({ ok: true, bytes }));
+        if (chunks === null) {
+          // raw-body cannot be stopped before the end of its stream. So it reads this separate stream, which gets only chunks
+          // within the limits. When the stream is destroyed, raw-body drops the chunks and its promise stays pending.
+          chunks = new Readable({ read: ignore });
+          void getRawBody(chunks).then((bytes) => resolve({ ok: true, bytes }));
         }
-        pieces.push(stream === null ? copyOf(piece) : piece);
+        chunks.push(stream === null ? copyOf(chunk) : chunk);
       };
       const onEnd = (): void => {
         if (isOver) return;
         if (announced !== null && received !== announced) return fail("body_unavailable");
         end();
-        if (pieces === null) resolve({ ok: true, bytes: whole ?? NO_BYTES });
-        else pieces.push(null);
+        if (chunks === null) resolve({ ok: true, bytes: whole ?? new Uint8Array() });
+        else chunks.push(null);
         // The listeners keep this variable in memory until the request is freed, so the body is released here.
         whole = null;
       };
@@ -105,9 +102,9 @@ export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeout
           .then(({ done, value }) => {
             if (isOver) return;
             if (done === true) return onEnd();
-            onPiece(value);
+            onChunk(value);
             if (isOver) return;
-            // Empty pieces without end must not keep the event loop from the timeout.
+            // Empty chunks without end must not keep the event loop from the timeout.
             if ((value as Uint8Array).byteLength === 0) setImmediate(pull, from);
             else pull(from);
           })
@@ -118,7 +115,7 @@ export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeout
       const timeout = clock.setTimeout(() => fail("body_timeout"), bodyTimeoutMs);
       if (iterator !== null) return pull(iterator);
       if (stream === null) return;
-      stream.on("data", onPiece);
+      stream.on("data", onChunk);
       // Content-Length already shows which byte is the last. The answer still waits for `end`, because applications expect the
       // request to end before its answer is sent.
       stream.on("end", onEnd);
@@ -131,8 +128,6 @@ export function createBodyCollector({ bodies, clock, bodyLimitBytes, bodyTimeout
     });
   };
 }
-
-const NO_BYTES = new Uint8Array();
 
 function failed(reason: BodyProblem): CollectedBody {
   return { ok: false, reason };
@@ -151,9 +146,7 @@ function iteratorOf(body: Partial<AsyncIterable<unknown>> | undefined): AsyncIte
   }
 }
 
-/** Nothing waits for the end, because a generator ends only with its next piece. */
+/** Nothing waits for the end, because a generator ends only with its next chunk. */
 function stop(iterator: AsyncIterator<unknown>): void {
   new Promise((settle) => settle(iterator.return?.())).catch(ignore);
 }
-
-function ignore(): void {}

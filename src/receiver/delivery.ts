@@ -7,13 +7,13 @@ export interface DeliveryRequest {
   /** Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent twice can be an array. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
   /**
-   * The bytes as received: all at once, or in pieces, which are collected within the limits of the receiver. Every iterable
-   * does, such as a request of `node:http`. It can use one buffer for all its pieces, unless it is a stream of Node. If the
-   * pieces end with an error, the client has gone. When the receiver needs no more of them, it calls the iterator's `return`
+   * The bytes as received: all at once, or in chunks, which are collected within the limits of the receiver. Every iterable
+   * does, such as a request of `node:http`. It can use one buffer for all its chunks, unless it is a stream of Node. If the
+   * chunks end with an error, the client has gone. When the receiver needs no more of them, it calls the iterator's `return`
    * and does not wait for it.
    */
   body: Uint8Array | AsyncIterable<Uint8Array>;
-  /** Aborted when the client has gone. After the last piece of the body it has no effect. */
+  /** Aborted when the client has gone. After the last chunk of the body it has no effect. */
   signal?: AbortSignal | undefined;
 }
 

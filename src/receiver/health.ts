@@ -1,10 +1,13 @@
-import type { InboxVitals } from "../inbox/inbox.js";
+import type { InboxVitals } from "../inbox/inbox-reader.js";
 import type { Clock } from "../time/clock.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 
 /** The result of `receiver.health()`. Counts begin when the receiver is made. */
 export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
-  /** True while deliveries are accepted: the receiver runs and the last commit worked. Use it for a readiness route. */
+  /**
+   * True while deliveries are accepted: the receiver runs, the last commit worked, and none has been in flight for longer than
+   * `ackTimeoutMs`. Use it for a readiness route.
+   */
   ok: boolean;
   state: ReceiverState;
   endpoint: string;
@@ -31,13 +34,13 @@ export interface ReceiverVerification {
 
 /** The number of deliveries with each result, since the receiver was made. */
 export interface DeliveryCounts {
-  /** New events that were stored. */
+  /** New events that were stored and can be used. */
   accepted: number;
   /** Known ids with the same body. */
   duplicate: number;
   /** Known ids with another body. */
   conflict: number;
-  /** New authentic events that were stored but cannot be used. */
+  /** New authentic events that were stored but cannot be used, or whose type is not known. */
   quarantined: number;
   /** Answered challenges of `webhook.verification` events, from the service and from `signalbox doctor`. */
   verified: number;
@@ -48,29 +51,19 @@ export interface DeliveryCounts {
 }
 
 /** Starts to count deliveries. @returns a function that returns the counts */
-export function watchDeliveries(
-  { count, on }: ReceiverEvents,
-  clock: Clock,
-): () => ReceiverVerification & { deliveries: DeliveryCounts } {
-  let shed = 0;
+export function watchDeliveries({ on }: ReceiverEvents, clock: Clock) {
+  const deliveries = { accepted: 0, duplicate: 0, conflict: 0, quarantined: 0, verified: 0, rejected: 0, shed: 0 };
   let verifiedAt: Date | null = null;
+  for (const name of ["accepted", "duplicate", "conflict", "quarantined"] as const) {
+    on(name, () => (deliveries[name] += 1));
+  }
   on("rejected", ({ code }) => {
-    if (code === "overloaded") shed += 1;
+    deliveries.rejected += 1;
+    if (code === "overloaded") deliveries.shed += 1;
   });
   on("verified", () => {
+    deliveries.verified += 1;
     verifiedAt = new Date(clock.now());
   });
-  return () => ({
-    verified: verifiedAt !== null,
-    verifiedAt,
-    deliveries: {
-      accepted: count("accepted"),
-      duplicate: count("duplicate"),
-      conflict: count("conflict"),
-      quarantined: count("quarantined"),
-      verified: count("verified"),
-      rejected: count("rejected"),
-      shed,
-    },
-  });
+  return () => ({ verified: verifiedAt !== null, verifiedAt, deliveries: { ...deliveries } });
 }

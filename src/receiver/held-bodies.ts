@@ -1,14 +1,10 @@
-export interface HeldBodiesConfig {
-  /** Whether these bytes fit in memory, with the events that wait for their commit. */
-  hasRoom: (bytes: number) => boolean;
-  maxBodies: number;
-}
+import { ignore } from "../time/ignore.js";
 
 /**
- * Memory that a piece of a body needs in addition to its bytes. Measured on Node 20 with pieces of one byte: the process
+ * Memory that a chunk of a body needs in addition to its bytes. Measured on Node 20 with chunks of one byte: the process
  * grows by 450 to 500 bytes for each.
  */
-export const PIECE_OVERHEAD_BYTES = 512;
+export const CHUNK_OVERHEAD_BYTES = 512;
 
 /**
  * The bodies in memory that the inbox does not have yet, because they are still arriving or wait for their secret. They share
@@ -18,10 +14,13 @@ export const PIECE_OVERHEAD_BYTES = 512;
  * has a slow sender. If new bodies were refused instead, a few slow senders could keep all others out.
  *
  * Queued events are never evicted. If they alone leave no room for a body, that body is refused.
+ *
+ * @param limits `hasRoom`: whether these bytes fit in memory, with the events that wait for their commit
  */
-export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig) {
+export function createHeldBodies(limits: { hasRoom: (bytes: number) => boolean; maxBodies: number }) {
+  const { hasRoom, maxBodies } = limits;
   /** The oldest is first, because a Map keeps the order of insertion. */
-  const held = new Map<object, HeldBody>();
+  const held = new Map<object, { bytes: number; evict: () => void }>();
   let heldBytes = 0;
 
   /** To be called when the delivery's bytes are dropped or given to the inbox. */
@@ -52,7 +51,7 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig) {
       held.set(delivery, body);
       heldBytes += moreBytes;
       body.bytes += moreBytes;
-      // If this delivery itself is evicted now, the result says so, and `evict` must not be called.
+      // An eviction of this body itself is reported by the result, not by the callback.
       body.evict = ignore;
       if (hasRoom(body.bytes)) evictOldestUntilFits(0);
       else release(delivery);
@@ -70,10 +69,3 @@ export function createHeldBodies({ hasRoom, maxBodies }: HeldBodiesConfig) {
 }
 
 export type HeldBodies = ReturnType<typeof createHeldBodies>;
-
-interface HeldBody {
-  bytes: number;
-  evict: () => void;
-}
-
-function ignore(): void {}

@@ -2,17 +2,17 @@ import { pino, type Logger } from "pino";
 import { z } from "zod";
 import { systemClock, type Clock } from "../time/clock.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
-import { fullJitter, type Backoff } from "../inbox/backoff.js";
+import { fullJitter, type Backoff } from "../inbox/dispatch/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
-import type { RetentionConfig, RetentionOptions } from "../inbox/retention.js";
+import type { RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
-import { invalidOption, checkOptions } from "../options/option-error.js";
+import { OptionError, checkOptions } from "../options/option-error.js";
 import { clockOption, functionOption, millisecondsOption, objectOption } from "../options/option-schemas.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
 import type { Telemetry } from "./telemetry.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
-import { createSecrets, type Secrets, type SecretsOption } from "./secrets.js";
+import { createSecrets, type SecretsOption } from "./secrets.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
@@ -64,27 +64,6 @@ export interface ReceiverOptions {
   telemetry?: Telemetry | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
-}
-
-/** The options with all defaults filled in. */
-export interface ReceiverConfig {
-  secrets: Secrets;
-  store: InboxStore;
-  onSignal: HandoffCallback<Signal>;
-  onTest: HandoffCallback<TestEvent> | null;
-  endpoint: string;
-  toleranceSeconds: number;
-  bodyLimitBytes: number;
-  bodyTimeoutMs: number;
-  ackTimeoutMs: number;
-  secretWaitMs: number;
-  maxQueued: BatcherLimits;
-  handoff: { concurrency: number; timeoutMs: number; maxAttempts: number; backoff: Backoff };
-  retention: RetentionConfig;
-  logger: Logger;
-  logErrors: boolean;
-  telemetry: Telemetry | null;
-  clock: Clock;
 }
 
 const FACTORY = "createReceiver";
@@ -141,7 +120,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
-export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
+export function resolveOptions(options: ReceiverOptions) {
   const { secrets, onTest, handoff, logger, telemetry, ...config } = checkOptions(FACTORY, optionsSchema, options);
   const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
   // The last third of `ackTimeoutMs` is left for the store.
@@ -151,7 +130,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     [maxQueued.bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
   ] as const;
-  for (const [isWrong, option, problem] of contradictions) if (isWrong) throw invalidOption(FACTORY, option, problem);
+  for (const [isWrong, option, problem] of contradictions) if (isWrong) throw new OptionError(FACTORY, option, problem);
   const { backoff } = handoff;
   return {
     ...config,
@@ -163,3 +142,6 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };
 }
+
+/** The options with all defaults filled in. */
+export type ReceiverConfig = ReturnType<typeof resolveOptions>;

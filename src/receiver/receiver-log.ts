@@ -1,22 +1,22 @@
 import type { Logger } from "pino";
 import { describeError, errorName, isError, isSignalboxError, safely, signalboxCode } from "../errors.js";
 import type { Clock } from "../time/clock.js";
+import { ignore } from "../time/ignore.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
 type Level = "debug" | "info" | "warn" | "error";
 
-/** Writes the receiver's lines to the user's logger. Never throws. */
-export interface ReceiverLog extends Readonly<Record<Level, (fields: object, text: string) => void>> {
-  /** Writes a line about an error of the user's code: in full, or with `logErrors: false` its name alone. */
-  failure(level: Level, fields: object, error: unknown, text: string): void;
-}
-
 /** The methods that a logger must have. `handoff.logger` needs `child`. */
 export const LOGGER_METHODS = ["debug", "info", "warn", "error", "child"] as const;
 
-/** Errors of the logger are dropped: they must not end the process, or a hand-off before its settlement. */
-export function createReceiverLog(logger: Logger, logErrors: boolean): ReceiverLog {
+export type ReceiverLog = ReturnType<typeof createReceiverLog>;
+
+/**
+ * Writes the receiver's lines to the user's logger. Errors of the logger are dropped: they must not end the process, or a
+ * hand-off before its settlement.
+ */
+export function createReceiverLog(logger: Logger, logErrors: boolean) {
   /** @returns false if the logger threw */
   function write(level: Level, fields: object, text: string): boolean {
     try {
@@ -28,19 +28,29 @@ export function createReceiverLog(logger: Logger, logErrors: boolean): ReceiverL
     }
   }
   const lineOf = (level: Level) => (fields: object, text: string) => void write(level, fields, text);
+
+  /** Writes a line about an error of the user's code: in full, or with `logErrors: false` its name alone. */
+  function failure(level: Level, fields: object, error: unknown, text: string): void {
+    const named = { ...fields, errorName: errorName(error) };
+    // The logger may be unable to serialise an error, for example one that is frozen or has a getter that throws. A value
+    // that is no error may be a whole payload. Both are written as text.
+    if (!logErrors) write(level, named, text);
+    else if (!isError(error) || !write(level, { ...named, err: error }, text)) {
+      write(level, { ...named, err: describeError(error) }, text);
+    }
+  }
+
   return {
     debug: lineOf("debug"),
     info: lineOf("info"),
     warn: lineOf("warn"),
     error: lineOf("error"),
-    failure(level, fields, error, text) {
-      const named = { ...fields, errorName: errorName(error) };
-      // The logger may be unable to serialise an error, for example one that is frozen or has a getter that throws. A value
-      // that is no error may be a whole payload. Both are written as text.
-      if (!logErrors) write(level, named, text);
-      else if (!isError(error) || !write(level, { ...named, err: error }, text)) {
-        write(level, { ...named, err: describeError(error) }, text);
-      }
+    failure,
+    /** Like `failure`, but an error of this package is told by its code and text alone. */
+    problem(level: Level, fields: object, error: unknown, text: string): void {
+      const told = { code: errorCode(error), problem: errorText(error), ...fields };
+      if (isSignalboxError(error)) write(level, told, text);
+      else failure(level, told, error, text);
     },
   };
 }
@@ -62,32 +72,24 @@ export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: Lo
   });
 }
 
-const TROUBLE = new Map<RejectionCode, string>([
-  [
-    "body_unavailable",
+const TROUBLE: Partial<Record<RejectionCode, string>> = {
+  body_unavailable:
     "another parser consumed the body, so its signature cannot be checked: nothing may read it before signalbox. In Express, " +
-      "mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody })",
-  ],
-  ["secret_unavailable", "the secret source gave no signing secret; the delivery got 503"],
-  ["store_unavailable", "the event could not be stored; the delivery got 503"],
-]);
+    "mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody })",
+  secret_unavailable: "the secret source gave no signing secret; the delivery got 503",
+  store_unavailable: "the event could not be stored; the delivery got 503",
+};
 
 /** Logs a refusal whose reason the user can remove. */
 export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
   const suppressed = throttle(code);
   if (suppressed === null) return;
-  const text = TROUBLE.get(code) ?? "a delivery could not be taken";
+  const text = TROUBLE[code] ?? "a delivery could not be taken";
   if (cause === null) return log.error({ code, suppressed }, text);
   const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
   // The text of an error from a source of secrets may quote a secret.
   if (code === "secret_unavailable") log.error(fields, text);
-  else logProblem(log, "error", fields, cause, text);
-}
-
-/** Logs an error of the store. The fields tell enough about an error of this package; another one is logged in full. */
-export function logProblem(log: ReceiverLog, level: Level, fields: object, error: unknown, text: string): void {
-  if (isSignalboxError(error)) log[level](fields, text);
-  else log.failure(level, fields, error, text);
+  else log.problem("error", fields, cause, text);
 }
 
 export function errorCode(error: unknown): string {
@@ -95,22 +97,23 @@ export function errorCode(error: unknown): string {
 }
 
 /** @returns what happened and what to do; undefined unless it is a SignalboxError, because other messages may quote the payload */
-export function errorText(error: unknown): string | undefined {
+function errorText(error: unknown): string | undefined {
   return isSignalboxError(error) ? safely(() => error.message, undefined) : undefined;
 }
 
-/**
- * @returns null when the line must be suppressed; otherwise how many lines with this key were suppressed since the last written
- * line
- */
-export type LogThrottle = (key: string) => number | null;
+export type LogThrottle = ReturnType<typeof createLogThrottle>;
 
 const WINDOW_MS = 1000;
 
-/** Allows one line a second for each key, so that a flood of forged deliveries does not become a flood of log lines. */
-export function createLogThrottle(clock: Clock): LogThrottle {
+/**
+ * Allows one line a second for each key, so that a flood of forged deliveries does not become a flood of log lines.
+ *
+ * @returns a function. It returns null when the line must be suppressed; otherwise how many lines with this key were suppressed
+ * since the last written line.
+ */
+export function createLogThrottle(clock: Clock) {
   const windows = new Map<string, { endsAt: number; suppressed: number }>();
-  return (key) => {
+  return (key: string): number | null => {
     const now = clock.elapsed();
     const window = windows.get(key);
     if (window !== undefined && now < window.endsAt) {
@@ -121,5 +124,3 @@ export function createLogThrottle(clock: Clock): LogThrottle {
     return window?.suppressed ?? 0;
   };
 }
-
-function ignore(): void {}

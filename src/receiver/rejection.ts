@@ -14,6 +14,12 @@ export type RejectionCode =
   | "ack_timeout"
   | "closing";
 
+/** A refusal of one delivery. `cause` is set when the user can remove the reason for it. */
+export interface Refusal {
+  code: RejectionCode;
+  cause?: unknown;
+}
+
 export interface Rejection {
   status: number;
   /** A fixed text: it repeats nothing of the request. */
@@ -21,7 +27,9 @@ export interface Rejection {
   headers?: Readonly<Record<string, string>>;
 }
 
-const RETRY_SOON = { "Retry-After": "5" };
+const RETRY_IN_5_S = { "Retry-After": "5" };
+/** The queue of a commit empties within milliseconds. */
+const RETRY_IN_1_S = { "Retry-After": "1" };
 const CLOSE = { Connection: "close" };
 
 /** Every refusal of the receiver: the only place for its status, text and headers. */
@@ -35,9 +43,9 @@ export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
   signature_malformed: { status: 401, message: "The signature header is not of the form t=<unix seconds>,v1=<hex>." },
   signature_mismatch: { status: 401, message: "The signature does not match the body." },
   timestamp_out_of_tolerance: { status: 401, message: "The signature is too old or from the future." },
-  secret_unavailable: { status: 503, message: "The signing secret is not available now.", headers: RETRY_SOON },
-  store_unavailable: { status: 503, message: "The event could not be stored now.", headers: RETRY_SOON },
-  overloaded: { status: 503, message: "Too many events are waiting to be stored.", headers: { "Retry-After": "1" } },
-  ack_timeout: { status: 503, message: "The event was not stored in time.", headers: RETRY_SOON },
-  closing: { status: 503, message: "The receiver is closing.", headers: { ...RETRY_SOON, ...CLOSE } },
+  secret_unavailable: { status: 503, message: "The signing secret is not available now.", headers: RETRY_IN_5_S },
+  store_unavailable: { status: 503, message: "The event could not be stored now.", headers: RETRY_IN_5_S },
+  overloaded: { status: 503, message: "Too much is waiting to be received or stored.", headers: RETRY_IN_1_S },
+  ack_timeout: { status: 503, message: "The event was not stored in time.", headers: RETRY_IN_5_S },
+  closing: { status: 503, message: "The receiver is closing.", headers: { ...RETRY_IN_5_S, ...CLOSE } },
 };

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync, type Stats } from "node:fs";
 import { resolve } from "node:path";
 import { SignalboxError } from "../errors.js";
+import { MINUTE_MS } from "../time/units.js";
 import { isSame, type SecretSource } from "./secrets.js";
 
 /** A {@link SecretSource} that reads a file. */
@@ -18,7 +19,7 @@ export function secretLockOf(path: string): string {
 /** A file that changed less than this ago is read for each delivery, since two quick changes can have one time (FAT: 2 s). */
 const TIME_RESOLUTION_MS = 2500;
 /** An older lock file is ignored. A process that died left it behind, because no registration takes this long. */
-const LOCK_LIFE_MS = 60_000;
+const LOCK_LIFE_MS = MINUTE_MS;
 export const MAX_SECRET_FILE_BYTES = 65_536;
 
 /**
@@ -80,7 +81,7 @@ export function secretFile(path: string): SecretFile {
       try {
         const stat = statSync(file, { throwIfNoEntry: false });
         if (stat === undefined) clear();
-        else if (readState === null || !isSameFile(stat, readState) || !isSettled(stat)) read();
+        else if (!isAsRead(stat, readState)) read();
       } catch (error) {
         clear();
         const { code, message } = error as NodeJS.ErrnoException;
@@ -109,11 +110,8 @@ export function secretLines(text: string): string[] {
     .filter((line) => line.trim() !== "");
 }
 
-function isSameFile(a: Stats, b: Stats): boolean {
-  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs;
-}
-
-/** Whether a later change would change the file's times. Uses the machine's clock, since file times do. */
-function isSettled({ mtimeMs, ctimeMs }: Stats): boolean {
+/** Whether a file has not changed, and a later change would change its times, which are of the machine's clock. */
+function isAsRead({ ino, size, mtimeMs, ctimeMs }: Stats, read: Stats | null): boolean {
+  if (ino !== read?.ino || size !== read.size || mtimeMs !== read.mtimeMs || ctimeMs !== read.ctimeMs) return false;
   return Date.now() - Math.max(mtimeMs, ctimeMs) > TIME_RESOLUTION_MS;
 }

@@ -1,5 +1,6 @@
 import { SignalboxError } from "../errors.js";
 import { assertSecret, isUsableSecret } from "../signature/secret.js";
+import { ignore } from "../time/ignore.js";
 
 /** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only white space). */
 export type SecretLookup = string | readonly string[] | undefined;
@@ -37,40 +38,39 @@ export interface SecretSource {
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
-/** The secrets in one form, whatever form the user's option has. */
-export interface Secrets {
-  /**
-   * The secrets that are known now; empty if the source has none yet.
-   *
-   * @throws SignalboxError `secret_invalid`, and what the source throws
-   */
-  lookUp(): readonly string[] | Promise<readonly string[]>;
-  /** null for a source that never announces secrets. */
-  expectsMore: (() => boolean) | null;
-  /** The error to log when no secret is known. */
-  missing(): SignalboxError;
-  close(): Promise<void>;
-}
-
-/** @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable */
-export function createSecrets(option: SecretsOption): Secrets {
+/**
+ * The secrets in one form, whatever form the user's option has.
+ *
+ * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable
+ */
+export function createSecrets(option: SecretsOption) {
   const source = sourceOf(option);
   return {
-    lookUp() {
+    /**
+     * The secrets that are known now; empty if the source has none yet.
+     *
+     * @throws SignalboxError `secret_invalid`, and what the source throws
+     */
+    lookUp(): readonly string[] | Promise<readonly string[]> {
       const found = source.lookUp();
       // No `await` when the source answers immediately: it would delay each delivery by a turn of the event loop.
-      return isThenable(found) ? Promise.resolve(found).then(checked) : checked(found);
+      const isPromised = typeof found === "object" && found !== null && "then" in found;
+      return isPromised ? Promise.resolve(found).then(checked) : checked(found);
     },
+    /** null for a source that never announces secrets. */
     expectsMore: source.expectsMore === undefined ? null : () => isTrue(source.expectsMore?.()),
+    /** The error to log when no secret is known. */
     missing: () =>
       new SignalboxError(
         "secret_invalid",
         `There is no secret in ${source.place ?? "the secret source"}.`,
         "Register the webhook with `signalbox register`, or store the secret that the service showed.",
       ),
-    close: async () => source.close?.(),
+    close: async (): Promise<void> => source.close?.(),
   };
 }
+
+export type Secrets = ReturnType<typeof createSecrets>;
 
 /** Whether two lists hold the same secrets in the same order. */
 export function isSame(a: readonly string[], b: readonly string[]): boolean {
@@ -79,24 +79,17 @@ export function isSame(a: readonly string[], b: readonly string[]): boolean {
 
 function sourceOf(option: SecretsOption): SecretSource {
   if (typeof option === "function") return { lookUp: option };
-  if (isSource(option)) return option;
+  const { lookUp } = (option ?? {}) as Partial<SecretSource>;
+  if (typeof lookUp === "function") return option as SecretSource;
   const secrets = Array.isArray(option) ? [...(option as readonly string[])] : [option as string];
   if (secrets.length === 0) assertSecret(undefined);
   secrets.forEach(assertSecret);
   return { lookUp: () => secrets };
 }
 
-function isSource(option: unknown): option is SecretSource {
-  return typeof option === "object" && option !== null && typeof (option as SecretSource).lookUp === "function";
-}
-
-function isThenable(value: unknown): value is PromiseLike<SecretLookup> {
-  return typeof value === "object" && value !== null && "then" in value;
-}
-
 /** The type forbids an async `expectsMore`. If it is one nevertheless, its rejection must not end the process. */
 function isTrue(answer: unknown): boolean {
-  if (answer instanceof Promise) answer.catch(() => undefined);
+  if (answer instanceof Promise) answer.catch(ignore);
   return answer === true;
 }
 

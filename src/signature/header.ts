@@ -9,15 +9,14 @@ export interface ParsedSignature {
   digestHex: string;
 }
 
-export type ParsedSignatureHeader =
-  ParsedSignature | { ok: false; reason: "signature_missing" | "signature_malformed" };
+type HeaderProblem = "signature_missing" | "signature_malformed";
 
 // A header that was sent twice is joined by ", " and does not match: a proxy and this receiver could disagree about which
 // value counts.
 const FORM = /^t=([0-9]{1,12}),v1=([0-9a-f]{64})$/;
 
 /** Never throws, whatever the value is. */
-export function parseSignatureHeader(header: unknown): ParsedSignatureHeader {
+export function parseSignatureHeader(header: unknown): ParsedSignature | { ok: false; reason: HeaderProblem } {
   if (header === undefined || header === null) return { ok: false, reason: "signature_missing" };
   const match = typeof header === "string" ? FORM.exec(header) : null;
   if (match === null) return { ok: false, reason: "signature_malformed" };

@@ -32,11 +32,6 @@ export interface VerifySignatureInput {
   now?: number;
 }
 
-// Both digests as hex text. All calls can share the buffers, since a call ends before the next begins.
-const DIGEST_HEX_BYTES = 64;
-const expected = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
-const received = Buffer.allocUnsafeSlow(DIGEST_HEX_BYTES);
-
 /** The largest age of a signature in the service's document (Events, rule 3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
@@ -67,13 +62,14 @@ export function verifyParsedSignature(
     return { ok: false, reason: "signature_mismatch" };
   }
 
-  received.write(signature.digestHex, "latin1");
+  const received = Buffer.from(signature.digestHex, "hex");
   let secretIndex = -1;
   // Every secret is tried, even after a match: the time taken must not reveal which one matched.
   for (let index = 0; index < input.secrets.length; index++) {
     const secret: unknown = input.secrets[index];
     if (!isUsableSecret(secret)) continue;
-    expected.write(signatureDigest(secret, signature.timestampText, input.body), "latin1");
+    // Through hex, because a digest as bytes is allocated in native memory, which took 1 to 2 % of the deliveries.
+    const expected = Buffer.from(signatureDigest(secret, signature.timestampText, input.body), "hex");
     if (timingSafeEqual(expected, received)) secretIndex = index;
   }
   if (secretIndex === -1) return { ok: false, reason: "signature_mismatch" };

@@ -1,70 +1,44 @@
-import type { Attributes, BatchObservableResult, Counter, Meter } from "@opentelemetry/api";
-import { CRASH_LOOP } from "../inbox/store.js";
+import type { Attributes, BatchObservableResult, Counter, Histogram, Meter } from "@opentelemetry/api";
+import { CRASH_LOOP } from "../inbox/crashes.js";
 import type { ReceiverHealth } from "../receiver/health.js";
 import { REJECTIONS } from "../receiver/rejection.js";
-import type { DeliveryOutcome, HandoffOutcome } from "../receiver/telemetry.js";
+import type { DeliveryOutcome } from "../receiver/telemetry.js";
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const ATTEMPTS = [1, 2, 3, 5, 8, 13, 20];
+/** So many values take the SDK less than 0.1 ms. */
+const BATCH = 64;
 const ACKNOWLEDGED: readonly DeliveryOutcome[] = ["accepted", "duplicate", "conflict", "quarantined", "verified"];
-const DELIVERY_OUTCOMES = [...ACKNOWLEDGED, "client_gone", ...Object.keys(REJECTIONS)];
-const HANDOFF_OUTCOMES: readonly HandoffOutcome[] = [
-  "done",
-  "rejected",
-  "timeout",
-  "permanent",
-  "later",
-  "shutdown",
-  "lease_lost",
-];
+const DELIVERY_OUTCOMES: readonly string[] = [...ACKNOWLEDGED, "client_gone", ...Object.keys(REJECTIONS)];
+const HANDOFF_OUTCOMES = ["done", "rejected", "timeout", "permanent", "later", "shutdown", "lease_lost"] as const;
 const DEAD_REASONS = ["permanent_failure", "attempts_exhausted", CRASH_LOOP];
 
 /** The metrics of a receiver. Durations are in milliseconds here, and in seconds there. */
 export function createInstruments(meter: Meter, endpoint: string, health: () => ReceiverHealth) {
   const here: Attributes = { "signalbox.endpoint": endpoint };
-  const withOutcome = attributesBy("signalbox.outcome");
-  const withReason = attributesBy("signalbox.reason");
-  const quantiles = attributesBy("signalbox.quantile");
-
-  /** Makes the attributes of each value once. The values are from fixed lists. */
-  function attributesBy(name: string): (value: string) => Attributes {
-    const made = new Map<string, Attributes>();
-    return (value) => {
-      const known = made.get(value);
-      if (known !== undefined) return known;
-      const attributes = { ...here, [name]: value };
-      made.set(value, attributes);
-      return attributes;
-    };
-  }
+  const attributesOf = (name: string, value: string): Attributes => ({ ...here, [`signalbox.${name}`]: value });
 
   /** Null when the receiver is closed: until the next collection the SDK keeps what `observe` refers to. */
   let source: (() => ReceiverHealth) | null = health;
 
-  const seconds = (name: string, description: string) =>
-    meter.createHistogram(`signalbox.${name}`, {
-      description,
-      unit: "s",
-      advice: { explicitBucketBoundaries: SECONDS },
-    });
   const counter = (name: string, unit: string, description: string) =>
     meter.createCounter(`signalbox.${name}`, { description, unit });
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(`signalbox.${name}`, { description, unit });
+  const histogram = (name: string, unit: string, explicitBucketBoundaries: number[], description: string) =>
+    meter.createHistogram(`signalbox.${name}`, { description, unit, advice: { explicitBucketBoundaries } });
 
-  const deliveries = countLater(counter("deliveries", "{delivery}", "Deliveries by outcome."), DELIVERY_OUTCOMES);
-  const deliverySeconds = seconds("delivery.duration", "From the receiver's call to its answer.");
-  const commitSeconds = seconds("commit.duration", "Commits of the inbox, until they are durable.");
-  const handoffs = countLater(
-    counter("handoffs", "{attempt}", "Attempts to hand an event off, by outcome."),
-    HANDOFF_OUTCOMES,
+  const deliveries = counter("deliveries", "{delivery}", "Deliveries by outcome.");
+  const deliverySeconds = histogram("delivery.duration", "s", SECONDS, "From the receiver's call to its answer.");
+  const commitSeconds = histogram("commit.duration", "s", SECONDS, "Commits of the inbox, until they are durable.");
+  const handoffs = counter("handoffs", "{attempt}", "Attempts to hand an event off, by outcome.");
+  const handoffSeconds = histogram("handoff.duration", "s", SECONDS, "From the call of the callback to its end.");
+  const attempts = histogram(
+    "handoff.attempts",
+    "{attempt}",
+    ATTEMPTS,
+    "Attempts that an event had used when it was done or dead.",
   );
-  const handoffSeconds = seconds("handoff.duration", "From the call of the callback to its end.");
-  const attempts = meter.createHistogram("signalbox.handoff.attempts", {
-    description: "Attempts that an event had used when it was done or dead.",
-    unit: "{attempt}",
-    advice: { explicitBucketBoundaries: ATTEMPTS },
-  });
   const deadEvents = counter("dead", "{event}", "Events that became dead, by reason.");
 
   const up = gauge("up", "1", "1 while deliveries are accepted, otherwise 0.");
@@ -76,93 +50,89 @@ export function createInstruments(meter: Meter, endpoint: string, health: () => 
     "s",
     "For how long the oldest event that waits for its hand-off has been due.",
   );
-  const paused = gauge(
-    "breaker.open",
-    "1",
-    "1 while hand-offs are paused because the callback keeps failing, otherwise 0.",
-  );
+  const isPaused = gauge("handoffs.paused", "1", "1 while no hand-off begins, for whatever reason, otherwise 0.");
   const syncSeconds = gauge(
     "sync.duration",
     "s",
     "Quantiles of the last 512 syncs of the disk, if the store tells them.",
   );
 
-  const quantilesTold = new Set<Attributes>();
+  const quantilesTold = new Set<string>();
+  const flushes: (() => void)[] = [];
 
   /**
-   * Adds to a counter at the next collection: to add for each delivery would take several times as long. Each outcome is at 0
-   * from the start, because Prometheus cannot see the increase of a series that begins at 1.
+   * Gives the SDK its values in batches: one at a time, between other work, each takes longer.
+   *
+   * @param total counts the values too. It is at 0 from the start, because Prometheus cannot see the increase of a series that
+   * begins at 1.
    */
-  function countLater(total: Counter, outcomes: readonly string[]) {
-    const counts = new Map<Attributes, number>();
-    for (const outcome of outcomes) counts.set(withOutcome(outcome), 0);
-    return {
-      add(attributes: Attributes): void {
-        if (source === null) return total.add(1, attributes);
-        counts.set(attributes, (counts.get(attributes) ?? 0) + 1);
-      },
-      flush(): void {
-        for (const [attributes, count] of counts) total.add(count, attributes);
-        counts.clear();
-      },
+  function inBatches(values: Histogram, attributes: Attributes, total?: Counter): (value: number) => void {
+    let waiting: number[] = [];
+    function flush(): void {
+      const batch = waiting;
+      waiting = [];
+      if (batch.length > 0) total?.add(batch.length, attributes);
+      for (const value of batch) values.record(value, attributes);
+    }
+    flushes.push(flush);
+    total?.add(0, attributes);
+    return (value) => {
+      waiting.push(value);
+      if (waiting.length === BATCH || source === null) flush();
     };
+  }
+
+  function byOutcome<Outcome extends string>(outcomes: readonly Outcome[], values: Histogram, total?: Counter) {
+    const series = new Map(
+      outcomes.map((outcome) => [outcome, inBatches(values, attributesOf("outcome", outcome), total)]),
+    );
+    return (outcome: Outcome, ms: number): void => series.get(outcome)?.(ms / 1000);
   }
 
   /** Called at each collection, before the SDK reads the counters. */
   function observe(result: BatchObservableResult): void {
     if (source === null) return observeClosed(result);
-    deliveries.flush();
-    handoffs.flush();
-    const { ok, queued, running: callbacks, breaker, oldestReadyAgeMs, medium } = source();
+    for (const flush of flushes) flush();
+    const { ok, queued, running: callbacks, paused, oldestReadyAgeMs, medium } = source();
     result.observe(up, ok ? 1 : 0, here);
     result.observe(queuedEvents, queued.events, here);
     result.observe(queuedBytes, queued.bytes, here);
     result.observe(running, callbacks, here);
-    result.observe(paused, breaker === "closed" ? 0 : 1, here);
+    result.observe(isPaused, paused === null ? 0 : 1, here);
     if (oldestReadyAgeMs !== null) result.observe(backlogAge, oldestReadyAgeMs / 1000, here);
     const { p50Ms, p99Ms } = (medium?.["sync"] ?? {}) as { p50Ms?: unknown; p99Ms?: unknown };
     observeSync(result, "0.5", p50Ms);
     observeSync(result, "0.99", p99Ms);
   }
-  const states = [up, queuedEvents, queuedBytes, running, paused, backlogAge];
+  const states = [up, queuedEvents, queuedBytes, running, isPaused, backlogAge];
   const observed = [...states, syncSeconds];
 
   function observeSync(result: BatchObservableResult, quantile: string, ms: unknown): void {
     if (typeof ms !== "number") return;
-    quantilesTold.add(quantiles(quantile));
-    result.observe(syncSeconds, ms / 1000, quantiles(quantile));
+    quantilesTold.add(quantile);
+    result.observe(syncSeconds, ms / 1000, attributesOf("quantile", quantile));
   }
 
   /** Zeros, once: an SDK may export the last value of a gauge for as long as the process runs. */
   function observeClosed(result: BatchObservableResult): void {
     for (const state of states) result.observe(state, 0, here);
-    for (const quantile of quantilesTold) result.observe(syncSeconds, 0, quantile);
+    for (const quantile of quantilesTold) result.observe(syncSeconds, 0, attributesOf("quantile", quantile));
     // Later, because the SDK goes through its list of callbacks now and would skip the next one.
     queueMicrotask(() => meter.removeBatchObservableCallback(observe, observed));
   }
 
   meter.addBatchObservableCallback(observe, observed);
-  for (const reason of DEAD_REASONS) deadEvents.add(0, withReason(reason));
+  for (const reason of DEAD_REASONS) deadEvents.add(0, attributesOf("reason", reason));
 
   return {
     close(): void {
-      deliveries.flush();
-      handoffs.flush();
+      for (const flush of flushes) flush();
       source = null;
     },
-    delivered(outcome: DeliveryOutcome, durationMs: number): void {
-      const attributes = withOutcome(outcome);
-      deliveries.add(attributes);
-      deliverySeconds.record(durationMs / 1000, attributes);
-    },
-    committed: (worked: boolean, durationMs: number) =>
-      commitSeconds.record(durationMs / 1000, withOutcome(worked ? "done" : "failed")),
-    handedOff(outcome: HandoffOutcome, durationMs: number): void {
-      const attributes = withOutcome(outcome);
-      handoffs.add(attributes);
-      handoffSeconds.record(durationMs / 1000, attributes);
-    },
-    finished: (used: number) => attempts.record(used, here),
-    dead: (reason: string) => deadEvents.add(1, withReason(reason)),
+    delivered: byOutcome(DELIVERY_OUTCOMES, deliverySeconds, deliveries),
+    committed: byOutcome(["done", "failed"], commitSeconds),
+    handedOff: byOutcome(HANDOFF_OUTCOMES, handoffSeconds, handoffs),
+    finished: inBatches(attempts, here),
+    dead: (reason: string) => deadEvents.add(1, attributesOf("reason", reason)),
   };
 }

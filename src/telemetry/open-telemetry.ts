@@ -12,16 +12,18 @@ import {
   type Span,
   type SpanContext,
 } from "@opentelemetry/api";
-import { headerValue } from "../receiver/delivery.js";
+import { describeError, errorName } from "../errors.js";
+import type { Batch, ClaimedEvent } from "../inbox/batch.js";
+import { headerValue, type DeliveryRequest } from "../receiver/delivery.js";
 import { REJECTIONS, type RejectionCode } from "../receiver/rejection.js";
 import type {
   DeliveryOutcome,
+  HandoffOutcome,
   ObservedDelivery,
   ObservedReceiver,
   Telemetry,
   TelemetryHooks,
 } from "../receiver/telemetry.js";
-import type { ClaimedEvent } from "../inbox/store.js";
 import { createInstruments } from "./instruments.js";
 import { formatTraceParent, parseTraceParent } from "./trace-parent.js";
 
@@ -35,141 +37,162 @@ export type { Telemetry } from "../receiver/telemetry.js";
  * const receiver = createReceiver({ secrets, store, onSignal, telemetry: openTelemetry() });
  */
 export function openTelemetry(): Telemetry {
-  return { observe };
+  return { observe: (receiver) => guard(observe, receiver.onError)(receiver) ?? null };
 }
 
-interface RunningAttempt {
-  span: Span;
-  beganAt: number;
-  /** When the callback settled. An attempt that timed out may have none. */
-  endedAt: number | undefined;
+/** What the SDK throws has no effect on deliveries and hand-offs. */
+function guard<Args extends unknown[], Result>(hook: (...args: Args) => Result, onError: (error: unknown) => void) {
+  return (...args: Args): Result | undefined => {
+    try {
+      return hook(...args);
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+  };
 }
 
-function observe({ endpoint, health }: ObservedReceiver): TelemetryHooks {
+function observe({ endpoint, health, logErrors, onError }: ObservedReceiver): TelemetryHooks {
   const tracer = trace.getTracer("signalbox");
   const instruments = createInstruments(metrics.getMeter("signalbox"), endpoint, health);
   const receiving = spanKit("receive", endpoint, "receive");
   const committing = spanKit("commit", endpoint);
   const handingOff = spanKit("hand-off", endpoint, "process");
-  /** Not a WeakMap, which would keep the garbage collector busy. */
-  const attempts = new Map<ClaimedEvent, RunningAttempt>();
+  /** `span` is null for a delivery that is not sampled. Not a WeakMap, which would keep the garbage collector busy. */
+  const attempts = new Map<ClaimedEvent, { span: Span | null; beganAt: number; endedAt: number | undefined }>();
 
-  function receive(headers: Parameters<TelemetryHooks["receive"]>[0]): ObservedDelivery {
+  function receive(headers: DeliveryRequest["headers"]): ObservedDelivery {
     const beganAt = performance.now();
     const sender = parseTraceParent(headerValue(headers, "traceparent"));
     const options = sender === null ? CONSUMER : { ...CONSUMER, links: [{ context: sender }] };
     const span = tracer.startSpan(receiving.name, options);
     let isOver = false;
-    return {
-      traceParent: formatTraceParent(span.spanContext()),
-      end(outcome, eventId) {
-        if (isOver) return;
-        isOver = true;
-        instruments.delivered(outcome, performance.now() - beganAt);
-        if (!span.isRecording()) return;
-        span.setAttributes(receiving.attributes);
-        describeDelivery(span, outcome, eventId);
-        span.end();
-      },
-    };
+    function end(outcome: DeliveryOutcome, eventId?: string): void {
+      if (isOver) return;
+      isOver = true;
+      instruments.delivered(outcome, performance.now() - beganAt);
+      if (!span.isRecording()) return;
+      span.setAttributes(receiving.attributes);
+      span.setAttribute("signalbox.outcome", outcome);
+      if (eventId !== undefined) span.setAttribute("messaging.message.id", eventId);
+      if (Object.hasOwn(REJECTIONS, outcome)) {
+        span.setAttribute("error.type", outcome);
+        // A 4xx is the sender's mistake: the receiver has done its work.
+        if (REJECTIONS[outcome as RejectionCode].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end();
+    }
+    return { traceParent: formatTraceParent(span.spanContext()), end: guard(end, onError) };
+  }
+
+  function commit({ accepts, settlements }: Batch): ((error: unknown) => void) | undefined {
+    if (accepts.length + settlements.length === 0) return undefined;
+    const beganAt = performance.now();
+    const span = startCommit(accepts);
+    return guard((error) => {
+      instruments.committed(error === null ? "done" : "failed", performance.now() - beganAt);
+      if (error !== null) span?.setStatus({ code: SpanStatusCode.ERROR });
+      span?.end();
+    }, onError);
   }
 
   /** In the trace of the first delivery that is sampled, and linked to the others. Without one there is no span. */
-  function startCommit(traceParents: readonly (string | undefined)[]): Span | null {
+  function startCommit(accepts: Batch["accepts"]): Span | null {
     const links: Link[] = [];
-    for (const traceParent of traceParents) {
+    for (const { received } of accepts) {
       // The last digit shows most of them, without parsing, that they are not sampled.
-      const delivery = traceParent?.endsWith("0") === true ? null : parseTraceParent(traceParent);
+      if (received.traceParent?.endsWith("0") === true) continue;
+      const delivery = parseTraceParent(received.traceParent);
       if (delivery !== null && isSampled(delivery)) links.push({ context: delivery });
     }
     const [first] = links;
     if (first === undefined) return null;
-    const attributes = { ...committing.attributes, "messaging.batch.message_count": traceParents.length };
+    const attributes = { ...committing.attributes, "messaging.batch.message_count": accepts.length };
     const parent = trace.setSpanContext(ROOT_CONTEXT, first.context);
     return tracer.startSpan(committing.name, { attributes, links }, parent);
   }
 
+  /** The callback runs in a turn of some other delivery, of which it inherits nothing. @returns its context */
+  function startAttempt(event: ClaimedEvent, attempt: number): Context {
+    const delivery = parseTraceParent(event.received.traceParent);
+    let active = delivery === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...delivery, isRemote: true });
+    let span: Span | null = null;
+    // What follows a delivery that is not sampled is not sampled either.
+    if (delivery === null || isSampled(delivery)) {
+      const ids = { "messaging.message.id": event.eventId, "signalbox.attempt": attempt };
+      span = tracer.startSpan(
+        handingOff.name,
+        { ...CONSUMER, attributes: { ...handingOff.attributes, ...ids } },
+        active,
+      );
+      active = trace.setSpan(active, span);
+    }
+    attempts.set(event, { span, beganAt: performance.now(), endedAt: undefined });
+    return active;
+  }
+
+  function endAttempt(event: ClaimedEvent, outcome: HandoffOutcome, error?: unknown): void {
+    const running = attempts.get(event);
+    if (running === undefined) return;
+    attempts.delete(event);
+    const { span, beganAt, endedAt = performance.now() } = running;
+    instruments.handedOff(outcome, endedAt - beganAt);
+    if (outcome === "done") instruments.finished(event.attempts + 1);
+    if (span === null) return;
+    span.setAttribute("signalbox.outcome", outcome);
+    if (!WITHOUT_ERROR.has(outcome)) {
+      const name = errorName(error);
+      span.setAttribute("error.type", name);
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      if (logErrors) span.recordException({ name, stack: describeError(error) }, endedAt);
+    }
+    span.end(endedAt);
+  }
+
+  const startReceive = guard(receive, onError);
+  const runAttempt = guard((event: ClaimedEvent, attempt: number, call: () => unknown) => {
+    context.with(startAttempt(event, attempt), call);
+  }, onError);
+
   return {
-    close() {
-      instruments.close();
+    close: guard(() => {
       attempts.clear();
-    },
-    receive,
-    commit({ accepts, settlements }) {
-      if (accepts.length + settlements.length === 0) return ignore;
-      const beganAt = performance.now();
-      const span = startCommit(accepts.map(({ received }) => received.traceParent));
-      return (error) => {
-        instruments.committed(error === null, performance.now() - beganAt);
-        if (span === null) return;
-        if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR });
-        span.end();
-      };
-    },
+      instruments.close();
+    }, onError),
+    receive: (headers) => startReceive(headers) ?? null,
+    commit: guard(commit, onError),
     handOff(event, attempt, call) {
-      const parent = parentOf(event);
-      const delivery = trace.getSpan(parent);
-      // What follows a delivery that is not sampled is not sampled either.
-      const isTraced = delivery === undefined || isSampled(delivery.spanContext());
-      const span = isTraced ? tracer.startSpan(handingOff.name, CONSUMER, parent) : delivery;
-      const active = isTraced ? trace.setSpan(parent, span) : parent;
-      if (span.isRecording()) {
-        span.setAttributes(handingOff.attributes);
-        span.setAttribute("messaging.message.id", event.eventId);
-        span.setAttribute("signalbox.attempt", attempt);
-      }
-      const running: RunningAttempt = { span, beganAt: performance.now(), endedAt: undefined };
-      attempts.set(event, running);
-      const settled = (): void => {
-        running.endedAt = performance.now();
-      };
-      context.with(active, call).then(settled, settled);
+      let outcome: Promise<unknown> | undefined;
+      const callOnce = (): Promise<unknown> => (outcome ??= promiseOf(call));
+      runAttempt(event, attempt, callOnce);
+      return callOnce();
     },
-    handOffEnded(event, attempt, outcome, failure) {
+    attemptEnded(event) {
       const running = attempts.get(event);
-      if (running === undefined) return;
-      attempts.delete(event);
-      const { span, beganAt, endedAt = performance.now() } = running;
-      instruments.handedOff(outcome, endedAt - beganAt);
-      if (outcome === "done") instruments.finished(attempt);
-      if (!span.isRecording()) return;
-      span.setAttribute("signalbox.outcome", outcome);
-      if (failure !== null && outcome !== "later") {
-        const { name, description } = failure;
-        span.setAttribute("error.type", name);
-        span.setStatus({ code: SpanStatusCode.ERROR });
-        if (description !== null) span.recordException({ name, stack: description }, endedAt);
-      }
-      span.end(endedAt);
+      if (running !== undefined) running.endedAt = performance.now();
     },
-    dead(_event, used, reason) {
+    handOffEnded: guard(endAttempt, onError),
+    dead: guard((_event, used, reason) => {
       instruments.dead(reason);
       instruments.finished(used);
-    },
+    }, onError),
   };
 }
 
-/** The callback runs in a turn of some other delivery, of which it inherits nothing. */
-function parentOf({ traceParent }: ClaimedEvent): Context {
-  const kept = parseTraceParent(traceParent ?? undefined);
-  return kept === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...kept, isRemote: true });
-}
-
-function describeDelivery(span: Span, outcome: DeliveryOutcome, eventId: string | undefined): void {
-  span.setAttribute("signalbox.outcome", outcome);
-  if (eventId !== undefined) span.setAttribute("messaging.message.id", eventId);
-  if (!isRejection(outcome)) return;
-  span.setAttribute("error.type", outcome);
-  // A 4xx is the sender's mistake: the receiver has done its work.
-  if (REJECTIONS[outcome].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-}
-
-function isRejection(outcome: DeliveryOutcome): outcome is RejectionCode {
-  return Object.hasOwn(REJECTIONS, outcome);
+/** What the callback throws is no failure of the SDK that calls it. */
+function promiseOf(call: () => unknown): Promise<unknown> {
+  try {
+    return Promise.resolve(call());
+  } catch (error) {
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- whatever the user's callback threw
+    return Promise.reject(error);
+  }
 }
 
 /** The attributes come later, and only to a span that is recorded. */
 const CONSUMER = { kind: SpanKind.CONSUMER };
+
+const WITHOUT_ERROR: ReadonlySet<HandoffOutcome> = new Set<HandoffOutcome>(["done", "later", "lease_lost"]);
 
 function isSampled({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
@@ -185,5 +208,3 @@ function spanKit(operation: string, endpoint: string, type?: string): { name: st
   if (type !== undefined) attributes["messaging.operation.type"] = type;
   return { name: `${operation} ${endpoint}`, attributes };
 }
-
-function ignore(): void {}

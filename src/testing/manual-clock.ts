@@ -74,9 +74,6 @@ async function settle(): Promise<void> {
 function assertMs(of: string, ms: unknown, least: number): void {
   if (typeof ms === "number" && Number.isFinite(ms) && ms >= least) return;
   const wanted = least === 0 ? "of at least 0, or set the clock back with clock.setNow" : "since 1970";
-  throw new SignalboxError(
-    "option_invalid",
-    `${of} was given ${String(ms)}.`,
-    `Give it a number of milliseconds ${wanted}.`,
-  );
+  const help = `Give it a number of milliseconds ${wanted}.`;
+  throw new SignalboxError("option_invalid", `${of} was given ${String(ms)}.`, help);
 }

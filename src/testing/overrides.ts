@@ -12,18 +12,16 @@ export type DeepPartial<Value> = unknown extends Value
  * An override that is `undefined` is ignored: the event keeps its own value.
  *
  * @param caller the name of the called function, for the error
+ * @param path where in the event this part of it is
  * @throws SignalboxError `option_invalid` for an override that must be an object
  */
 export function withOverrides<Event extends object>(
   caller: string,
   event: Event,
   overrides: NoInfer<DeepPartial<Event>> | undefined,
+  path: readonly string[] = [],
 ): Event {
-  return merge(caller, event, overrides, []) as Event;
-}
-
-function merge(caller: string, base: object, overrides: unknown, path: readonly string[]): object {
-  if (overrides === undefined) return base;
+  if (overrides === undefined) return event;
   if (!isGroup(overrides)) {
     const what =
       path.length === 0 ? `The overrides of ${caller} are` : `The override "${path.join(".")}" of ${caller} is`;
@@ -31,13 +29,13 @@ function merge(caller: string, base: object, overrides: unknown, path: readonly 
     const help = "Pass the parts of the event that the test needs; the other parts are filled in.";
     throw new SignalboxError("option_invalid", `${what} invalid: expected an object, not ${kind}.`, help);
   }
-  const merged: Record<string, unknown> = { ...base };
+  const merged: Record<string, unknown> = { ...(event as object) };
   for (const [key, value] of Object.entries(overrides)) {
     const own = merged[key];
-    if (isGroup(own)) merged[key] = merge(caller, own, value, [...path, key]);
+    if (isGroup(own)) merged[key] = withOverrides(caller, own, value as typeof own | undefined, [...path, key]);
     else if (value !== undefined) merged[key] = value;
   }
-  return merged;
+  return merged as Event;
 }
 
 function isGroup(value: unknown): value is Record<string, unknown> {

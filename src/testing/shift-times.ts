@@ -1,6 +1,6 @@
-type JsonObject = Record<string, unknown>;
+import { DAY_MS } from "../time/units.js";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+type JsonObject = Record<string, unknown>;
 
 /**
  * Shifts the times of a signal's data, and its period by whole days, so that their order stays the same. Missing and invalid

@@ -49,15 +49,12 @@ export function signalEvent(first?: SignalType | SignalEventOverrides, second?: 
 function assertNotMisspelt(type: string): void {
   if (isKnownSignalType(type)) return;
   const meant = nearMiss(type, SIGNAL_TYPES);
-  if (meant === undefined || Math.abs(meant.length - type.length) > 2 || differInNumber(type, meant)) return;
+  if (meant === undefined || Math.abs(meant.length - type.length) > 2) return;
+  // The service may add `…_top_50` beside `…_top_20`.
+  if (type.replaceAll(/\d+/g, "") === meant.replaceAll(/\d+/g, "")) return;
   throw new SignalboxError(
     "option_unknown",
     `There is no signal type "${type}".`,
     `Did you mean "${meant}"? If the type is new, use signalEvent({ data: { signal_type: "${type}" } }).`,
   );
-}
-
-/** Whether two types differ only in a number, such as `…_top_50` and `…_top_20`. */
-function differInNumber(type: string, known: string): boolean {
-  return type.replaceAll(/\d+/g, "") === known.replaceAll(/\d+/g, "");
 }

@@ -1,7 +1,7 @@
 import { SignalboxError } from "../errors.js";
 import type { EventState, StoredEvent } from "../inbox/stored-events.js";
 import type { Receiver } from "../receiver/receiver.js";
-import { LONGEST_DELAY_MS } from "../options/option-schemas.js";
+import { LONGEST_DELAY_MS } from "../time/units.js";
 
 /** The options of `waitForEvent`. */
 export interface WaitForEventOptions {
@@ -43,26 +43,19 @@ export async function waitForEvent(
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const entry = await receiver.inbox.get(eventId);
     if (entry?.state === wanted) return entry;
-    if (entry !== undefined && !canBecome(entry.state, wanted)) throw waitFailed(entry, `and cannot become ${wanted}`);
+    // An event gets to the wanted state from these alone, without a replay or a discard.
+    const isWaiting = wanted !== "quarantined" && (entry?.state === "ready" || entry?.state === "leased");
+    if (entry !== undefined && !isWaiting) throw waitFailed(entry, `and cannot become ${wanted}`);
     const leftMs = endsAt - performance.now();
-    if (leftMs <= 0)
-      throw entry === undefined ? notAccepted(eventId, timeoutMs) : waitFailed(entry, `after ${timeoutMs} ms`);
+    if (leftMs <= 0) {
+      if (entry !== undefined) throw waitFailed(entry, `after ${timeoutMs} ms`);
+      const help =
+        "Check the answer to its delivery. A quarantined event may have another id, which inbox.list() shows.";
+      const message = `No event with the id ${eventId} was accepted within ${timeoutMs} ms.`;
+      throw new SignalboxError("wait_failed", message, help);
+    }
     await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, leftMs)));
   }
-}
-
-/** Whether an event can get from its state to the wanted one without a replay or a discard. */
-function canBecome(state: EventState, wanted: EventState): boolean {
-  return (state === "ready" || state === "leased") && wanted !== "quarantined";
-}
-
-function notAccepted(eventId: string, timeoutMs: number): SignalboxError {
-  const help = "Check the answer to its delivery. A quarantined event may have another id, which inbox.list() shows.";
-  return new SignalboxError(
-    "wait_failed",
-    `No event with the id ${eventId} was accepted within ${timeoutMs} ms.`,
-    help,
-  );
 }
 
 function waitFailed({ eventId, state, attempts, dueAt, lastError }: StoredEvent, how: string): SignalboxError {

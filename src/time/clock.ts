@@ -1,3 +1,5 @@
+import { LONGEST_DELAY_MS } from "./units.js";
+
 /** A pending call of {@link Clock.setTimeout}. */
 export interface ClockTimer {
   /** Idempotent. Has no effect once the callback was called. */
@@ -13,9 +15,6 @@ export interface Clock {
   /** Measures elapsed time, and does not keep the process alive. */
   setTimeout(callback: () => void, delayMs: number): ClockTimer;
 }
-
-/** With a longer delay, Node's `setTimeout` calls back immediately. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,

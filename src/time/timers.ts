@@ -5,11 +5,20 @@ import type { Clock } from "./clock.js";
  * requests and results of commits have been handled.
  */
 export function oncePerTurn(work: () => void): () => void {
+  return once(work, setImmediate);
+}
+
+/** The same, before the turn goes on with anything else. */
+export function oncePerMicrotask(work: () => void): () => void {
+  return once(work, queueMicrotask);
+}
+
+function once(work: () => void, schedule: (run: () => void) => void): () => void {
   let isScheduled = false;
   return () => {
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(() => {
+    schedule(() => {
       isScheduled = false;
       work();
     });

@@ -10,7 +10,7 @@ import { measureScaleBodies, scaleBodiesTable, type ScaleBodiesResult } from "./
 import { measureScaleEvents, scaleEventsTable, type ScaleEventsResult } from "./parts/scale-events.js";
 import { measureScaleMemory, scaleMemoryTable, type ScaleMemoryResult } from "./parts/scale-memory.js";
 import { measureSearch, searchTable, type SearchResult } from "./parts/search.js";
-import { measureSlowDisk, slowDiskTable, type SlowDiskResult } from "./parts/slow-disk.js";
+import { measureSlowDisk, slowDiskTables, type SlowDiskResult } from "./parts/slow-disk.js";
 import { measureThroughput, throughputTables, type ThroughputResult } from "./parts/throughput.js";
 import { measureVerification, verificationTable, type VerificationResult } from "./parts/verification.js";
 import type { BenchProcess } from "./processes/start-process.js";
@@ -43,7 +43,7 @@ export function tablesOf(result: BenchResult): BenchTable[] {
     ...(throughput ? throughputTables(throughput) : []),
     ...(latency ? [latencyTable(latency)] : []),
     ...(oneCore ? [oneCoreTable(oneCore)] : []),
-    ...(slowDisk ? [slowDiskTable(slowDisk)] : []),
+    ...(slowDisk ? slowDiskTables(slowDisk) : []),
     ...(verification ? [verificationTable(verification)] : []),
     ...(scaleEvents ? [scaleEventsTable(scaleEvents)] : []),
     ...(scaleBodies ? [scaleBodiesTable(scaleBodies)] : []),
@@ -56,7 +56,7 @@ export function tablesOf(result: BenchResult): BenchTable[] {
 }
 
 /** The servers that a part compares by default. */
-const ON_ONE_CORE = ["node-nothing", "signalbox-node", "express-nothing", "signalbox-express5"];
+const ON_ONE_CORE = ["node-nothing", "node-verified", "signalbox-node", "express-nothing", "signalbox-express5"];
 const ON_SLOW_DISK = ["express-nothing", "signalbox-express5", "signalbox-node", "express-insert"];
 const AT_SCALE = ["signalbox-express5", "signalbox-node"];
 const OVER_TIME = "signalbox-express5";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { InboxStore, NewEvent, Settlement } from "../../src/index.js";
+import type { NewEvent, Settlement } from "../../src/inbox/batch.js";
+import type { InboxStore } from "../../src/index.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { postgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";

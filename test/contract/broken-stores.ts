@@ -1,13 +1,7 @@
-import type {
-  AcceptResult,
-  Batch,
-  Clock,
-  InboxStore,
-  NewEvent,
-  PastStep,
-  Settlement,
-  TakeOverResult,
-} from "../../src/index.js";
+import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/inbox/batch.js";
+import type { InboxStore, ReclaimResult } from "../../src/inbox/store.js";
+import type { InboxEntry, PastStep } from "../../src/inbox/stored-events.js";
+import type { Clock } from "../../src/time/clock.js";
 import type { Break } from "./plain-medium.js";
 
 /** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
@@ -16,6 +10,8 @@ export interface BrokenStore extends Break {
   caught: string;
   /** Whether only a store with `ownsLeases` can make it. */
   ownsLeases?: boolean;
+  /** Whether only a store that measures with the clock that it is given can make it. */
+  usesGivenClock?: boolean;
 }
 
 const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate";
@@ -58,7 +54,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     mistake: "forgets the trace of a delivery",
-    caught: "a claimed event has the trace of its delivery",
+    caught: "a claimed event has what was received with it",
     bend: forgetTrace,
   },
   {
@@ -84,7 +80,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "counts a lease that never began as a crash",
     caught: "a lease whose hand-off never began is freed without a crash",
-    bend: (store) => ({ ...store, takeOver: (request) => store.takeOver({ ...request, crashed: true }) }),
+    bend: (store) => ({ ...store, reclaim: (request) => store.reclaim({ ...request, crashed: true }) }),
   },
   {
     mistake: "takes over the leases of every endpoint",
@@ -92,9 +88,25 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: takeOverAll,
   },
   {
-    mistake: "claims suspects together with other events",
-    caught: "a claim takes either suspects or other events, also when the suspects are older",
-    bend: claimTogether,
+    mistake: "hands an event off at once, however often it crashed",
+    caught: "after its first crash an event is due at once, after the second within its delay",
+    bend: skipDelays,
+    usesGivenClock: true,
+  },
+  {
+    mistake: "forgets for how long an event was due",
+    caught: "a claim says for how long an event was due",
+    bend: forgetWait,
+  },
+  {
+    mistake: "puts a released event at the end of the queue",
+    caught: "an event that is released keeps its place in the queue",
+    bend: queueAnew,
+  },
+  {
+    mistake: "returns a column of its own with an entry",
+    caught: "an entry has the documented keys, and no other",
+    bend: showColumns,
   },
   {
     mistake: "prunes every endpoint at once",
@@ -209,7 +221,7 @@ function settleAgain(store: InboxStore): InboxStore {
         if (result.settlements[index] === true) ended.add(`${seq} ${token}`);
       });
       for (const settlement of again) {
-        const claim = { leaseMs: 1, limit: 1, held: [], suspects: false };
+        const claim = { leaseMs: 1, limit: 1, held: [] };
         const [event] = (await store.commit(part(endpoint, { claim }))).claim?.events ?? [];
         const settlements = event === undefined ? [] : [{ ...settlement, seq: event.seq, token: event.token }];
         await store.commit(part(endpoint, { settlements }));
@@ -280,7 +292,7 @@ function pruneByAge(store: InboxStore): InboxStore {
     ...store,
     async prune(request) {
       const { endpoint } = request;
-      const claim = { leaseMs: 1, limit: 1e9, held: [], suspects: false };
+      const claim = { leaseMs: 1, limit: 1e9, held: [] };
       const old = (await store.commit(part(endpoint, { claim }))).claim?.events ?? [];
       const done = { state: "done", delayMs: 0, attempts: 0, possiblyRepeated: false, lastError: null } as const;
       await store.commit(part(endpoint, { settlements: old.map(({ seq, token }) => ({ seq, token, ...done })) }));
@@ -301,15 +313,51 @@ function claimFirst(store: InboxStore): InboxStore {
   };
 }
 
-function claimTogether(store: InboxStore): InboxStore {
+/** Reclaims by a clock that is an hour late, so that no delay is left. */
+function skipDelays(store: InboxStore): InboxStore {
+  let lateMs = 0;
+  return {
+    ...store,
+    open: ({ endpoint, clock }) => store.open({ endpoint, clock: { ...clock, now: () => clock.now() - lateMs } }),
+    async reclaim(request) {
+      lateMs = request.crashed ? 3_600_000 : 0;
+      try {
+        return await store.reclaim(request);
+      } finally {
+        lateMs = 0;
+      }
+    },
+  };
+}
+
+function forgetWait(store: InboxStore): InboxStore {
   return {
     ...store,
     async commit(batch) {
       const result = await store.commit(batch);
-      if (batch.claim === null || batch.claim.suspects || result.claim === null) return result;
-      const claim = { ...batch.claim, suspects: true };
-      const more = (await store.commit(part(batch.endpoint, { claim }))).claim?.events ?? [];
-      return { ...result, claim: { ...result.claim, events: [...result.claim.events, ...more] } };
+      const events = result.claim?.events.map((event) => ({ ...event, dueForMs: 0 })) ?? [];
+      return { ...result, claim: result.claim && { ...result.claim, events } };
+    },
+  };
+}
+
+function queueAnew(store: InboxStore): InboxStore {
+  const fromNow = (each: Settlement): Settlement => ({ ...each, delayMs: Math.max(0, each.delayMs) });
+  return { ...store, commit: (batch) => store.commit({ ...batch, settlements: batch.settlements.map(fromNow) }) };
+}
+
+function showColumns(store: InboxStore): InboxStore {
+  const withToken = <Entry extends InboxEntry>(entry: Entry): Entry & { token: number } => ({ ...entry, token: 1 });
+  return {
+    ...store,
+    list: async (query) => (await store.list(query)).map(withToken),
+    async search(endpoint, query) {
+      const { entries, nextBeforeSeq } = await store.search(endpoint, query);
+      return { entries: entries.map(withToken), nextBeforeSeq };
+    },
+    async get(endpoint, eventId) {
+      const event = await store.get(endpoint, eventId);
+      return event && withToken(event);
     },
   };
 }
@@ -327,13 +375,13 @@ function keepHeaders(store: InboxStore): InboxStore {
 function takeOverAll(store: InboxStore): InboxStore {
   return {
     ...store,
-    async takeOver(request) {
+    async reclaim(request) {
       const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
-      const results: TakeOverResult[] = [await store.takeOver(request)];
+      const results: ReclaimResult[] = [await store.reclaim(request)];
       // A shared store frees only its own leases, those whose hand-off never began.
       const crashed = request.crashed && !store.shared;
       for (const endpoint of endpoints) {
-        if (endpoint !== request.endpoint) results.push(await store.takeOver({ ...request, endpoint, crashed }));
+        if (endpoint !== request.endpoint) results.push(await store.reclaim({ ...request, endpoint, crashed }));
       }
       return {
         freed: results.reduce((sum, { freed }) => sum + freed, 0),
@@ -382,7 +430,8 @@ function leaveToTheDead(store: InboxStore): InboxStore {
     async commit(batch) {
       const result = await store.commit(batch);
       for (const { seq } of result.accepts) own.add(seq);
-      const events = result.claim?.events.filter(({ seq, crashes }) => crashes === 0 || own.has(seq)) ?? [];
+      const events =
+        result.claim?.events.filter(({ seq, possiblyRepeated }) => !possiblyRepeated || own.has(seq)) ?? [];
       for (const { seq } of events) own.add(seq);
       return { ...result, claim: result.claim && { ...result.claim, events } };
     },

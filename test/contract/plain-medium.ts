@@ -1,6 +1,6 @@
 import type { InboxStore } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { storeContract, type ContractCase, type ContractMedium } from "../../src/testing/index.js";
+import { storeContract, type ContractCase, type ContractMedium } from "./store-contract.js";
 
 /** What a broken store does otherwise. `store` is what the process sees; its writes reach the medium a turn later. */
 export interface Break {
@@ -86,7 +86,7 @@ function writeBehind(
       if (waits(result)) await written;
       return result;
     },
-    takeOver: (request) => through((each) => each.takeOver(request)),
+    reclaim: (request) => through((each) => each.reclaim(request)),
     replay: (...args) => through((each) => each.replay(...args)),
     discard: (events) => through((each) => each.discard(events)),
     prune: (request) => through((each) => each.prune(request)),

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import { Pool } from "pg";
-import type { InboxStore } from "../../src/index.js";
-import type { ContractMedium } from "../../src/testing/index.js";
+import type { InboxStore } from "../../src/inbox/store.js";
 import { postgresStore, type PgPool } from "../../src/stores/postgres/postgres-store.js";
 import { systemClock } from "../../src/time/clock.js";
+import type { ContractMedium } from "./cases/store-case.js";
 
 /** The tests with other versions set the variable. */
 export const POSTGRES_PORT = Number(process.env["TEST_POSTGRES_PORT"] ?? 5432);
@@ -27,7 +27,7 @@ export function makePool(max = 4, options = "", connectionString = POSTGRES_URL)
 export async function postgresMedium(url = POSTGRES_URL): Promise<ContractMedium> {
   const schema = newSchemaName();
   const name = quotedName(schema);
-  const admin = makePool(2, "", url);
+  const admin = makePool(4, "", url);
   const pools = new Map<InboxStore, Killable>();
   let now = Date.UTC(2030, 0, 1);
 
@@ -77,15 +77,26 @@ export interface Killable {
 }
 
 export function killablePool(url = POSTGRES_URL): Killable {
-  const pool = makePool(4, "", url);
+  const pool = makePool(6, "", url);
   let isKilled = false;
+  const unlessKilled = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    isKilled ? Promise.reject(new Error("killed")) : work();
   return {
     kill: () => void (isKilled = true),
     pool: {
-      connect: () => (isKilled ? Promise.reject(new Error("killed")) : pool.connect()),
+      connect: () =>
+        unlessKilled(async () => {
+          const client = await pool.connect();
+          return {
+            query: (query) => unlessKilled(() => client.query(query)),
+            release: client.release.bind(client),
+            on: client.on.bind(client),
+            removeListener: client.removeListener.bind(client),
+          };
+        }),
       end: () => pool.end(),
-      on: (event, listener) => pool.on(event, listener),
-      removeListener: (event, listener) => pool.removeListener(event, listener),
+      on: pool.on.bind(pool),
+      removeListener: pool.removeListener.bind(pool),
     },
   };
 }

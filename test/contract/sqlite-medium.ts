@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { InboxStore } from "../../src/index.js";
-import type { ContractMedium } from "../../src/testing/index.js";
+import type { InboxStore } from "../../src/inbox/store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../src/time/clock.js";
+import type { ContractMedium } from "./store-contract.js";
 
 export async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-"));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { InboxStore } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { systemClock } from "../../src/time/clock.js";
-import { storeContract, type ContractMedium } from "../../src/testing/index.js";
+import { storeContract, type ContractMedium } from "./store-contract.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
 import { POSTGRES_PORT, postgresMedium } from "./postgres-medium.js";

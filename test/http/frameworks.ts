@@ -11,8 +11,6 @@ import { MOUNT } from "./wire.js";
 
 /** What a server decides without our adapter, so that its answer differs from all others. */
 export const DIFFERENCES = {
-  /** Fastify answers 415 to a malformed `Content-Type`. */
-  refusesOddContentType: ["Fastify 5"],
   /** These close the connection with the answer, and read no more: a client that has not looked yet may find a reset. */
   closesWhileClientSends: ["Hono", "an iterable"],
   /** If the client leaves before the handler is called, `@hono/node-server` gives a body that seems to be read: 500, to nobody. */

@@ -43,7 +43,6 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
     "testReceiver",
     "waitForEvent",
     "createManualClock",
-    "storeContract",
   ],
 };
 

@@ -29,7 +29,7 @@ import { openTelemetry } from "signalbox/opentelemetry";
 import { memoryStore } from "signalbox/stores/memory";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import {
-  createManualClock, signalEvent, signedDelivery, storeContract, testEvent, testReceiver, verificationEvent, waitForEvent,
+  createManualClock, signalEvent, signedDelivery, testEvent, testReceiver, verificationEvent, waitForEvent,
   type SignalEventOverrides, type TestReceiver,
 } from "signalbox/testing";
 
@@ -85,7 +85,7 @@ if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
 }
 const error: unknown = new Error(SIGNAL_TYPES.join());
 if (isSignalboxError(error)) console.log((error satisfies SignalboxError).code);
-console.log(storeContract.length, closedInTheEnd.health().ok);
+console.log(closedInTheEnd.health().ok);
 
 const client = createClient({ baseUrl: "https://service.example/v1", apiKey: async () => "key", fetch, clock: createManualClock() });
 const finished: FinishedInvestigation = await client.waitForInvestigation("task_1", { signal: AbortSignal.timeout(1000) });
@@ -97,6 +97,8 @@ if (isClientError(error)) console.log((error satisfies ClientError).status, erro
 
 // @ts-expect-error a receiver without a store is a mistake that the compiler must see
 createReceiver({ secrets: "whsec_1", onSignal() {} });
+// @ts-expect-error the methods of a store are for signalbox alone, and in no published type
+store.commit;
 // @ts-expect-error so is a status that no event can have
 await receiver.inbox.list({ state: "lost" });
 // @ts-expect-error misspelt: title
@@ -173,4 +175,24 @@ test.each([
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   const options = { ...RESOLUTIONS[resolution], ...flags, skipLibCheck: false };
   expect(await compileIn(folder, PROGRAM, options)).toBe("");
+});
+
+const POSTGRES_PROGRAM = `
+import pg, { Pool } from "pg";
+import { postgresStore, type PostgresStore } from "signalbox/stores/postgres";
+const stores: PostgresStore[] = [
+  postgresStore({ pool: new pg.Pool({ max: 20 }) }),
+  postgresStore({ pool: new Pool(), schema: "webhooks" }),
+  postgresStore(process.env["DATABASE_URL"]),
+];
+console.log(stores.length);
+// @ts-expect-error a client is no pool
+postgresStore({ pool: new pg.Client() });
+`;
+
+test("a pool of the package pg, with its own types, is a pool for the store", async () => {
+  const folder = install({ pg: "pg", "@types/pg": "@types/pg", "@types/node": "@types/node" });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  const options = { ...RESOLUTIONS.nodenext, ...STRICTER, skipLibCheck: false };
+  expect(await compileIn(folder, POSTGRES_PROGRAM, options)).toBe("");
 });

@@ -81,6 +81,23 @@ test("an export has every event that matches, and neither it nor the page has a 
   expect(await none.text()).toBe("");
 });
 
+test("many exports at once cause no warning in the host application", async () => {
+  const page = await servePage();
+  const large = (id: string) => ({ ...signal(id), padding: "x".repeat(200_000) });
+  for (let index = 0; index < 40; index++) await take(page.receiver, large(`sig_${index}`), "handedOff");
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", note);
+  // Node warns from the 11th listener of a signal on. No body is read yet, so that all are under way together.
+  const exports = await Promise.all(
+    Array.from({ length: 12 }, () => fetch(`http://127.0.0.1:${page.port}/ops/signals/api/export`)),
+  );
+  const texts = await Promise.all(exports.map((answer) => answer.text()));
+  process.off("warning", note);
+  expect(texts.map((text) => text.trimEnd().split("\n").length)).toEqual(Array.from({ length: 12 }, () => 40));
+  expect(warnings).toEqual([]);
+});
+
 test.each(PAGE_STACKS)("$name: the page works below a mount, a nested router and a prefix", async ({ mount }) => {
   const receiver = await startReceiver();
   const port = await listen(mount(receiver, everyone));

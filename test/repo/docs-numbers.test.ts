@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { fullJitter } from "../../src/inbox/backoff.js";
-import { createBreaker } from "../../src/inbox/breaker.js";
-import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES } from "../../src/inbox/store.js";
+import { fullJitter } from "../../src/inbox/dispatch/backoff.js";
+import { createBreaker } from "../../src/inbox/dispatch/breaker.js";
+import { CRASH_LOOP, MAX_CRASHES } from "../../src/inbox/crashes.js";
 import { MOST_SIGNAL_TYPES } from "../../src/cli/commands/register/signal-type-list.js";
 import { RetryLater, SIGNAL_TYPES } from "../../src/index.js";
 import { resolveOptions } from "../../src/receiver/options.js";
@@ -38,9 +38,13 @@ const firstDelaySeconds = fullJitter({}, () => 1)(1) / 1000;
 
 const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: number])[] = [
   ["promises", /id is remembered \((\d+) days after/, retention.keyDays],
-  ["promises", /plus (\d+) s\) before/, constantOf("src/inbox/dispatcher.ts", "LEASE_MARGIN_MS") / 1000],
+  ["promises", /plus (\d+) s\) before/, constantOf("src/inbox/dispatch/dispatcher.ts", "LEASE_MARGIN_MS") / 1000],
   ["hand-off", /There are (\d+) attempts/, handoff.maxAttempts],
-  ["hand-off", /After (\d+) failures in a row/, constantOf("src/inbox/breaker.ts", "BREAKER_THRESHOLD")],
+  [
+    "hand-off",
+    /When (\d+) different events have failed/,
+    constantOf("src/inbox/dispatch/breaker.ts", "BREAKER_THRESHOLD"),
+  ],
   ["hand-off", /drops its payload after (\d+) days/, retention.payloadDays],
   ["running", /lose their payload after (\d+) days/, retention.payloadDays],
   ["running", /and their id after (\d+)\./, retention.keyDays],
@@ -56,7 +60,7 @@ const WRITTEN: readonly (readonly [page: string, sentence: RegExp, actual: numbe
   ["receiver", /\(([\d ]+) ms by default\)/, constantOf("src/receiver/receiver.ts", "DEFAULT_GRACE_MS")],
   ["receiver", /by default (\d+) seconds more than/, drainMarginMs / 1000],
   ["frameworks", /for at most (\d+) seconds/, (handoff.timeoutMs + drainMarginMs) / 1000],
-  ["receiver", /string of 1 to (\d+) characters/, constantOf("src/events/envelope.ts", "MAX_NAME_LENGTH")],
+  ["receiver", /string of 1 to (\d+) characters/, constantOf("src/events/parse-event.ts", "MAX_NAME_LENGTH")],
   ["testing", /after `timeoutMs` \((\d+)\)/, constantOf("src/testing/wait-for-event.ts", "DEFAULT_TIMEOUT_MS")],
   ["testing", /due within (\d+) s/, firstDelaySeconds],
 ];
@@ -85,20 +89,19 @@ test("the breaker probes when the page says it does", async () => {
   const onProbe = (): void => {
     probes.push((clock.elapsed() - openedAt) / 1000);
     openedAt = clock.elapsed();
-    breaker.failed();
+    breaker.failed(0);
   };
   const breaker = createBreaker(clock, { onOpen: () => undefined, onProbe, onClose: () => undefined });
-  for (let failure = 0; failure < 10; failure++) breaker.failed();
+  for (let event = 0; event < 10; event++) breaker.failed(event);
   await clock.advance(600_000);
   breaker.close();
   expect([...probes.slice(0, 3), probes.at(-1)]).toEqual(said);
 });
 
-test("the crashes after which an event runs alone, and is dead, are those of the page", () => {
+test("the crash at which an event is dead is that of the page", () => {
   const ordinals = ["first", "second", "third", "fourth", "fifth"];
   const text = textOf("hand-off");
-  expect(text).toContain(`in flight at ${["no", "one", "two", "three"][SUSPECT_CRASHES]} crashes`);
-  expect(text).toContain(`At the ${ordinals[MAX_CRASHES - 1]} it is dead with reason \`${CRASH_LOOP}\``);
+  expect(text).toContain(`At the ${ordinals[MAX_CRASHES - 1]} crash an event is dead with reason \`${CRASH_LOOP}\``);
 });
 
 test("RetryLater waits a minute by default, as the page says", () => {

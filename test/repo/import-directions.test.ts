@@ -38,7 +38,7 @@ const FORBIDDEN = [
   ["src/inbox", "../stores/memory.js"],
   ["src/inbox", "better-sqlite3"],
   ["src/stores", "../inbox/batcher.js"],
-  ["src/stores/sqlite", "../../inbox/dispatcher.js"],
+  ["src/stores/sqlite", "../../inbox/dispatch/dispatcher.js"],
   ["src/stores/sqlite", "../../events/envelope.js"],
   ["src/receiver", "../stores/memory.js"],
   ["src/receiver", "express"],

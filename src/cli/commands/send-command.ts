@@ -3,6 +3,7 @@ import https from "node:https";
 import { Option, type Command } from "commander";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { changeByte } from "../deliveries/build-delivery.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import {
@@ -54,7 +55,10 @@ export function addSendCommand(program: Command, context: CommandContext): void 
   withExamples(command, [
     [`signalbox send price_increased ${url}`, "Send a signal"],
     [`signalbox send price_increased ${url} --count 3 --duplicate`, "Send one event three times: it is accepted once"],
-    [`signalbox send price_increased ${url} --skew -301`, "Send a signature that is one second too old: 401"],
+    [
+      `signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`,
+      "Send a signature that is one second too old: 401",
+    ],
     [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
   ]);

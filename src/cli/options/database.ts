@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
-import { createRun, ignore, ignoreErrorsOf, makePool, type Run } from "../../stores/postgres/connection.js";
+import { createRun, ignoreErrorsOf, makePool, type Run } from "../../stores/postgres/connection.js";
 import { prepareSchema } from "../../stores/postgres/schema.js";
 import { storeError } from "../../stores/postgres/store-error.js";
+import { ignore } from "../../time/ignore.js";
 import { usageError } from "./exit.js";
 import { notEmpty } from "./parse-option.js";
 
@@ -45,7 +46,7 @@ export async function withDatabase<Result>(
   pool.on("error", ignore);
   pool.on("connect", ignoreErrorsOf);
   try {
-    const run = createRun(pool);
+    const { run } = createRun(pool);
     await prepareSchema(run, schema, canMake);
     return await act(run, schema);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { InvestigationTask } from "../../api/investigation.js";
 import { ClientError, isClientError } from "../client-error.js";
-import { LONGEST_DELAY_MS } from "../../options/option-schemas.js";
+import { LONGEST_DELAY_MS } from "../../time/units.js";
 import type { ClientConfig } from "../client-options.js";
 import type { PlatformAbortSignal } from "../platform.js";
 import { openAbortScope, pauseUntil } from "../transport/abort-scope.js";

@@ -1,4 +1,4 @@
-import { invalidOption } from "../../options/option-error.js";
+import { OptionError } from "../../options/option-error.js";
 import { SignalboxError } from "../../errors.js";
 import { nearMiss } from "../../options/near-miss.js";
 import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js";
@@ -21,7 +21,7 @@ export function resolveAssumptions(chosen: AssumptionOptions): Assumptions {
     if (value === undefined) continue;
     const assumption = assumptionOf(name, `${FACTORY} has no option "assumptions.${name}".`);
     if (!isAllowed(assumption, value)) {
-      throw invalidOption(
+      throw new OptionError(
         FACTORY,
         `assumptions.${name}`,
         `expected ${assumption.allowed.text}`,

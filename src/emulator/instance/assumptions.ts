@@ -1,3 +1,4 @@
+import { LIMITS } from "../../api/limits.js";
 import { type AllowedValues, listOfSeconds, numberFrom, oneOf, TRUE_OR_FALSE, wholeNumber } from "./allowed-values.js";
 
 /** A behaviour that the service's document does not define and that a user can change. */
@@ -135,8 +136,7 @@ export const ASSUMPTIONS = {
     default: "service",
     allowed: oneOf("service", "machine"),
     about: "Whether the time in signatures is that of the emulator's clock or of the machine's clock.",
-    reason:
-      "All other times are by the emulator's clock. A receiver that uses the machine's clock refuses signatures that are off by more than 300 seconds.",
+    reason: `All other times are by the emulator's clock. A receiver that uses the machine's clock refuses signatures that are off by more than ${LIMITS.signatureAgeSeconds} seconds.`,
   }),
   firstSignalId: assume<number>({
     default: 880_001,

@@ -53,7 +53,7 @@ export type EmulatorEvent =
     | ({ event: "refused"; next_attempt_at: string | null } & AttemptFacts)
     /** The registration was paused after `pauseAfterFailures` failures in a row. */
     | ({ event: "registration_paused" } & TroubleFacts)
-    /** The endpoint answered 4xx to a signature with a time more than 300 s from the machine's clock. Once for each registration. */
+    /** The endpoint answered 4xx to a signature with a time that is too far from the machine's clock. Once for each registration. */
     | ({ event: "registration_time_refused" } & TroubleFacts)
     /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
     | ({ event: "clock_moved"; now: string } & SendingSummary)

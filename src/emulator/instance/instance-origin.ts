@@ -1,5 +1,5 @@
 import type { Scope, Tier } from "../../api/access.js";
-import { invalidOption } from "../../options/option-error.js";
+import { OptionError } from "../../options/option-error.js";
 import { keptKey, type KeptKey } from "../access/api-keys.js";
 import type { Access } from "../access/create-access.js";
 import type { Database } from "../database/database.js";
@@ -57,7 +57,7 @@ export function readOrigin(database: Database, wantedSeed: number | null): Insta
   const seed = Number(readSetting(database, SEED));
   if (wantedSeed !== null && wantedSeed !== seed) {
     const problem = "the database was made with another seed; leave the option out, or use another file";
-    throw invalidOption("createEmulator", "seed", problem);
+    throw new OptionError("createEmulator", "seed", problem);
   }
   const startAt = readSetting(database, START_AT);
   const accounts = JSON.parse(readSetting(database, ACCOUNTS) ?? "[]") as FirstAccount[];

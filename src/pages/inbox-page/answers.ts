@@ -1,6 +1,6 @@
 import { parseJson } from "../../events/parse-json.js";
 import type { MoveOutcome, ReplayOutcome } from "../../inbox/store.js";
-import type { InboxVitals } from "../../inbox/inbox.js";
+import type { InboxVitals } from "../../inbox/inbox-reader.js";
 import type { Activity, ActivityQuery, InboxEntry, StoredEvent, StoreStats } from "../../inbox/stored-events.js";
 import type { SearchPage, SearchQuery } from "../../inbox/stored-events.js";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
@@ -15,8 +15,8 @@ export interface PageInbox {
   search(query: SearchQuery): Promise<SearchPage>;
   activity(query: ActivityQuery): Promise<Activity[]>;
   get(eventId: string): Promise<StoredEvent | undefined>;
-  /** `breaker` is that of a receiver. */
-  stats(): Promise<StoreStats & Partial<Pick<InboxVitals, "breaker">>>;
+  /** `paused` and `shortage` are those of a receiver. */
+  stats(): Promise<StoreStats & Partial<Pick<InboxVitals, "paused" | "shortage">>>;
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
 }
@@ -32,14 +32,24 @@ const HEX_BYTES = 4096;
 const ERROR_LENGTH = 300;
 
 export async function overviewOf(inbox: PageInbox, revision: number, now: number): Promise<Overview> {
-  const { ready, leased, done, dead, quarantined, total, oldestReadyAgeMs, breaker } = await inbox.stats();
+  const {
+    ready,
+    leased,
+    done,
+    dead,
+    quarantined,
+    total,
+    oldestReadyAgeMs,
+    paused = null,
+    shortage = null,
+  } = await inbox.stats();
   const counts = { ready, leased, done, dead, quarantined, total };
-  const areHandOffsPaused = breaker !== undefined && breaker !== "closed";
   return {
     endpoint: inbox.endpoint,
     counts,
     oldestReadyAgeMs: oldestReadyAgeMs ?? 0,
-    areHandOffsPaused,
+    paused,
+    shortage,
     revision,
     now,
   };

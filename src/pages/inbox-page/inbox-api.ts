@@ -1,4 +1,5 @@
 import type { Activity, InboxEntry, MoveOutcome, PastStep, ReplayOutcome } from "../../inbox/stored-events.js";
+import type { PauseReason } from "../../inbox/dispatch/dispatcher.js";
 import type { StateCounts } from "../../inbox/stored-events.js";
 
 // The data of the inbox page, as JSON. All paths are relative to the page. Times are in milliseconds since 1970.
@@ -7,10 +8,15 @@ import type { StateCounts } from "../../inbox/stored-events.js";
 export interface Overview {
   endpoint: string;
   counts: StateCounts & { total: number };
-  /** 0 when no event is ready. */
+  /**
+   * For how long the oldest event that waits for its callback has been due; 0 when none waits. With a receiver, an event that is leased
+   * and whose callback has not begun waits too.
+   */
   oldestReadyAgeMs: number;
-  /** The callback keeps failing, so this receiver tries one event from time to time. False when the page has no receiver. */
-  areHandOffsPaused: boolean;
+  /** As in `health()`; null also when the page has no receiver. */
+  paused: PauseReason | null;
+  /** As in `health()`; null also when the page has no receiver. */
+  shortage: string | null;
   /** Changes with every change of an event that this process knows of, and at least every few seconds while events change. */
   revision: number;
   now: number;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../errors.js";
 import type { Receiver } from "../../receiver/receiver.js";
 import { partsOf } from "../../receiver/receiver-parts.js";
-import { createLogThrottle, errorCode, errorText, logProblem } from "../../receiver/receiver-log.js";
+import { createLogThrottle } from "../../receiver/receiver-log.js";
 import type { Authorize } from "./guard.js";
 import { createPageHandler } from "./page-handler.js";
 
@@ -51,7 +51,7 @@ export function inboxPage<Request extends IncomingMessage = IncomingMessage>(
       const suppressed = throttle(text);
       if (suppressed === null) return;
       if (error === null) log.warn({ suppressed }, text);
-      else logProblem(log, "error", { code: errorCode(error), problem: errorText(error), suppressed }, error, text);
+      else log.problem("error", { suppressed }, error, text);
     },
     onChange(listener) {
       const stops = CHANGES.map((name) => receiver.on(name, listener));

@@ -64,7 +64,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
       const overview = await overviewOf(inbox, revision, clock.now());
       // An attempt that failed changes no count.
       const activity = await inbox.activity({ minutes: 1, spans: 2 });
-      const found = JSON.stringify([overview.counts, overview.areHandOffsPaused, activity]);
+      const found = JSON.stringify([overview.counts, overview.paused, activity]);
       if (found !== seen) {
         seen = found;
         current = revision += 1;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../receiver.js";
 import { assertReceiver, nodeHandler } from "./node-handler.js";
 
@@ -14,6 +14,8 @@ export interface FastifyInstanceLike {
     contentType: string,
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
+  /** Adds a hook to this scope, after those of the application. */
+  addHook(name: "onRequest", hook: (request: FastifyRequestLike, reply: unknown, done: () => void) => void): unknown;
   /** Adds a route for every method that Fastify knows. */
   all(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => void): unknown;
 }
@@ -21,6 +23,8 @@ export interface FastifyInstanceLike {
 /** The part of `FastifyRequest` that the plugin uses. */
 export interface FastifyRequestLike {
   readonly raw: IncomingMessage;
+  /** What is set here stands in place of the headers of `raw` for Fastify and for hooks. */
+  headers: IncomingHttpHeaders;
 }
 
 /** The part of `FastifyReply` that the plugin uses. */
@@ -35,7 +39,8 @@ export interface FastifyReplyLike {
 /**
  * Makes a Fastify plugin (Fastify 5) that answers every request below its prefix. No parser of the application reads a body
  * there. The hooks of the application run, and the headers that they set are sent. Hooks on a payload (`preSerialization`,
- * `onSend`) do not run, because Fastify does not send the answer; a `preParsing` hook must not read the body.
+ * `onSend`) do not run, because Fastify does not send the answer. After `onRequest`, hooks find no `Content-Type` in
+ * `request.headers` (it is in `request.raw.headers`); a `preParsing` hook must not read the body.
  *
  * @throws SignalboxError `option_invalid`
  * @example
@@ -55,6 +60,11 @@ export function fastifyPlugin(receiver: Receiver): FastifyPlugin {
   return async (instance) => {
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
+    // Fastify answers 415 to a media type that it cannot parse, before any parser runs. The receiver reads the header of `raw`.
+    instance.addHook("onRequest", (request, _reply, done) => {
+      request.headers = { ...request.headers, "content-type": undefined };
+      done();
+    });
     instance.all("/", answer);
     instance.all("/*", answer);
   };

@@ -16,14 +16,14 @@ export function fetchHandler(receiver: Receiver): (request: Request) => Promise<
   assertReceiver(receiver, "fetchHandler");
   return async (request) => {
     const { method, headers, signal } = request;
-    const answer = await receiver.handle({ method, headers, signal, body: piecesOf(request) });
+    const answer = await receiver.handle({ method, headers, signal, body: chunksOf(request) });
     // The client is gone, so nothing reads this answer.
     if (answer === null) return new Response(null, { status: 499 });
     return new Response(answer.body, { status: answer.status, headers: answer.headers });
   };
 }
 
-function piecesOf(request: Request): AsyncIterable<Uint8Array> {
+function chunksOf(request: Request): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
       if (request.bodyUsed) throw new TypeError("The body was read before.");

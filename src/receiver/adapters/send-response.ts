@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { DeliveryResponse } from "../delivery.js";
+import { ignore } from "../../time/ignore.js";
 
 /** How long, and how many bytes, of a refused body are still read before its connection closes. */
 const LINGER_MS = 1000;
@@ -27,6 +28,11 @@ interface Answer extends Omit<DeliveryResponse, "body"> {
 /** Answers once. Does nothing when the client has gone or the application has answered already. */
 export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (response.headersSent || response.destroyed) return;
+  if (answer.headers["Connection"] === "close" && request.httpVersionMajor > 1) {
+    // HTTP/2 has no such header: there a refused body ends only its own stream (RFC 9113, 8.2.2).
+    const { Connection: _, ...headers } = answer.headers;
+    return sendResponse(request, response, { ...answer, headers });
+  }
   // If the application writes to the ended response, Node emits `error`, which without a listener ends the process.
   response.on("error", ignore);
   response.writeHead(answer.status, answer.headers);
@@ -83,5 +89,3 @@ function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void 
   // After the answer, `request` emits nothing when its connection ends. Without this, the timer would keep both in memory.
   socket.once("close", stop);
 }
-
-function ignore(): void {}

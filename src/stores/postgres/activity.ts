@@ -1,15 +1,16 @@
 import type { Activity, ActivityQuery } from "../../inbox/stored-events.js";
 import { IN_SCHEMA } from "./commit-functions.js";
-import { ignore, type Run } from "./connection.js";
+import { ignore } from "../../time/ignore.js";
+import { MINUTE_MS } from "../../time/units.js";
+import type { Run } from "./connection.js";
 
-const MINUTE_MS = 60_000;
 /** How long counts wait, so that a commit that follows another soon writes none. */
 const ADD_AFTER_MS = 1000;
 const LAST_TIMEOUT_MS = 2000;
 
 // A lost sum is no harm, so it needs no sync. The minutes are in one order for all processes, which would deadlock otherwise.
 export const ACTIVITY_FUNCTION = `
-  CREATE FUNCTION add_activity(p_endpoint text, p_sums json) RETURNS void
+  CREATE OR REPLACE FUNCTION add_activity(p_endpoint text, p_sums json) RETURNS void
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
@@ -27,22 +28,16 @@ export const ACTIVITY_FUNCTION = `
 /**
  * Counts what the commits of this process did, and adds the sums to the database about once a second. A row that each commit
  * updated would be locked by it, and while a long transaction keeps dead rows, each commit would have to pass all of them.
+ *
+ * @param name the schema, quoted
  */
-export interface ActivityCounter {
-  /** @param counts of one commit; `at` is its minute */
-  count(counts: Activity): void;
-  /** Adds what was counted until now. */
-  add(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** @param name the schema, quoted */
-export function createActivityCounter(run: Run, name: string, endpoint: string): ActivityCounter {
+export function createActivityCounter(run: Run, name: string, endpoint: string) {
   /** By minute. */
   let sums = new Map<number, Activity>();
   let adding: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
+  /** @param counts of one commit; `at` is its minute */
   function count({ at, accepted, handedOff, failed }: Activity): void {
     if (accepted + handedOff + failed === 0) return;
     const old = sums.get(at) ?? { accepted: 0, handedOff: 0, failed: 0 };
@@ -77,13 +72,16 @@ export function createActivityCounter(run: Run, name: string, endpoint: string):
 
   return {
     count,
+    /** Adds what was counted until now. */
     add: () => add(),
-    async close() {
+    async close(): Promise<void> {
       await add(LAST_TIMEOUT_MS).catch(ignore);
       clearTimeout(timer);
     },
   };
 }
+
+export type ActivityCounter = ReturnType<typeof createActivityCounter>;
 
 /** @param name the schema, quoted */
 export function readActivity(

@@ -1,4 +1,4 @@
-import { CLOCK_SLACK_MS, SUSPECT_CRASHES } from "../../inbox/store.js";
+import { MOST_PAST_STEPS } from "../../inbox/stored-events.js";
 
 /** How often an owner looks for leases of dead owners. */
 const SWEEP_EVERY_MS = 1000;
@@ -32,12 +32,25 @@ export const SYNC = `
     END IF;
 `;
 
+// The caller has locked the events. Each event is there once. `p_errors` NULL: these steps have none.
+const ADD_STEPS = `
+  CREATE OR REPLACE FUNCTION add_steps(p_at bigint, p_kind text, p_seqs bigint[], p_attempts int[], p_errors text[]) RETURNS void
+  LANGUAGE plpgsql ${BY_INDEX} AS $$
+  BEGIN
+    INSERT INTO inbox_history (seq, at, kind, attempts, error)
+    SELECT s.seq, p_at, p_kind, s.attempts, s.error FROM unnest(p_seqs, p_attempts, p_errors) AS s(seq, attempts, error);
+    DELETE FROM inbox_history h USING unnest(p_seqs) AS s(seq)
+    WHERE h.seq = s.seq AND h.step <= (
+      SELECT old.step FROM inbox_history old WHERE old.seq = s.seq ORDER BY old.step DESC OFFSET ${MOST_PAST_STEPS} LIMIT 1);
+  END $$;
+`;
+
 // A settlement that was applied before, under a token that is still the event's last, counts as applied (G5).
 //
 // A transaction of a callback, which has called `complete`, holds the row until it ends. No commit may wait for that, so the
 // rows of `p_completing` are locked first, or skipped. The others are not: that would write WAL for each event.
 const SETTLE = `
-  CREATE FUNCTION settle(
+  CREATE OR REPLACE FUNCTION settle(
     p_now bigint, p_seqs bigint[], p_tokens int[], p_states text[], p_delays bigint[], p_attempts int[],
     p_repeated boolean[], p_errors text[], p_completing bigint[]
   ) RETURNS json -- a SettleResult for each, or 'before'. NULL: all applied now
@@ -61,7 +74,6 @@ const SETTLE = `
         state = s.state,
         due_at = p_now + s.delay,
         queue_at = CASE WHEN s.state = 'ready' THEN p_now + s.delay END,
-        ready_since = CASE WHEN s.state = 'ready' THEN p_now END,
         parked_at = CASE WHEN s.state = 'dead' THEN p_now END,
         claimed_by = NULL,
         attempts = s.attempts,
@@ -100,7 +112,7 @@ const SETTLE = `
 // With `completeSql`, in a transaction of the application. With the rights of the schema's owner, so that the application's role
 // needs none for the tables: it can only complete what is leased.
 const COMPLETE = `
-  CREATE FUNCTION complete(p_seq bigint, p_token int) RETURNS boolean -- true
+  CREATE OR REPLACE FUNCTION complete(p_seq bigint, p_token int) RETURNS boolean -- true
   LANGUAGE plpgsql SECURITY DEFINER ${IN_SCHEMA} AS $$
   BEGIN
     UPDATE inbox SET state = 'done', due_at = now_ms(), claimed_by = NULL, attempts = attempts + 1
@@ -121,7 +133,7 @@ const COMPLETE = `
 // The ids are sorted. Two processes that insert the same ids in opposite orders would deadlock: 33
 // times in 100 rounds, against none in 300 when they are sorted.
 const ACCEPT = `
-  CREATE FUNCTION accept(
+  CREATE OR REPLACE FUNCTION accept(
     p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, p_signal_types text[], p_products text[], OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
@@ -132,11 +144,10 @@ const ACCEPT = `
     v_new bigint[];
   BEGIN
     WITH stored AS (
-      INSERT INTO inbox (endpoint, event_id, type, state, due_at, queue_at, ready_since, parked_at, token, owner,
-        received_at, body_hash, last_error, signal_type, product)
+      INSERT INTO inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, token, owner, received_at,
+        body_hash, last_error, signal_type, product)
       SELECT p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0), CASE WHEN e.state = 'ready' THEN p_now END,
-        CASE WHEN e.state = 'ready' THEN p_now END, CASE WHEN e.state = 'quarantined' THEN p_now END,
-        CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
+        CASE WHEN e.state = 'quarantined' THEN p_now END, CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
         e.signal_type, e.product
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_signal_types, p_products)
         WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, signal_type, product, n)
@@ -171,43 +182,21 @@ const ACCEPT = `
   END $$;
 `;
 
-// The clock was set back: the event keeps its delay, counted from now (G7).
-const MOVE_EARLIER = `
-  UPDATE inbox SET
-    due_at = due_at - (ready_since - v_now),
-    queue_at = queue_at - (ready_since - v_now),
-    ready_since = v_now
-  WHERE seq IN (
-    SELECT seq FROM inbox WHERE endpoint = p_endpoint AND ready_since > v_now + ${CLOCK_SLACK_MS}
-    LIMIT ${MOST_FREED} FOR UPDATE SKIP LOCKED);
-`;
-
-const dueEvents = (which: string): string => `
-  SELECT array_agg(due.seq ORDER BY due.queue_at, due.seq) INTO v_claimed FROM (
-    SELECT seq, queue_at FROM inbox WHERE endpoint = p_endpoint AND queue_at <= v_now AND ${which}
-    ORDER BY queue_at, seq LIMIT p_limit FOR UPDATE SKIP LOCKED
-  ) due;
-`;
-export const OTHERS = `crashes < ${SUSPECT_CRASHES}`;
-export const SUSPECTS = `crashes >= ${SUSPECT_CRASHES}`;
-export const firstOf = (which: string, due: string): string =>
-  `(SELECT queue_at FROM inbox WHERE endpoint = p_endpoint AND ${which} AND queue_at ${due} ORDER BY queue_at LIMIT 1)`;
-
 // The whole commit is one statement for the client, so that no transaction stays open if the client is cut off.
 //
 // The owner's row is written last: a commit that holds its lock then waits for nothing more, so it cannot deadlock.
 const COMMIT = `
-  CREATE FUNCTION commit_batch(
+  CREATE OR REPLACE FUNCTION commit_batch(
     p_endpoint text, p_owner int, p_token int,
     s_seqs bigint[], s_tokens int[], s_states text[], s_delays bigint[], s_attempts int[], s_repeated boolean[], s_errors text[],
     s_completing bigint[],
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_signal_types text[], a_products text[],
-    p_limit int, p_lease bigint, p_suspects boolean, p_held bigint[] -- p_limit NULL: no claim
+    p_limit int, p_lease bigint, p_held bigint[] -- p_limit NULL: no claim
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
-    seq bigint, "eventId" text, type text, token int, attempts int, crashes int, "receivedAt" bigint,
-    "possiblyRepeated" boolean, replayed boolean, "traceParent" text, body bytea
+    seq bigint, "eventId" text, type text, token int, attempts int, "possiblyRepeated" boolean, replayed boolean,
+    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea
   )
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
@@ -220,8 +209,8 @@ const COMMIT = `
     v_accepted record;
     v_dead json;
     v_claimed bigint[];
+    v_due bigint[]; -- since when each was due
     v_next bigint;
-    v_is_suspect_due boolean;
   BEGIN
     ${SYNC}
     PERFORM pg_advisory_xact_lock_shared(v_class, p_owner);
@@ -246,33 +235,30 @@ const COMMIT = `
       IF v_sweeps THEN
         v_dead := sweep(p_endpoint, p_owner, p_held);
       END IF;
-      ${MOVE_EARLIER}
-      IF p_suspects THEN
-        ${dueEvents(SUSPECTS)}
-      ELSE
-        ${dueEvents(OTHERS)}
-      END IF;
+      SELECT array_agg(due.seq ORDER BY due.queue_at, due.seq), array_agg(due.queue_at ORDER BY due.queue_at, due.seq)
+      INTO v_claimed, v_due FROM (
+        SELECT seq, queue_at FROM inbox WHERE endpoint = p_endpoint AND queue_at <= v_now
+        ORDER BY queue_at, seq LIMIT p_limit FOR UPDATE SKIP LOCKED
+      ) due;
       IF v_claimed IS NOT NULL THEN
         UPDATE inbox SET
           -- not the next number: see the column in tables.ts
           state = 'leased', token = token + 1 + (random() * 1000)::int, owner = p_owner, claimed_by = p_owner, due_at = v_now + p_lease,
-          queue_at = NULL, ready_since = NULL
+          queue_at = NULL
         FROM unnest(v_claimed) AS claimed(seq) WHERE inbox.seq = claimed.seq;
       END IF;
-      v_next := least(${firstOf(OTHERS, "> v_now")}, ${firstOf(SUSPECTS, "> v_now")});
-      v_is_suspect_due := ${firstOf(SUSPECTS, "<= v_now")} <= coalesce(${firstOf(OTHERS, "<= v_now")}, v_now);
+      SELECT min(queue_at) INTO v_next FROM inbox WHERE endpoint = p_endpoint AND queue_at > v_now;
     END IF;
 
     RETURN QUERY SELECT
       json_build_object('now', v_now, 'applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
-        'nextDueInMs', v_next - v_now, 'isSuspectDue', v_is_suspect_due),
-      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::int, NULL::bigint, NULL::boolean, NULL::boolean, NULL, NULL::bytea;
+        'nextDueInMs', v_next - v_now),
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea;
     IF v_claimed IS NOT NULL THEN
-      -- No cast to json, which fails for a text that json cannot hold, such as NUL in a header, and would stop all hand-offs.
       RETURN QUERY
-        SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.crashes, i.received_at, i.possibly_repeated,
-          i.replayed, substring(b.received FROM '"traceParent":"([0-9a-f-]{55})"'), coalesce(b.body, '')
-        FROM unnest(v_claimed) WITH ORDINALITY AS claimed(seq, n)
+        SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.possibly_repeated, i.replayed,
+          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, '')
+        FROM unnest(v_claimed, v_due) WITH ORDINALITY AS claimed(seq, due, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;
     END IF;
@@ -283,4 +269,4 @@ const COMMIT = `
   END $$;
 `;
 
-export const COMMIT_FUNCTIONS = SETTLE + COMPLETE + ACCEPT + COMMIT;
+export const COMMIT_FUNCTIONS = ADD_STEPS + SETTLE + COMPLETE + ACCEPT + COMMIT;

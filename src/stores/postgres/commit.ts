@@ -9,8 +9,10 @@ import type {
   NewEvent,
   Settlement,
   SettleResult,
-} from "../../inbox/store.js";
+} from "../../inbox/batch.js";
 import type { Activity } from "../../inbox/stored-events.js";
+import { parseReceived } from "../parse-received.js";
+import { MINUTE_MS } from "../../time/units.js";
 
 /** The first row of a commit's result. */
 interface Summary {
@@ -23,26 +25,20 @@ interface Summary {
   fates: ("new" | "same" | "other")[] | null;
   dead: CrashedEvent[] | null;
   nextDueInMs: number | null;
-  isSuspectDue: boolean | null;
 }
 
+type ClaimedRow = Omit<ClaimedEvent, "received"> & { summary: null; receivedAt: number; received: string | null };
+
 /** The rows of a commit's result: the summary first, then the claimed events. */
-export type CommitRow = { summary: Summary } | ({ summary: null } & ClaimedEvent);
+export type CommitRow = { summary: Summary } | ClaimedRow;
 
-export const COMMIT_PARAMETERS = Array.from({ length: 28 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(", ");
 
-const MINUTE_MS = 60_000;
 /** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
 const MOST_TOKEN = 2 ** 30;
 
-export interface PreparedCommit {
-  /** The arguments of `commit_batch` after the endpoint and the owner. */
-  values: unknown[];
-  readRows(rows: readonly CommitRow[]): { result: BatchResult; counts: Activity };
-}
-
-/** Converts a batch to the arguments of the database's function, and the function's rows to the result. */
-export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedCommit {
+/** Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its rows to the result. */
+export function prepareCommit({ settlements, accepts, claim }: Batch) {
   // In one order for all processes, because each row is locked until the end of its transaction.
   const settled = order(settlements, (a, b) => a.seq - b.seq);
   const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
@@ -53,7 +49,6 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
   const starts = events.map(({ body }) => (start += body.byteLength) - body.byteLength);
 
   const firstToken = randomInt(1, MOST_TOKEN);
-
   const values = [
     firstToken,
     ends.map(({ seq }) => seq),
@@ -79,18 +74,17 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
     events.map(({ product }) => product),
     claim?.limit ?? null,
     claim?.leaseMs ?? null,
-    claim?.suspects ?? null,
     claim?.held ?? [],
   ];
 
-  function readRows([first, ...claimed]: readonly CommitRow[]): ReturnType<PreparedCommit["readRows"]> {
+  function readRows([first, ...claimed]: readonly CommitRow[]): { result: BatchResult; counts: Activity } {
     const summary = first?.summary as Summary;
-    const results: BatchResult = { settlements: [], accepts: [], claim: null };
+    const result: BatchResult = { settlements: [], accepts: [], claim: null };
     // For the minute of the commit by the database's clock.
     const counts = { at: summary.now - (summary.now % MINUTE_MS), accepted: 0, handedOff: 0, failed: 0 };
     for (const [at, index] of settled.entries()) {
       const applied = summary.applied?.[at] ?? true;
-      results.settlements[index] = applied === "before" ? true : applied;
+      result.settlements[index] = applied === "before" ? true : applied;
       const { state, lastError, mayBeCompleted } = ends[at] as Settlement;
       // A completed event counts with its settlement: its transaction must not hold a row that others write.
       const isCompleted =
@@ -99,20 +93,15 @@ export function prepareCommit({ settlements, accepts, claim }: Batch): PreparedC
       if (applied === true && lastError !== null) counts.failed += 1;
     }
     for (const [at, index] of accepted.entries()) {
-      const result = acceptResult(summary, events, at, firstToken);
-      results.accepts[index] = result;
-      if (result.status === "accepted") counts.accepted += 1;
+      const accept = acceptResult(summary, events, at, firstToken);
+      result.accepts[index] = accept;
+      if (accept.status === "accepted") counts.accepted += 1;
     }
     if (claim !== null) {
-      const { dead, nextDueInMs, isSuspectDue } = summary;
-      results.claim = {
-        events: claimed as ClaimedEvent[],
-        dead: dead ?? [],
-        nextDueInMs,
-        isSuspectDue: isSuspectDue === true,
-      };
+      const { dead, nextDueInMs } = summary;
+      result.claim = { events: (claimed as ClaimedRow[]).map(claimedEvent), dead: dead ?? [], nextDueInMs };
     }
-    return { result: results, counts };
+    return { result, counts };
   }
 
   return { values, readRows };
@@ -123,10 +112,26 @@ function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => numb
   return Array.from(items.keys()).sort((a, b) => compare(items[a] as Item, items[b] as Item));
 }
 
-/** pg would send U+FFFD for half of a surrogate pair, and two ids would become one. PostgreSQL itself refuses NUL. */
+/**
+ * @returns null, which equals nothing, for a text that no event can have: PostgreSQL refuses NUL, and pg would send U+FFFD for half
+ *   of a surrogate pair
+ */
+export function storable(text: string): string | null {
+  return text.isWellFormed() && !text.includes("\0") ? text : null;
+}
+
+/** Otherwise two ids would become one. */
 function assertStorable({ eventId }: NewEvent): void {
-  if (eventId.isWellFormed()) return;
-  throw new SignalboxError("store_row_refused", "The inbox refused an event, whose id is not well-formed.", "");
+  if (storable(eventId) !== null) return;
+  throw new SignalboxError(
+    "store_row_refused",
+    "The inbox refused an event, whose id is not well-formed or has a NUL.",
+    "",
+  );
+}
+
+function claimedEvent({ summary: _summary, receivedAt, received, ...event }: ClaimedRow): ClaimedEvent {
+  return { ...event, received: parseReceived(received, receivedAt) };
 }
 
 function acceptResult(

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SignalboxError } from "../../errors.js";
 import { systemClock } from "../../time/clock.js";
+import { ignore } from "../../time/ignore.js";
 import { withDeadline } from "../../time/timers.js";
 import { codeOf, isRetryable } from "./store-error.js";
 
@@ -22,28 +23,30 @@ export interface PgPool {
   connect(): Promise<PgClient>;
   /** Closes all clients. The store calls it only for a pool that it made. */
   end(): Promise<void>;
-  /** Adds a listener for the loss of an idle connection, which gets the error, or for new clients, which gets the client. */
-  on(event: "error" | "connect", listener: (subject: never) => void): unknown;
-  /** Removes it. */
-  removeListener(event: "error" | "connect", listener: (subject: never) => void): unknown;
+  /** Adds a listener for the loss of an idle connection. */
+  on(event: "error", listener: (error: Error) => void): unknown;
+  /** Adds a listener for new clients. */
+  on(event: "connect", listener: (client: PgClient) => void): unknown;
+  /** Removes one. */
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+  /** Removes one. */
+  removeListener(event: "connect", listener: (client: PgClient) => void): unknown;
+  /** `max`: the most connections that it makes. The store checks whether that is enough. */
+  readonly options?: { readonly max?: number | undefined };
+  /** Whether `end` was called. The store then gives up the connections that it keeps. */
+  readonly ending?: boolean;
 }
 
 /** A statement for a {@link PgClient}. */
 export interface PgQuery {
   text: string;
   values?: unknown[];
-  /** Tells how the columns of the result are converted. */
-  types?: PgTypes;
+  /** Finds the converter of a type of columns. */
+  types?: {
+    /** Finds the converter of a type. */
+    getTypeParser(oid: number): (text: string) => unknown;
+  };
 }
-
-/** The converters of a result. */
-export interface PgTypes {
-  /** Finds the converter of a type. */
-  getTypeParser(oid: number): (text: string) => unknown;
-}
-
-/** Runs one statement, which is one transaction. */
-export type Run = <Row>(text: string, values?: unknown[], timeoutMs?: number) => Promise<Row[]>;
 
 /** The converters of the application's `pg` can be changed by the application, so the store uses its own. */
 const CONVERTERS: Readonly<Record<number, (text: string) => unknown>> = {
@@ -53,7 +56,7 @@ const CONVERTERS: Readonly<Record<number, (text: string) => unknown>> = {
   23: Number, // integer
   114: (text) => JSON.parse(text) as unknown, // json
 };
-const types: PgTypes = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? String };
+const types = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? String };
 
 /** A connection can be cut so that nothing says it: then only this ends the wait. */
 const TIMEOUT_MS = 10_000;
@@ -65,19 +68,20 @@ const SYNC_CANCELLED = "SyncRepWaitForLSN";
 /** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
 const MOST_RETRIES = 5;
 
-/** Without a listener, the error of a lost connection would end the process, even of an idle one. A statement rejects as well. */
-export function ignore(): void {}
-
-/** A server that ends can say so together with the end of the handshake, before the one who waits for the client has it. */
+/**
+ * Without a listener, the error of a lost connection would end the process, even of an idle one. A server that ends can say so together with the
+ * end of the handshake, before the one who waits for the client has it.
+ */
 export function ignoreErrorsOf(client: PgClient): void {
   client.on("error", ignore);
 }
 
-/** Of each of the two pools of a store: one connection for commits and one for heartbeats, and two for the operations of people. */
-const OWN_POOL_SIZE = 2;
-
-/** `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it. */
-export async function makePool(connectionString: string): Promise<PgPool> {
+/**
+ * `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it.
+ *
+ * @param max the most connections
+ */
+export async function makePool(connectionString: string, max = 2): Promise<PgPool> {
   const packageName: string = "pg";
   type Pg = { default: { Pool: new (config: object) => PgPool } };
   const { default: pg } = await import(packageName).then(
@@ -90,7 +94,7 @@ export async function makePool(connectionString: string): Promise<PgPool> {
   );
   return new pg.Pool({
     connectionString,
-    max: OWN_POOL_SIZE,
+    max,
     // Otherwise an attempt to connect that is never answered keeps its place in the pool.
     connectionTimeoutMillis: TIMEOUT_MS,
     application_name: "signalbox",
@@ -98,14 +102,21 @@ export async function makePool(connectionString: string): Promise<PgPool> {
   });
 }
 
-export function createRun(pool: PgPool): Run {
+/**
+ * @param keeps whether it keeps a client until `release`, so that other users of the pool cannot keep its statements waiting. After
+ *   an error or a time-out the next statement takes another one
+ */
+export function createRun(pool: PgPool, keeps = false) {
+  let kept: PgClient | null = null;
+  let isReleased = !keeps;
+
   async function attempt(query: PgQuery, timeoutMs: number): Promise<unknown[]> {
-    const client = await connect(pool, timeoutMs);
+    const client = kept ?? (await connect(pool, timeoutMs));
+    kept = null;
     let warning: Error | undefined;
     const onNotice = (notice: Error): void => {
       if ((notice as { routine?: unknown }).routine === SYNC_CANCELLED) warning = notice;
     };
-    client.on("error", ignore);
     client.on("notice", onNotice);
     let broken: Error | undefined;
     try {
@@ -118,13 +129,15 @@ export function createRun(pool: PgPool): Run {
       if (!isServerError(error)) broken = error as Error;
       throw error;
     } finally {
-      client.removeListener("error", ignore);
       client.removeListener("notice", onNotice);
-      client.release(broken);
+      // The end of a pool waits for all of its clients.
+      const isKept = broken === undefined && kept === null && !isReleased && pool.ending !== true;
+      if (isKept) kept = client;
+      else giveBack(client, broken);
     }
   }
 
-  return async <Row>(text: string, values: unknown[] = [], timeoutMs = TIMEOUT_MS) => {
+  const run: Run = async <Row>(text: string, values: unknown[] = [], timeoutMs = TIMEOUT_MS) => {
     for (let tries = 0; ; tries += 1) {
       try {
         return (await attempt({ text, values, types }, timeoutMs)) as Row[];
@@ -134,14 +147,36 @@ export function createRun(pool: PgPool): Run {
       }
     }
   };
+
+  return {
+    run,
+    /** Gives the client back. */
+    release() {
+      isReleased = true;
+      if (kept !== null) giveBack(kept);
+      kept = null;
+    },
+  };
 }
+
+export type KeptRun = ReturnType<typeof createRun>;
+/** Runs one statement, which is one transaction. */
+export type Run = <Row>(text: string, values?: unknown[], timeoutMs?: number) => Promise<Row[]>;
 
 async function connect(pool: PgPool, timeoutMs: number): Promise<PgClient> {
   const connecting = pool.connect();
   const client = await withDeadline(connecting, systemClock, timeoutMs, null);
-  if (client !== null) return client;
-  connecting.then((late) => late.release(), ignore);
-  throw timedOut(`the pool had no connection within ${timeoutMs} ms`);
+  if (client === null) {
+    connecting.then((late) => late.release(), ignore);
+    throw timedOut(`the pool had no connection within ${timeoutMs} ms`);
+  }
+  client.on("error", ignore);
+  return client;
+}
+
+function giveBack(client: PgClient, broken?: Error): void {
+  client.removeListener("error", ignore);
+  client.release(broken);
 }
 
 function timedOut(message: string): Error {

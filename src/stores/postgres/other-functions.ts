@@ -11,7 +11,7 @@ const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
 // The process has read the bodies before, in another transaction, so each row is checked again here. What it read is NULL for an
 // event whose body cannot be used.
 const REPLAY = `
-  CREATE FUNCTION replay(
+  CREATE OR REPLACE FUNCTION replay(
     p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_signal_types text[], p_products text[]
   ) RETURNS text[]
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
@@ -35,8 +35,8 @@ const REPLAY = `
       ELSE
         BEGIN
           UPDATE inbox SET
-            event_id = e.read_id, type = e.read_type, signal_type = e.signal_type, product = e.product, state = 'ready', due_at = v_now, queue_at = v_now, ready_since = v_now,
-            parked_at = NULL, attempts = 0, crashes = 0, replayed = true,
+            event_id = e.read_id, type = e.read_type, signal_type = e.signal_type, product = e.product, state = 'ready',
+            due_at = v_now, queue_at = v_now, parked_at = NULL, attempts = 0, crashes = 0, replayed = true,
             possibly_repeated = possibly_repeated OR state = 'done'
           WHERE seq = v_row.seq;
           PERFORM add_steps(v_now, 'replayed', ARRAY[v_row.seq], ARRAY[v_row.attempts], NULL);
@@ -53,7 +53,7 @@ const REPLAY = `
 `;
 
 const DISCARD = `
-  CREATE FUNCTION discard(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+  CREATE OR REPLACE FUNCTION discard(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_outcomes text[] := '{}';
     v_outcome text;
@@ -78,7 +78,7 @@ const DISCARD = `
 // No index finds old events, as it would have to change with each settlement. So prune walks through the table in the order of
 // seq. `next_seq`: where the walk continues; NULL when it is at its end.
 const PRUNE = `
-  CREATE FUNCTION prune(
+  CREATE OR REPLACE FUNCTION prune(
     p_endpoint text, p_from bigint, p_walk bigint, p_payload_age bigint, p_key_age bigint, p_limit int,
     OUT payloads int, OUT keys int, OUT next_seq bigint
   )

@@ -1,5 +1,5 @@
-import { CRASH_LOOP, MAX_CRASHES } from "../../inbox/store.js";
-import { BY_INDEX, IN_SCHEMA, LOCK_CLASS, MOST_FREED, OTHERS, SUSPECTS, SYNC, firstOf } from "./commit-functions.js";
+import { CRASH_DELAYS_MS, CRASH_LOOP } from "../../inbox/crashes.js";
+import { BY_INDEX, IN_SCHEMA, LOCK_CLASS, MOST_FREED, SYNC } from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */
 export const DEAD_AFTER_MS = 5000;
@@ -8,7 +8,7 @@ export const MOST_SWEPT = 100_000;
 
 // The events that are leased to an owner: claimed ones by their index, the others by a walk from the owner's low_seq.
 const LEASED_TO = `
-  CREATE FUNCTION leased_to(p_owner int, p_low_seq bigint, p_below bigint) RETURNS SETOF bigint
+  CREATE OR REPLACE FUNCTION leased_to(p_owner int, p_low_seq bigint, p_below bigint) RETURNS SETOF bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
     SELECT seq FROM inbox WHERE claimed_by = p_owner
     UNION ALL
@@ -18,7 +18,7 @@ const LEASED_TO = `
 `;
 
 const FREE_CRASHED = `
-  CREATE FUNCTION free_crashed(p_now bigint, p_seqs bigint[]) RETURNS json -- the events that became dead; or NULL
+  CREATE OR REPLACE FUNCTION free_crashed(p_now bigint, p_seqs bigint[]) RETURNS json -- the events that became dead; or NULL
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     v_freed bigint[];
@@ -31,14 +31,18 @@ const FREE_CRASHED = `
         crashes = crashes + 1,
         possibly_repeated = true,
         claimed_by = NULL,
-        due_at = p_now,
-        state = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN 'dead' ELSE 'ready' END,
-        queue_at = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN NULL ELSE p_now END,
-        ready_since = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN NULL ELSE p_now END,
-        parked_at = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN p_now END,
-        last_error = CASE WHEN crashes + 1 >= ${MAX_CRASHES} THEN '${CRASH_LOOP}' ELSE last_error END
-      WHERE seq = ANY (p_seqs) AND state = 'leased'
-      RETURNING seq, event_id, type, attempts, state
+        due_at = coalesce(crashed.due, p_now),
+        state = CASE WHEN crashed.due IS NULL THEN 'dead' ELSE 'ready' END,
+        queue_at = crashed.due,
+        parked_at = CASE WHEN crashed.due IS NULL THEN p_now END,
+        last_error = CASE WHEN crashed.due IS NULL THEN '${CRASH_LOOP}' ELSE last_error END
+      FROM (
+        -- NULL after the last crash: beyond the end of the array
+        SELECT i.seq, p_now + floor(random() * ('{${CRASH_DELAYS_MS.join()}}'::bigint[])[i.crashes + 1])::bigint AS due
+        FROM inbox i WHERE i.seq = ANY (p_seqs) AND i.state = 'leased'
+      ) AS crashed
+      WHERE inbox.seq = crashed.seq
+      RETURNING inbox.seq, event_id, type, attempts, state
     )
     SELECT array_agg(seq), array_agg(attempts),
       json_agg(json_build_object('seq', seq, 'eventId', event_id, 'type', type, 'attempts', attempts)) FILTER (WHERE state = 'dead')
@@ -56,7 +60,7 @@ const FREE_CRASHED = `
 // After an outage of the database, or when its clock was set, all owners look dead. So an owner judges others only after it has
 // had a regular heartbeat for as long as a dead owner has had none.
 const SWEEP = `
-  CREATE FUNCTION sweep(p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
+  CREATE OR REPLACE FUNCTION sweep(p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     v_now bigint;
@@ -67,8 +71,8 @@ const SWEEP = `
     v_next bigint;
   BEGIN
     SELECT * INTO v_me FROM inbox_owner WHERE id = p_owner;
-    -- Not the time of the commit, which may have waited for a lock while the others had their heartbeats. And not before its own
-    -- heartbeat is read, which would look like one of a clock that was set back if it came in between.
+    -- A new time, because the commit may have waited for a lock while the others had heartbeats. It is read after the own row:
+    -- a heartbeat later than v_now would look as if the clock had been set back.
     v_now := now_ms();
     -- Its own leases that expired and that it does not hold: a settlement was refused, or a commit whose result was lost.
     v_freed := ARRAY(
@@ -109,7 +113,7 @@ const ALIVE_NOW = `
   beat_at = now_ms()`;
 
 const SHOW_ALIVE = `
-  CREATE FUNCTION show_alive(p_owner int) RETURNS boolean -- false: the owner is gone
+  CREATE OR REPLACE FUNCTION show_alive(p_owner int) RETURNS boolean -- false: the owner is gone
   LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE inbox_owner SET ${ALIVE_NOW}
@@ -121,7 +125,7 @@ const SHOW_ALIVE = `
 // A commit that is not finished may have taken a seq below those that can be seen here, so the mark is only moved while no
 // other commit of this owner runs. Each row is read about once.
 const RAISE_LOW_SEQ = `
-  CREATE FUNCTION raise_low_seq(p_class int, p_owner int) RETURNS void
+  CREATE OR REPLACE FUNCTION raise_low_seq(p_class int, p_owner int) RETURNS void
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     v_low bigint;
@@ -144,10 +148,10 @@ const RAISE_LOW_SEQ = `
 
 // For how long the oldest ready event has been due; NULL when there is none.
 const OLDEST_READY_AGE = `
-  CREATE FUNCTION oldest_ready_age(p_endpoint text) RETURNS bigint
+  CREATE OR REPLACE FUNCTION oldest_ready_age(p_endpoint text) RETURNS bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
     SELECT greatest(now_ms() - first, 0)
-    FROM (SELECT least(${firstOf(OTHERS, "IS NOT NULL")}, ${firstOf(SUSPECTS, "IS NOT NULL")}) AS first) AS oldest
+    FROM (SELECT min(queue_at) AS first FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL) AS oldest
     WHERE first IS NOT NULL
   $$;
 `;
@@ -155,7 +159,7 @@ const OLDEST_READY_AGE = `
 // The heartbeat of an idle process, and what health() says. It needs no sync: a lost heartbeat is soon followed by another. A
 // role without pg_read_all_stats does not see which standbys are synchronous.
 const BEAT = `
-  CREATE FUNCTION beat(p_endpoint text, p_owner int) RETURNS json
+  CREATE OR REPLACE FUNCTION beat(p_endpoint text, p_owner int) RETURNS json
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_sync text := current_setting('synchronous_commit');
@@ -178,7 +182,7 @@ const BEAT = `
 
 // A new owner does not judge others before it has lived for a while; see SWEEP.
 const REGISTER = `
-  CREATE FUNCTION register_owner(p_endpoint text) RETURNS int LANGUAGE sql ${IN_SCHEMA} AS $$
+  CREATE OR REPLACE FUNCTION register_owner(p_endpoint text) RETURNS int LANGUAGE sql ${IN_SCHEMA} AS $$
     INSERT INTO inbox_owner (endpoint, beat_at, alive_since, swept_at, low_seq)
     SELECT p_endpoint, now_ms(), now_ms(), 0, last_value FROM inbox_seq_seq
     RETURNING id
@@ -187,7 +191,7 @@ const REGISTER = `
 
 // An owner that leaves events leased, or a commit that may lease some, stays without a heartbeat until it is taken for dead.
 const UNREGISTER = `
-  CREATE FUNCTION unregister_owner(p_owner int) RETURNS void LANGUAGE sql ${IN_SCHEMA} AS $$
+  CREATE OR REPLACE FUNCTION unregister_owner(p_owner int) RETURNS void LANGUAGE sql ${IN_SCHEMA} AS $$
     DELETE FROM inbox_owner WHERE id = p_owner AND pg_try_advisory_xact_lock(${LOCK_CLASS}, p_owner)
       AND NOT EXISTS (SELECT FROM leased_to(p_owner, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq)))
   $$;
@@ -195,13 +199,13 @@ const UNREGISTER = `
 
 // After a failed commit: no hand-off of these leases began, so no crash is counted.
 const FREE_OWN = `
-  CREATE FUNCTION free_own(p_owner int, p_held bigint[]) RETURNS int LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+  CREATE OR REPLACE FUNCTION free_own(p_owner int, p_held bigint[]) RETURNS int LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_now bigint := now_ms();
     v_freed int;
   BEGIN
     ${SYNC}
-    UPDATE inbox SET state = 'ready', token = token + 1, claimed_by = NULL, due_at = v_now, queue_at = v_now, ready_since = v_now
+    UPDATE inbox SET state = 'ready', token = token + 1, claimed_by = NULL, due_at = v_now, queue_at = v_now
     WHERE seq = ANY (ARRAY(
       SELECT i.seq FROM inbox_owner, leased_to(id, low_seq, (SELECT last_value + 1 FROM inbox_seq_seq)) AS leased(seq)
       JOIN inbox i USING (seq)
@@ -214,10 +218,9 @@ const FREE_OWN = `
   END $$;
 `;
 
-// Leases that no owner has, or that an owner's low_seq does not cover. There should be none: a mistake in the bookkeeping of
-// leases would otherwise leave an event leased for good.
+// Leases that no owner has, or that an owner's low_seq does not cover.
 const FREE_ORPHANS = `
-  CREATE FUNCTION free_orphans(p_endpoint text, p_from bigint, p_below bigint) RETURNS json LANGUAGE sql ${IN_SCHEMA} AS $$
+  CREATE OR REPLACE FUNCTION free_orphans(p_endpoint text, p_from bigint, p_below bigint) RETURNS json LANGUAGE sql ${IN_SCHEMA} AS $$
     SELECT free_crashed(now_ms(), ARRAY(
       SELECT i.seq FROM inbox i
       WHERE i.seq >= p_from AND i.seq < p_below AND i.endpoint = p_endpoint AND i.state = 'leased' AND NOT EXISTS (

@@ -1,17 +1,14 @@
-import type { CrashedEvent } from "../../inbox/store.js";
 import type { Clock } from "../../time/clock.js";
 import { OWNER_GONE } from "./commit-functions.js";
-import { ignore, type Run } from "./connection.js";
+import { ignore } from "../../time/ignore.js";
+import type { KeptRun, Run } from "./connection.js";
 import { DEAD_AFTER_MS, MOST_SWEPT } from "./owner-functions.js";
 import { codeOf } from "./store-error.js";
 
-/** How often an idle process shows that it is alive. Others take it for dead after five of these. */
+/** How often an idle process shows that it is alive; much shorter than `DEAD_AFTER_MS`. */
 const BEAT_EVERY_MS = 1000;
 /** So one heartbeat without an answer, as of a connection that is half open, does not end the leases: the next one is in time. */
 const BEAT_TIMEOUT_MS = DEAD_AFTER_MS / 2;
-/** How often the whole table is searched for leases without an owner. */
-const ORPHANS_EVERY_MS = 5 * 60_000;
-
 /** If the database does not answer, others take the owner for dead after a while. */
 const UNREGISTER_TIMEOUT_MS = 2000;
 
@@ -31,41 +28,30 @@ export type PostgresDiagnostics = {
   inRecovery: boolean;
 };
 
-/** The result of a heartbeat. */
-export interface Beat {
+interface Beat {
   isKnown: boolean;
   oldestReadyAgeMs: number | null;
   medium: PostgresDiagnostics;
 }
 
-/** This process as the owner of its leases of one endpoint: a row with a heartbeat. */
-export interface Owner {
-  /**
-   * Calls back with the owner's id. If another process took this one for dead, for example because its machine slept, the
-   * owner is gone with its leases: then it is registered again under a new id.
-   */
-  with<Result>(work: (id: number) => Promise<Result>): Promise<Result>;
-  /** The result of the last heartbeat; null if it failed. */
-  lastBeat(): Beat | null;
-  /** Events that became dead and were not reported yet. */
-  takeDead(): CrashedEvent[];
-  /** As the store's `leasedSince`. */
-  leasedSince(): number;
-  close(): Promise<void>;
-}
-
-/** @param name the schema, quoted */
-export async function registerOwner(run: Run, name: string, endpoint: string, clock: Clock): Promise<Owner> {
-  /** Since then no other process can have taken this one for dead. */
+/**
+ * Registers this process as the owner of its leases of one endpoint: a row with a heartbeat.
+ *
+ * @param kept runs the heartbeats, which must not wait for other work
+ * @param slowRun runs what may take long
+ * @param name the schema, quoted
+ */
+export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, endpoint: string, clock: Clock) {
+  const { run } = kept;
+  /** When this owner was last new, or unsure whether it was alive. Leases since then are not lost. */
   let aliveSince = -Infinity;
-  /** Before then none does, even without another heartbeat. The machine's clock counts too, since a machine may sleep. */
+  /** Until this time the heartbeats so far keep the leases. By both clocks: `elapsed` may stand still while a machine sleeps. */
   let aliveUntil = { elapsed: -Infinity, now: -Infinity };
   let id = await register();
   let registering: Promise<void> | null = null;
   let beating: Promise<void> | null = null;
   let lastBeat: Beat | null = null;
   let isClosed = false;
-  let dead: CrashedEvent[] = [];
 
   async function register(): Promise<number> {
     const until = deadline();
@@ -108,32 +94,33 @@ export async function registerOwner(run: Run, name: string, endpoint: string, cl
     if (lastBeat?.isKnown === false && !isClosed) await registerAgain(beatenId);
   }
 
+  /** There should be none. If rows of owners were deleted by hand, their events would stay leased for good. */
   async function freeOrphans(): Promise<void> {
-    const [range] = await run<{ first: number | null; last: number }>(
-      `SELECT min(seq) AS first, max(seq) AS last FROM ${name}.inbox`,
+    const [row] = await slowRun<{ first: number; last: number }>(
+      `SELECT coalesce(min(seq), 0) AS first, coalesce(max(seq), -1) AS last FROM ${name}.inbox`,
     );
-    for (let from = range?.first ?? null; from !== null && from <= (range?.last ?? 0); from += MOST_SWEPT) {
+    const { first = 0, last = -1 } = row ?? {};
+    for (let from = first; from <= last; from += MOST_SWEPT) {
       if (isClosed) return;
-      const query = `SELECT ${name}.free_orphans($1, $2, $3) AS dead`;
-      const [row] = await run<{ dead: CrashedEvent[] | null }>(query, [endpoint, from, from + MOST_SWEPT]);
-      dead.push(...(row?.dead ?? []));
+      await slowRun(`SELECT ${name}.free_orphans($1, $2, $3)`, [endpoint, from, from + MOST_SWEPT]);
     }
   }
 
   await beat();
+  void freeOrphans().catch(ignore);
   // What fails here is tried again soon, and commits report that the database fails.
   const heartbeat = setInterval(() => {
     beating ??= beat()
       .catch(ignore)
       .finally(() => (beating = null));
   }, BEAT_EVERY_MS).unref();
-  let searching = freeOrphans().catch(ignore);
-  const search = setInterval(() => {
-    searching = searching.then(freeOrphans).catch(ignore);
-  }, ORPHANS_EVERY_MS).unref();
 
   return {
-    async with(work) {
+    /**
+     * Calls back with the owner's id. If another process took this one for dead, for example because its machine slept, the
+     * owner is gone with its leases: then it is registered again under a new id.
+     */
+    async with<Result>(work: (id: number) => Promise<Result>): Promise<Result> {
       const usedId = id;
       try {
         return await work(usedId);
@@ -143,18 +130,17 @@ export async function registerOwner(run: Run, name: string, endpoint: string, cl
         return work(id);
       }
     },
+    /** The result of the last heartbeat; null if it failed. */
     lastBeat: () => lastBeat,
-    takeDead() {
-      const taken = dead;
-      dead = [];
-      return taken;
-    },
-    leasedSince: () => (isAlive() ? aliveSince : Infinity),
-    async close() {
+    /** As the store's `leasedSince`. */
+    leasedSince: (): number => (isAlive() ? aliveSince : Infinity),
+    async close(): Promise<void> {
       isClosed = true;
       clearInterval(heartbeat);
-      clearInterval(search);
       await run(`SELECT ${name}.unregister_owner($1)`, [id], UNREGISTER_TIMEOUT_MS).catch(ignore);
+      kept.release();
     },
   };
 }
+
+export type Owner = Awaited<ReturnType<typeof registerOwner>>;

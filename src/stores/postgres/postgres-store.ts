@@ -1,9 +1,12 @@
+import { z } from "zod";
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
-import { unknownName } from "../../options/option-error.js";
+import { checkOptions, OptionError } from "../../options/option-error.js";
+import type { Clock } from "../../time/clock.js";
+import { ignore } from "../../time/ignore.js";
 import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
-import { createRun, ignore, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
+import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
@@ -11,7 +14,7 @@ import { assertSchemaName, prepareSchema, quoted } from "./schema.js";
 import { search } from "./search.js";
 import { storeError } from "./store-error.js";
 
-export type { PgClient, PgPool, PgQuery, PgTypes } from "./connection.js";
+export type { PgClient, PgPool, PgQuery } from "./connection.js";
 export type { PostgresDiagnostics } from "./owner.js";
 
 /** An inbox in a PostgreSQL database. */
@@ -22,9 +25,12 @@ export interface PostgresStore extends InboxStore {
 
 /** The options of `postgresStore`: a pool or a connection string. A value of `undefined` means absent. */
 export interface PostgresStoreOptions {
-  /** A pool of the package `pg`. It stays open when the receiver closes. It needs 2 free connections. */
+  /**
+   * A pool of the package `pg`. It stays open when the receiver closes. The store keeps 1 of its connections for each endpoint,
+   * and needs another for each and 1 more: at least 3. End it after the receiver has closed.
+   */
   pool?: PgPool | undefined;
-  /** Such as `postgres://user:password@host/database`. The store then makes up to 4 connections with the package `pg`. */
+  /** Such as `postgres://user:password@host/database`. The store then makes its connections with the package `pg`. */
   connectionString?: string | undefined;
   /**
    * The schema with the inbox's tables. It is created if it is missing.
@@ -43,13 +49,15 @@ export interface PostgresStoreOptions {
  * An inbox in a PostgreSQL database, version 14 or later, which any number of receivers on any number of machines can share.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` connects and makes the tables
+ * @param options a connection string, such as `postgres://user:password@host/database`, or the options
  * @example
- * postgresStore({ connectionString: process.env.DATABASE_URL });
+ * postgresStore(process.env.DATABASE_URL);
  * postgresStore({ pool, schema: "webhooks" });
  */
-export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  assertOptions(options);
-  const { schema = "signalbox", operator = false } = options;
+export function postgresStore(options: PostgresStoreOptions | string | undefined): PostgresStore {
+  const given = typeof options === "object" ? options : { connectionString: options };
+  const { pool: givenPool, connectionString = "", schema, operator } = checkOptions(FACTORY, optionsSchema, given);
+  assertSchemaName(schema);
   const name = quoted(schema);
   const commitQuery = `SELECT * FROM ${name}.commit_batch(${COMMIT_PARAMETERS})`;
 
@@ -64,28 +72,27 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const inFlight = new Set<Promise<unknown>>();
 
   async function connect(): Promise<Connection> {
-    const { connectionString = "" } = options;
-    const fast = options.pool ?? (await makePool(connectionString));
-    const slow = options.pool ?? (await makePool(connectionString));
-    const pools = [fast, slow];
+    const fast = givenPool ?? (await makePool(connectionString, FAST_POOL_SIZE));
+    const slow = givenPool ?? (await makePool(connectionString));
+    const pools = [fast, slow] as const;
     for (const pool of pools) {
       pool.on("error", ignore);
       pool.on("connect", ignoreErrorsOf);
     }
-    const run = createRun(fast);
+    const { run } = createRun(fast);
     try {
       await prepareSchema(run, schema, !operator);
     } catch (error) {
       await disconnect(pools);
       throw error;
     }
-    const slowRun = createRun(slow);
+    const slowRun = createRun(slow).run;
     return { pools, run, slowRun, queries: createQueries(slowRun, name, operator) };
   }
 
   async function disconnect(pools: readonly PgPool[]): Promise<void> {
     for (const pool of pools) {
-      if (options.pool === undefined) {
+      if (givenPool === undefined) {
         await pool.end().catch(ignore);
         continue;
       }
@@ -116,6 +123,19 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     }
   }
 
+  /** For each endpoint one connection for heartbeats and one for commits, and one for the operations of people. */
+  function connectionsNeeded(): number {
+    return 2 * owners.size + 1;
+  }
+
+  async function openOwner({ pools: [fast], slowRun }: Connection, endpoint: string, clock: Clock): Promise<Owner> {
+    const kept = createRun(fast, true);
+    return registerOwner(kept, slowRun, name, endpoint, clock).catch((error: unknown) => {
+      kept.release();
+      throw error;
+    });
+  }
+
   function ownerOf(endpoint: string): Owner {
     const owner = owners.get(endpoint);
     if (owner === undefined || owner === null) throw closedStoreError();
@@ -131,9 +151,15 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       if (owners.has(endpoint)) throw endpointInUseError(endpoint, `the inbox in the schema ${schema}`);
       owners.set(endpoint, null);
       try {
+        const needed = connectionsNeeded();
+        const most = givenPool?.options?.max ?? needed;
+        if (most < needed && !operator) {
+          const problem = `its max is ${most}, but the store needs ${needed} connections for ${owners.size} endpoint(s)`;
+          throw new OptionError(FACTORY, "pool", problem);
+        }
         await closing;
         connection = await (opening ??= connect());
-        owners.set(endpoint, operator ? NO_OWNER : await registerOwner(connection.run, name, endpoint, clock));
+        owners.set(endpoint, operator ? NO_OWNER : await openOwner(connection, endpoint, clock));
         if (!operator) counters.set(endpoint, createActivityCounter(connection.slowRun, name, endpoint));
       } catch (error) {
         owners.delete(endpoint);
@@ -151,21 +177,28 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       await Promise.all([counter?.close(), owner.close()]);
       await disconnectIfUnused();
     },
+    shortage(concurrency) {
+      const max = givenPool?.options?.max;
+      const needed = connectionsNeeded() + concurrency;
+      if (max === undefined || max >= needed) return null;
+      return (
+        `The pool of postgresStore makes at most ${max} connections. The inbox needs ${connectionsNeeded()} of them, and ` +
+        `${concurrency} callbacks at the same time may take 1 each: set its max to ${needed}, or give postgresStore a pool of its own.`
+      );
+    },
     async commit(batch) {
       const { endpoint } = batch;
       const owner = ownerOf(endpoint);
       const { values, readRows } = prepareCommit(batch);
-      const result = await call(({ run }) =>
+      return call(({ run }) =>
         owner.with(async (id) => {
-          const committed = readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]));
-          counters.get(endpoint)?.count(committed.counts);
-          return committed.result;
+          const { result, counts } = readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]));
+          counters.get(endpoint)?.count(counts);
+          return result;
         }),
       );
-      result.claim?.dead.push(...owner.takeDead());
-      return result;
     },
-    async takeOver({ endpoint, held, crashed }) {
+    async reclaim({ endpoint, held, crashed }) {
       const owner = ownerOf(endpoint);
       // A claim takes over the leases of dead owners: this process has not lived long enough yet to know which are dead.
       if (crashed) return { freed: 0, dead: [] };
@@ -197,9 +230,35 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   };
 }
 
+const FACTORY = "postgresStore";
+
+/** Of the pool for commits and heartbeats, which has 2 connections for each endpoint: it is never used up. */
+const FAST_POOL_SIZE = 100;
+
+// Of a text that is no address, pg would take a part for the name of a host.
+const optionsSchema = z
+  .strictObject({
+    pool: z.custom<PgPool>(isPool, "expected a Pool of the package pg").optional(),
+    connectionString: z
+      .string()
+      .regex(/^(postgres(ql)?:\/\/|socket:|\/)/i, "expected postgres://…; is the environment variable set?")
+      .optional(),
+    schema: z.string().default("signalbox"),
+    operator: z.boolean().default(false),
+  })
+  .refine(
+    ({ pool, connectionString }) => (pool === undefined) !== (connectionString === undefined),
+    "expected either a pool or a connection string; is the environment variable set?",
+  );
+
+function isPool(pool: unknown): boolean {
+  const methods = pool as Record<string, unknown> | null;
+  return ["connect", "on", "removeListener"].every((method) => typeof methods?.[method] === "function");
+}
+
 interface Connection {
   /** The second one is for slow queries, which must not keep commits and heartbeats waiting. A pool of the user's is both. */
-  pools: readonly PgPool[];
+  pools: readonly [PgPool, PgPool];
   run: Run;
   slowRun: Run;
   queries: Queries;
@@ -212,37 +271,6 @@ const NO_OWNER: Owner = {
     throw new SignalboxError("store_unsupported", "The inbox was opened for a tool.", help);
   },
   lastBeat: () => null,
-  takeDead: () => [],
   leasedSince: () => Infinity,
   close: async () => {},
 };
-
-const OPTION_NAMES = ["pool", "connectionString", "schema", "operator"];
-
-function invalid(message: string): SignalboxError {
-  return new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");
-}
-
-function assertOptions(options: unknown): asserts options is PostgresStoreOptions {
-  if (typeof options !== "object" || options === null) throw invalid("The options of postgresStore are no object.");
-  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
-  if (unknown !== undefined) throw unknownName("postgresStore", "option", unknown, OPTION_NAMES);
-  const { pool, connectionString, schema = "signalbox" } = options as Record<string, unknown>;
-  if ((pool === undefined) === (connectionString === undefined)) {
-    throw invalid("postgresStore needs either a pool or a connectionString.");
-  }
-  const hasMethods = ["connect", "on", "removeListener"].every(
-    (method) => typeof (pool as Record<string, unknown> | null | undefined)?.[method] === "function",
-  );
-  if (pool !== undefined && !hasMethods) {
-    throw invalid("The pool of postgresStore is no pool. Pass a Pool of the package pg.");
-  }
-  if (connectionString !== undefined && (typeof connectionString !== "string" || connectionString === "")) {
-    throw invalid("The connectionString of postgresStore is no text. Is the environment variable set?");
-  }
-  // Of anything else pg would take a part for the name of a host. It may have a password, so it is not repeated.
-  if (typeof connectionString === "string" && !/^(postgres(ql)?:\/\/|socket:|\/)/i.test(connectionString)) {
-    throw invalid("The connectionString of postgresStore does not begin with postgres://.");
-  }
-  assertSchemaName(schema);
-}

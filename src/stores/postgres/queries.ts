@@ -1,36 +1,14 @@
-import {
-  withoutPayload,
-  type EventKey,
-  type MoveOutcome,
-  type PruneRequest,
-  type ReadAgain,
-  type ReplayOutcome,
-} from "../../inbox/store.js";
-import type {
-  InboxEntry,
-  ListQuery,
-  PastStep,
-  ReceivedDelivery,
-  StoredEvent,
-  StoreStats,
-} from "../../inbox/stored-events.js";
+import type { EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
+import type { InboxEntry, ListQuery, PastStep, StoredEvent, StoreStats } from "../../inbox/stored-events.js";
+import { parseReceived } from "../parse-received.js";
+import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
-
-/** The operations on an inbox that are not on the path of a delivery. */
-export interface Queries {
-  list(query: ListQuery): Promise<InboxEntry[]>;
-  get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
-  stats(endpoint: string): Promise<StoreStats>;
-  replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;
-  discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
-  prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
-}
 
 /** These may read many rows. */
 const LONG_TIMEOUT_MS = 60_000;
 /** So many numbers of rows one prune walks over: about 100 ms. */
 const WALK = 100_000;
-/** In a larger table the number of done events is estimated, because counting 5 million rows takes a second. */
+/** A larger number of done events is estimated, because counting 5 million rows takes a second. */
 const MOST_COUNTED = 200_000;
 
 export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
@@ -39,7 +17,7 @@ export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at 
 
 /** Conditions that let an index find the events of a state; a `done` event has none. */
 const IN_STATE = {
-  ready: "ready_since IS NOT NULL",
+  ready: "queue_at IS NOT NULL",
   leased: "state = 'leased'",
   done: "state = 'done'",
   dead: "parked_at IS NOT NULL AND state = 'dead'",
@@ -47,40 +25,31 @@ const IN_STATE = {
 };
 
 /**
+ * The operations on an inbox that are not on the path of a delivery.
+ *
  * @param name the schema, quoted
  * @param operator for a tool, which has time: its `prune` ends with nothing only at the end of the table
  */
-export function createQueries(run: Run, name: string, operator: boolean): Queries {
+export function createQueries(run: Run, name: string, operator: boolean) {
   /** Where the walk of `prune` continues, for each endpoint. */
   const walks = new Map<string, number>();
 
   async function countDone(endpoint: string): Promise<number> {
+    type Explained = { "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] };
     const inState = `FROM ${name}.inbox WHERE endpoint = $1 AND state = 'done'`;
-    const inTable = await estimate(`SELECT FROM ${name}.inbox`);
-    if (inTable > MOST_COUNTED) {
-      // Before PostgreSQL has analysed the table, it knows only its size.
-      const unknown = "SELECT FROM pg_class WHERE oid = $1::regclass AND reltuples < 0";
-      if ((await run(unknown, [`${name}.inbox`])).length > 0) return inTable;
-      const estimated = await estimate(`SELECT ${inState}`, [endpoint]);
-      if (estimated > MOST_COUNTED) return estimated;
-    }
+    const [plan] = await run<Explained>(`EXPLAIN (FORMAT JSON) SELECT ${inState}`, [endpoint]);
+    const estimated = plan?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
+    if (estimated > MOST_COUNTED) return estimated;
     const [row] = await run<{ n: number }>(`SELECT count(*) AS n ${inState}`, [endpoint], LONG_TIMEOUT_MS);
     return row?.n ?? 0;
   }
 
-  /** @returns how many rows PostgreSQL expects */
-  async function estimate(query: string, values: unknown[] = []): Promise<number> {
-    type Explained = { "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] };
-    const [plan] = await run<Explained>(`EXPLAIN (FORMAT JSON) ${query}`, values);
-    return plan?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
-  }
-
   return {
-    list({ endpoint, state, type, afterSeq = 0, limit = 100 }) {
+    list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): Promise<InboxEntry[]> {
       const conditions = ["seq > $1"];
       const values: unknown[] = [afterSeq, limit];
       if (endpoint !== undefined) conditions.push(`endpoint = $${values.push(endpoint)}`);
-      if (type !== undefined) conditions.push(`type = $${values.push(type)}`);
+      if (type !== undefined) conditions.push(`type = $${values.push(storable(type))}`);
       if (state !== undefined) conditions.push(IN_STATE[state]);
       return run(
         `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`,
@@ -88,7 +57,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         LONG_TIMEOUT_MS,
       );
     },
-    async get(endpoint, eventId) {
+    async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
       type Row = InboxEntry & {
         bodyHash: Buffer;
         received: string | null;
@@ -100,14 +69,12 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
            (SELECT coalesce(json_agg(json_build_object('at', h.at, 'kind', h.kind, 'attempts', h.attempts, 'error', h.error)
               ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
-        [endpoint, eventId],
+        [endpoint, storable(eventId)],
       );
       if (row === undefined) return undefined;
-      const { received, receivedAt } = row;
-      const delivery = received === null ? withoutPayload(receivedAt) : (JSON.parse(received) as ReceivedDelivery);
-      return { ...row, received: delivery };
+      return { ...row, received: parseReceived(row.received, row.receivedAt) };
     },
-    async stats(endpoint) {
+    async stats(endpoint: string): Promise<StoreStats> {
       // The dead and the quarantined ones share an index, and each stands on another page.
       const [row] = await run<Omit<StoreStats, "done" | "total">>(
         `SELECT (SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE.ready}) AS ready, dead, quarantined,
@@ -126,9 +93,9 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
       return { ...counts, done, total };
     },
-    async replay(events, readAgain) {
+    async replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]> {
       const endpoints = events.map(({ endpoint }) => endpoint);
-      const ids = events.map(({ eventId }) => eventId);
+      const ids = events.map(({ eventId }) => storable(eventId));
       type Read = Exclude<ReturnType<ReadAgain>, null>;
       const rows = await run<Omit<Read, "eventId"> & { n: number; body: Buffer | null }>(
         `SELECT e.n, i.type, i.signal_type AS "signalType", i.product, CASE WHEN i.state = 'quarantined' OR i.type = '' THEN b.body END AS body
@@ -154,14 +121,14 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       );
       return (row as { outcomes: ReplayOutcome[] }).outcomes;
     },
-    async discard(events) {
+    async discard(events: readonly EventKey[]): Promise<MoveOutcome[]> {
       const [row] = await run<{ outcomes: MoveOutcome[] }>(`SELECT to_json(${name}.discard($1, $2)) AS outcomes`, [
         events.map(({ endpoint }) => endpoint),
-        events.map(({ eventId }) => eventId),
+        events.map(({ eventId }) => storable(eventId)),
       ]);
       return (row as { outcomes: MoveOutcome[] }).outcomes;
     },
-    async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
+    async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }: PruneRequest) {
       for (;;) {
         const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(
           `SELECT * FROM ${name}.prune($1, $2, $3, $4, $5, $6)`,
@@ -175,3 +142,5 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     },
   };
 }
+
+export type Queries = ReturnType<typeof createQueries>;

@@ -1,27 +1,30 @@
 import { createHash } from "node:crypto";
 import { SignalboxError } from "../../errors.js";
+import { OptionError } from "../../options/option-error.js";
 import { ACTIVITY_FUNCTION } from "./activity.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
 import type { Run } from "./connection.js";
-import { HISTORY_FUNCTION } from "./history.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
 import { SEARCH_FUNCTION } from "./search.js";
 import { TABLES } from "./tables.js";
 
 /**
- * Append only: `inbox_schema.version` is the number of migrations that were applied. While a new version is rolled out, older
- * processes still call the old functions, so a migration must leave those usable.
+ * The changes of each version, append only: `inbox_schema.version` is the number of those that were applied. A schema that has
+ * all of them is not changed any more. So whoever edits a function, or a constant in one, appends a version too; an empty text
+ * is enough. Processes of the version before still use the schema during a rolling deployment: a version keeps what they use,
+ * such as the old signature of a function beside a new one.
  */
-const MIGRATIONS: readonly string[] = [
-  TABLES +
-    HISTORY_FUNCTION +
-    OWNER_FUNCTIONS +
-    COMMIT_FUNCTIONS +
-    OTHER_FUNCTIONS +
-    SEARCH_FUNCTION +
-    ACTIVITY_FUNCTION,
-];
+export const MIGRATIONS: readonly string[] = TABLES;
+
+/** Installed after the last migration, in its transaction. */
+export const FUNCTIONS: string = [
+  OWNER_FUNCTIONS,
+  COMMIT_FUNCTIONS,
+  OTHER_FUNCTIONS,
+  SEARCH_FUNCTION,
+  ACTIVITY_FUNCTION,
+].join("");
 
 const OLDEST_SERVER = 140_000;
 
@@ -36,13 +39,14 @@ export function quoted(name: string): string {
 }
 
 /** @throws SignalboxError `option_invalid` */
-export function assertSchemaName(name: unknown): asserts name is string {
-  // PostgreSQL cuts longer names, and in a search path $user stands for another schema.
-  const isName = typeof name === "string" && /^(?!pg_|\$user$)[^\0]+$/i.test(name) && Buffer.byteLength(name) <= 63;
-  if (isName) return;
-  const message =
-    'The schema of postgresStore must be a name of at most 63 bytes, not "$user" or one that begins with "pg_".';
-  throw new SignalboxError("option_invalid", message, "docs/postgres.md lists every option.");
+export function assertSchemaName(name: string): void {
+  // PostgreSQL cuts longer names, in a search path $user stands for another schema, and pg would send U+FFFD for half of a
+  // surrogate pair.
+  const isName = /^(?!pg_|(\$user|information_schema)$)[^\0]+$/i.test(name) && name.isWellFormed();
+  if (isName && Buffer.byteLength(name) <= 63) return;
+  const problem =
+    'expected a name of at most 63 bytes, not "$user", "information_schema", or one that begins with "pg_"';
+  throw new OptionError("postgresStore", "schema", problem);
 }
 
 interface Found {
@@ -64,24 +68,34 @@ interface Found {
 export async function prepareSchema(run: Run, schema: string, canMake: boolean): Promise<void> {
   assertSchemaName(schema);
   const found = await look(run, schema);
-  if (!(found.server >= OLDEST_SERVER)) {
-    const message = `The inbox needs PostgreSQL 14 or later; this server has version ${found.server}.`;
-    throw new SignalboxError("store_unsupported", message, "Connect to a newer server.");
+  const { server, isolation, encoding } = found;
+  if (!(server >= OLDEST_SERVER)) {
+    throw unsupported(
+      `The inbox needs PostgreSQL 14 or later; this server has version ${server}.`,
+      "Connect to a newer server.",
+    );
   }
-  if (found.isolation !== "read committed") {
-    const message = `Transactions of this role are "${found.isolation}" by default, but the inbox needs "read committed".`;
-    const help = "Set default_transaction_isolation for the role, or in the connection string's options.";
-    throw new SignalboxError("store_unsupported", message, help);
+  if (isolation !== "read committed") {
+    const message = `Transactions of this role are "${isolation}" by default, but the inbox needs "read committed".`;
+    throw unsupported(
+      message,
+      "Set default_transaction_isolation for the role, or in the connection string's options.",
+    );
   }
-  if (found.encoding !== "UTF8") {
-    const message = `The database has the encoding ${found.encoding}, which cannot store every event and error.`;
-    throw new SignalboxError("store_unsupported", message, "Create a database with ENCODING 'UTF8' for the inbox.");
+  if (encoding !== "UTF8") {
+    const message = `The database has the encoding ${encoding}, which cannot store every event and error.`;
+    throw unsupported(message, "Create a database with ENCODING 'UTF8' for the inbox.");
   }
   // A current schema is only read, so that a role without the right to make tables can use it.
   const version = await versionOf(run, schema, found);
-  if (version === MIGRATIONS.length) return assertWhole(found, schema);
-  if (!canMake) throw notMade(schema, version);
-  await migrate(run, schema);
+  if (version < MIGRATIONS.length && !canMake) throw notMade(schema, version);
+  const { tables } = version < MIGRATIONS.length ? await migrate(run, schema, found, version) : found;
+  const missing = TABLE_NAMES.filter((table) => !tables.includes(table));
+  if (missing.length > 0) throw damagedSchema(schema, `missing: ${missing.join(", ")}`);
+}
+
+function unsupported(message: string, help: string): SignalboxError {
+  return new SignalboxError("store_unsupported", message, help);
 }
 
 async function look(run: Run, schema: string): Promise<Found> {
@@ -130,40 +144,34 @@ function notMade(schema: string, version: number): SignalboxError {
   return new SignalboxError("store_unsupported", message, help);
 }
 
-function assertWhole({ tables }: Found, schema: string): void {
-  const missing = TABLE_NAMES.filter((name) => !tables.includes(name));
-  if (missing.length > 0) throw damagedSchema(schema, `missing: ${missing.join(", ")}`);
-}
-
 function damagedSchema(schema: string, found: string): SignalboxError {
   const help = "Restore the schema from a backup; or move its tables to another schema, and start with an empty inbox.";
   return new SignalboxError("store_corrupt", `The inbox in the schema ${schema} is damaged (${found}).`, help);
 }
 
 /**
- * One text of several statements, which PostgreSQL runs as one transaction: all of it or nothing. If another process has applied
- * the same migration meanwhile, the first statements fail.
+ * One text of several statements, which PostgreSQL runs as one transaction: all of it or nothing.
+ *
+ * @returns what is there now
  */
-async function migrate(run: Run, schema: string): Promise<void> {
+async function migrate(run: Run, schema: string, { exists }: Found, version: number): Promise<Found> {
   const name = quoted(schema);
   const lockKey = createHash("sha256").update(`signalbox ${schema}`).digest().readBigInt64BE();
-  let failure: unknown;
-  for (let tried = -1; ;) {
-    const found = await look(run, schema);
-    const version = await versionOf(run, schema, found);
-    const migration = MIGRATIONS[version];
-    if (migration === undefined) return;
-    if (tried === version) throw failure;
-    tried = version;
+  const sql = [
+    `SELECT pg_advisory_xact_lock(${lockKey});`,
     // The right to make a schema is not needed if the schema is there.
-    const begin = `SELECT pg_advisory_xact_lock(${lockKey});
-      ${version === 0 && !found.exists ? `CREATE SCHEMA IF NOT EXISTS ${name};` : ""}
-      SET LOCAL search_path TO ${name}, pg_temp;`;
-    const mark =
-      version === 0
-        ? "CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (1);"
-        : `SELECT 1 / count(*) FROM inbox_schema WHERE version = ${version};
-           UPDATE inbox_schema SET version = ${version + 1};`;
-    await run(`${begin} ${mark} ${migration}`, [], MIGRATION_TIMEOUT_MS).catch((error: unknown) => (failure = error));
-  }
+    exists ? "" : `CREATE SCHEMA IF NOT EXISTS ${name};`,
+    `SET LOCAL search_path TO ${name}, pg_temp;`,
+    version === 0
+      ? "CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (0);"
+      : `SELECT 1 / count(*) FROM inbox_schema WHERE version = ${version};`,
+    ...MIGRATIONS.slice(version),
+    FUNCTIONS,
+    `UPDATE inbox_schema SET version = ${MIGRATIONS.length};`,
+  ];
+  const failure = await run(sql.join("\n"), [], MIGRATION_TIMEOUT_MS).catch((error: unknown) => error);
+  const found = await look(run, schema);
+  // If another process has migrated meanwhile, the first statements have failed.
+  if ((await versionOf(run, schema, found)) < MIGRATIONS.length) throw failure;
+  return found;
 }

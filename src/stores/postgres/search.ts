@@ -25,7 +25,7 @@ const newest = (which: string, most: number): string => `
         WHERE looked.matches OR looked.n = ${most} LIMIT p_limit;`;
 
 export const SEARCH_FUNCTION = `
-  CREATE FUNCTION search(
+  CREATE OR REPLACE FUNCTION search(
     p_endpoint text, p_state text, p_type text, p_signal_type text, p_product text, p_id text, p_received_before bigint,
     p_before bigint, p_limit int
   ) RETURNS TABLE (matches boolean, is_last boolean, entry inbox)
@@ -42,7 +42,7 @@ export const SEARCH_FUNCTION = `
           ORDER BY endpoint, event_id LIMIT ${MOST_BY_INDEX} + 1) AS first
         WHERE starts_with(event_id, p_id));
     ELSIF p_state = 'ready' THEN
-      v_few := ARRAY(SELECT seq FROM inbox WHERE endpoint = p_endpoint AND ready_since IS NOT NULL LIMIT ${MOST_BY_INDEX} + 1);
+      v_few := ARRAY(SELECT seq FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL LIMIT ${MOST_BY_INDEX} + 1);
     ELSIF p_state = 'leased' THEN
       SELECT last_value INTO v_last FROM inbox_seq_seq;
       IF v_last - ${MOST_LOOKED_AT} <= ALL (SELECT low_seq FROM inbox_owner WHERE endpoint = p_endpoint) THEN

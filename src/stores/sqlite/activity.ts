@@ -1,20 +1,12 @@
 import type { Database } from "better-sqlite3";
 import { ACTIVITY_KEPT_MS, type Activity, type ActivityQuery } from "../../inbox/stored-events.js";
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from "../../time/units.js";
 
 /** What a commit counts; see G14 of the port. */
 export type Counts = Omit<Activity, "at">;
 
 /** Counts for each minute, in one small row, so that a commit writes one page for them. */
-export interface ActivityCounts {
-  add(endpoint: string, counts: Counts, now: number): void;
-  find(endpoint: string, query: ActivityQuery, now: number): Activity[];
-  /** Deletes at most `limit` minutes that are too old. */
-  prune(endpoint: string, limit: number, now: number): void;
-}
-
-export function prepareActivity(db: Database): ActivityCounts {
+export function prepareActivity(db: Database) {
   const add = db.prepare(`
     INSERT INTO inbox_minute (endpoint, minute, accepted, handed_off, failed) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (endpoint, minute) DO UPDATE SET accepted = accepted + excluded.accepted,
@@ -27,15 +19,16 @@ export function prepareActivity(db: Database): ActivityCounts {
     DELETE FROM inbox_minute WHERE endpoint = @endpoint AND minute IN
       (SELECT minute FROM inbox_minute WHERE endpoint = @endpoint AND minute < @first LIMIT @limit)`);
   return {
-    add(endpoint, { accepted, handedOff, failed }, now) {
+    add(endpoint: string, { accepted, handedOff, failed }: Counts, now: number): void {
       if (accepted + handedOff + failed === 0) return;
       add.run(endpoint, Math.floor(now / MINUTE_MS), accepted, handedOff, failed);
     },
-    find(endpoint, { minutes, spans }, now) {
+    find(endpoint: string, { minutes, spans }: ActivityQuery, now: number): Activity[] {
       const last = Math.floor(now / MINUTE_MS);
       return find.all({ endpoint, minutes, first: last - (last % minutes) - (spans - 1) * minutes, last });
     },
-    prune: (endpoint, limit, now) =>
+    /** Deletes at most `limit` minutes that are too old. */
+    prune: (endpoint: string, limit: number, now: number) =>
       void prune.run({ endpoint, limit, first: Math.floor((now - ACTIVITY_KEPT_MS) / MINUTE_MS) }),
   };
 }

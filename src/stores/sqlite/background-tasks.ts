@@ -1,33 +1,10 @@
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import type { Database } from "better-sqlite3";
-import type { StoreStats } from "../../inbox/stored-events.js";
 import { createQueries } from "./queries.js";
 import { writeNothing } from "./schema.js";
 
 /** Tasks that take long or wait for the disk. The event loop must not wait for them. */
-export interface BackgroundTasks {
-  /** @returns "ok", or the damage in the file */
-  quickCheck(): string;
-  /** Copies the WAL's pages into the file while commits continue. `restartWal` syncs them. */
-  checkpoint(): void;
-  /**
-   * Copies the remaining pages, syncs the file, and restarts the WAL: the next frames overwrite it from its beginning. Writes
-   * and syncs the WAL's header too, so that no commit has to. Commits of other processes wait in the meantime.
-   *
-   * @returns false if a reader needs the WAL, which then continues to grow
-   */
-  restartWal(): boolean;
-  /**
-   * To be called when a sync of the WAL may have failed. Writes the WAL's bytes again and syncs them, does the same as `restartWal`,
-   * and empties the WAL's file. @returns false if a reader needs the WAL
-   */
-  rewrite(): boolean;
-  stats(endpoint: string, now: number): StoreStats;
-}
-
-export function createBackgroundTasks(db: Database): BackgroundTasks {
-  const { stats } = createQueries(db);
-
+export function createBackgroundTasks(db: Database) {
   function restart(mode: "RESTART" | "TRUNCATE"): boolean {
     // The pragma returns 1 if a reader or a writer blocked the checkpoint.
     if (db.pragma(`wal_checkpoint(${mode})`, { simple: true }) !== 0) return false;
@@ -37,17 +14,31 @@ export function createBackgroundTasks(db: Database): BackgroundTasks {
   }
 
   return {
+    /** @returns "ok", or the damage in the file */
     quickCheck: () => db.pragma("quick_check(1)", { simple: true }) as string,
+    /** Copies the WAL's pages into the file while commits continue. `restartWal` syncs them. */
     checkpoint: () => void db.pragma("wal_checkpoint(PASSIVE)"),
+    /**
+     * Copies the remaining pages, syncs the file, and restarts the WAL: the next frames overwrite it from its beginning. Writes
+     * and syncs the WAL's header too, so that no commit has to. Commits of other processes wait in the meantime.
+     *
+     * @returns false if a reader needs the WAL, which then continues to grow
+     */
     restartWal: () => restart("RESTART"),
+    /**
+     * To be called when a sync of the WAL may have failed. Writes the WAL's bytes again and syncs them, does the same as `restartWal`,
+     * and empties the WAL's file. @returns false if a reader needs the WAL
+     */
     rewrite() {
       // The transaction keeps other processes from writing to the WAL meanwhile.
       db.transaction(() => writeAgain(`${db.name}-wal`)).immediate();
       return restart("TRUNCATE");
     },
-    stats,
+    stats: createQueries(db).stats,
   };
 }
+
+export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
 
 /**
  * After a failed sync, pages of the WAL are in memory but not on the disk, and no later sync writes them. If the power failed

@@ -4,22 +4,6 @@ import { closedStoreError } from "../../inbox/store.js";
 import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 
-/**
- * Runs tasks in a thread with a separate connection. The first task starts the thread. If the thread dies or cannot start (a
- * bundler left out its script), the tasks run on the main thread for a while: that blocks the event loop, but without
- * checkpoints the WAL would grow without end.
- */
-export interface Background {
-  /** Rejects with SQLite's error. If the thread dies, the main thread runs its unfinished tasks. */
-  run<Name extends keyof BackgroundTasks>(
-    name: Name,
-    ...args: Parameters<BackgroundTasks[Name]>
-  ): Promise<ReturnType<BackgroundTasks[Name]>>;
-  /** How often a thread died. */
-  deaths(): number;
-  close(): Promise<void>;
-}
-
 /** How long tasks run on the main thread before a new thread is started. */
 const RESPAWN_AFTER_MS = 10_000;
 
@@ -34,7 +18,12 @@ interface Thread {
   exited: Promise<void>;
 }
 
-export function createBackground(db: Database, path: string): Background {
+/**
+ * Runs tasks in a thread with a separate connection. The first task starts the thread. If the thread dies or cannot start (a
+ * bundler left out its script), the tasks run on the main thread for a while: that blocks the event loop, but without
+ * checkpoints the WAL would grow without end.
+ */
+export function createBackground(db: Database, path: string) {
   let here: BackgroundTasks | null = null;
   let thread: Thread | null = null;
   let lastId = 0;
@@ -90,7 +79,11 @@ export function createBackground(db: Database, path: string): Background {
   }
 
   return {
-    run(name, ...args) {
+    /** Rejects with SQLite's error. If the thread dies, the main thread runs its unfinished tasks. */
+    run<Name extends keyof BackgroundTasks>(
+      name: Name,
+      ...args: Parameters<BackgroundTasks[Name]>
+    ): Promise<ReturnType<BackgroundTasks[Name]>> {
       if (closed) return Promise.reject(closedStoreError());
       if (thread === null && performance.now() - diedAt < RESPAWN_AFTER_MS) return runHere(name, args);
       try {
@@ -108,8 +101,9 @@ export function createBackground(db: Database, path: string): Background {
         worker.postMessage(request);
       });
     },
+    /** How often a thread died. */
     deaths: () => deaths,
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       const closing = thread;
       thread = null;
@@ -120,3 +114,5 @@ export function createBackground(db: Database, path: string): Background {
     },
   };
 }
+
+export type Background = ReturnType<typeof createBackground>;

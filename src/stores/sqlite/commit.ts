@@ -1,53 +1,25 @@
 import type { Database } from "better-sqlite3";
-import {
-  CLOCK_SLACK_MS,
-  CRASH_LOOP,
-  MAX_CRASHES,
-  SUSPECT_CRASHES,
-  type AcceptResult,
-  type Batch,
-  type BatchResult,
-  type ClaimedEvent,
-  type ClaimRequest,
-  type ClaimResult,
-  type CrashedEvent,
-  type NewEvent,
-  type Settlement,
-  type TakeOverRequest,
-  type TakeOverResult,
-} from "../../inbox/store.js";
+import type {
+  AcceptResult,
+  Batch,
+  BatchResult,
+  ClaimedEvent,
+  ClaimRequest,
+  ClaimResult,
+  CrashedEvent,
+  NewEvent,
+  Settlement,
+} from "../../inbox/batch.js";
+import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
+import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
 import { prepareActivity, type Counts } from "./activity.js";
-import { prepareHistory } from "./history.js";
 import { preparePayloads } from "./payloads.js";
 import { writeNothing } from "./schema.js";
 
-/** The writes of a receiver. `now` is the present by the clock of its endpoint. */
-export interface Committer {
-  /** Applies a batch in one transaction. If it throws better-sqlite3's error, nothing was applied. */
-  commit(batch: Batch, now: number): BatchResult;
-  /** @returns the empty result of a claim, without a transaction; null when one is needed, as an event may be due */
-  claimNothing(request: ClaimRequest, endpoint: string, now: number): ClaimResult | null;
-  takeOver(request: TakeOverRequest, now: number): TakeOverResult;
-}
-
-interface CrashedRow {
-  seq: number;
-  event_id: string;
-  type: string;
-  attempts: number;
-  state: string;
-}
-
-interface ClaimedRow {
-  seq: number;
-  event_id: string;
-  type: string;
-  token: number;
-  attempts: number;
-  crashes: number;
-  possibly_repeated: number;
+interface LeasedRow extends Omit<ClaimedEvent, "possiblyRepeated" | "replayed" | "dueForMs" | "received" | "body"> {
+  possiblyRepeated: number;
   replayed: number;
-  received_at: number;
+  receivedAt: number;
 }
 
 const NOTHING: Counts = { accepted: 0, handedOff: 0, failed: 0 };
@@ -69,13 +41,13 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
   );
 }
 
-export function createCommitter(db: Database, shared: boolean): Committer {
+/** The writes of a receiver, each in one transaction. `now` is the present by the clock of its endpoint. */
+export function createCommitter(db: Database, shared: boolean) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error,
       signal_type, product)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
-  const history = prepareHistory(db);
   const activity = prepareActivity(db);
   /** What the running commit has counted. */
   const counts: Counts = { ...NOTHING };
@@ -90,21 +62,13 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   const settleFailed = db.prepare<unknown[], number>(`${settleSql} RETURNING seq`).pluck();
   const findToken = db.prepare<[number], number>("SELECT token FROM inbox WHERE seq = ?").pluck();
   const due = "endpoint = ? AND state = 'ready' AND due_at <= ?";
-  const order = "ORDER BY due_at, seq LIMIT";
-  const findFirst = db.prepare<[string, number], number>(`SELECT crashes FROM inbox WHERE ${due} ${order} 1`).pluck();
-  const findOthers = db
-    .prepare<[string, number, number], number>(
-      `SELECT seq FROM inbox WHERE ${due} AND crashes < ${SUSPECT_CRASHES} ${order} ?`,
-    )
-    .pluck();
-  const findSuspects = db
-    .prepare<[string, number, number], number>(
-      `SELECT seq FROM inbox INDEXED BY inbox_suspect WHERE ${due} AND crashes >= ${SUSPECT_CRASHES} ${order} ?`,
-    )
-    .pluck();
-  const leaseOne = db.prepare<[number, number], ClaimedRow>(`
+  const findDue = db.prepare<[string, number, number], { seq: number; dueAt: number }>(
+    `SELECT seq, due_at AS dueAt FROM inbox WHERE ${due} ORDER BY due_at, seq LIMIT ?`,
+  );
+  const leaseOne = db.prepare<[number, number], LeasedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
-    RETURNING seq, event_id, type, token, attempts, crashes, possibly_repeated, replayed, received_at`);
+    RETURNING seq, event_id AS eventId, type, token, attempts, possibly_repeated AS possiblyRepeated, replayed,
+      received_at AS receivedAt`);
   const nextDue = db
     .prepare<[string, number], number | null>(
       "SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at > ?",
@@ -129,33 +93,20 @@ export function createCommitter(db: Database, shared: boolean): Committer {
   const free = db.prepare(
     "UPDATE inbox SET state = 'ready', due_at = ?, ready_since = ?, token = token + 1 WHERE seq = ?",
   );
-  const freeCrashed = db.prepare<[number, number, number], CrashedRow>(`
-    UPDATE inbox SET due_at = ?, ready_since = ?, token = token + 1, crashes = crashes + 1, possibly_repeated = 1,
-      state = iif(crashes + 1 >= ${MAX_CRASHES}, 'dead', 'ready'),
-      last_error = iif(crashes + 1 >= ${MAX_CRASHES}, '${CRASH_LOOP}', last_error)
-    WHERE seq = ? RETURNING seq, event_id, type, attempts, state`);
+  const findCrashed = db.prepare<[number], CrashedEvent & { crashes: number }>(
+    "SELECT seq, event_id AS eventId, type, attempts, crashes FROM inbox WHERE seq = ?",
+  );
+  const freeCrashed = db.prepare(`
+    UPDATE inbox SET state = @state, due_at = @dueAt, ready_since = @now, token = token + 1, crashes = @crashes,
+      possibly_repeated = 1, last_error = iif(@state = 'dead', '${CRASH_LOOP}', last_error)
+    WHERE seq = @seq`);
 
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
     const { eventId, type, state, leaseMs, received, bodyHash, body, reason, signalType, product } = event;
     const token = state === "leased" ? 1 : 0;
     const readySince = state === "ready" ? now : 0;
-    const dueAt = now + (leaseMs ?? 0);
-    const { at } = received;
-    const values = [
-      endpoint,
-      eventId,
-      type,
-      state,
-      dueAt,
-      readySince,
-      token,
-      at,
-      bodyHash,
-      reason,
-      signalType,
-      product,
-    ];
-    const inserted = insert.run(...values);
+    const times = [now + (leaseMs ?? 0), readySince, token, received.at];
+    const inserted = insert.run(endpoint, eventId, type, state, ...times, bodyHash, reason, signalType, product);
     if (inserted.changes === 0) {
       const original = findKey.get(endpoint, eventId);
       if (original === undefined) throw new Error("an event that is in the inbox cannot be found");
@@ -191,7 +142,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     const last = seq + length - 1;
     const values = [state, now + delayMs, readySince, attempts, flag, lastError, seq, last, token];
     const failed = lastError === null ? [] : settleFailed.all(...values);
-    for (const each of failed) history.add(each, { at: now, kind: "failed", attempts, error: lastError });
+    for (const each of failed) payloads.addStep(each, { at: now, kind: "failed", attempts, error: lastError });
     const settled = lastError === null ? settleRange.run(...values).changes : failed.length;
     counts.failed += failed.length;
     if (state === "done") counts.handedOff += settled;
@@ -200,48 +151,45 @@ export function createCommitter(db: Database, shared: boolean): Committer {
 
   /** Frees leases of a dead process. @returns the events that became dead */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
-    const rows = seqs.map((seq) => freeCrashed.get(now, now, seq) as CrashedRow);
-    for (const { seq, attempts } of rows) history.add(seq, { at: now, kind: "crashed", attempts, error: null });
-    return rows
-      .filter(({ state }) => state === "dead")
-      .map(({ seq, event_id: eventId, type, attempts }) => ({ seq, eventId, type, attempts }));
+    const dead: CrashedEvent[] = [];
+    for (const seq of seqs) {
+      const { crashes: before, ...event } = findCrashed.get(seq) as CrashedEvent & { crashes: number };
+      const crashes = before + 1;
+      const state = crashes >= MAX_CRASHES ? "dead" : "ready";
+      freeCrashed.run({ seq, state, crashes, dueAt: now + crashDelayMs(crashes), now });
+      payloads.addStep(seq, { at: now, kind: "crashed", attempts: event.attempts, error: null });
+      if (state === "dead") dead.push(event);
+    }
+    return dead;
   }
 
-  function expired({ limit, held }: ClaimRequest, endpoint: string, now: number): number[] {
+  /** The leases that expired, and that the claimer does not hold. */
+  function expired({ held, limit }: ClaimRequest, endpoint: string, now: number): number[] {
     const mine = new Set(held);
     const seqs = findExpired.all(endpoint, now, limit + mine.size);
     return seqs.filter((seq) => !mine.has(seq)).slice(0, limit);
   }
 
   function claim(request: ClaimRequest, endpoint: string, now: number): ClaimResult {
-    const { leaseMs, limit, suspects } = request;
     const dead = shared ? crash(expired(request, endpoint, now), now) : [];
     moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
-    const seqs = (suspects ? findSuspects : findOthers).all(endpoint, now, limit);
-    const events = seqs.map((seq): ClaimedEvent => {
-      const row = leaseOne.get(now + leaseMs, seq) as ClaimedRow;
-      const payload = payloads.findForHandOff(seq);
+    const events = findDue.all(endpoint, now, request.limit).map(({ seq, dueAt }): ClaimedEvent => {
+      const { receivedAt, ...row } = leaseOne.get(now + request.leaseMs, seq) as LeasedRow;
       return {
-        seq,
-        eventId: row.event_id,
-        type: row.type,
-        token: row.token,
-        attempts: row.attempts,
-        crashes: row.crashes,
-        receivedAt: row.received_at,
-        possiblyRepeated: row.possibly_repeated === 1,
+        ...row,
+        possiblyRepeated: row.possiblyRepeated === 1,
         replayed: row.replayed === 1,
-        traceParent: payload?.traceParent ?? null,
-        body: payload?.body ?? new Uint8Array(),
+        dueForMs: now - dueAt,
+        received: payloads.findReceived(seq, receivedAt),
+        body: payloads.findBody(seq) ?? new Uint8Array(),
       };
     });
-    return { events, dead, ...outlook(endpoint, now) };
+    return { events, dead, nextDueInMs: nextDueInMs(endpoint, now) };
   }
 
-  function outlook(endpoint: string, now: number): Pick<ClaimResult, "nextDueInMs" | "isSuspectDue"> {
-    const isSuspectDue = (findFirst.get(endpoint, now) ?? 0) >= SUSPECT_CRASHES;
+  function nextDueInMs(endpoint: string, now: number): number | null {
     const dueAt = nextDue.get(endpoint, now) ?? null;
-    return { nextDueInMs: dueAt === null ? null : dueAt - now, isSuspectDue };
+    return dueAt === null ? null : dueAt - now;
   }
 
   const commit = db.transaction(({ endpoint, ...batch }: Batch, now: number): BatchResult => {
@@ -255,7 +203,7 @@ export function createCommitter(db: Database, shared: boolean): Committer {
     return result;
   }).immediate;
 
-  const takeOver = db.transaction(({ endpoint, held, crashed }: TakeOverRequest, now: number): TakeOverResult => {
+  const reclaim = db.transaction(({ endpoint, held, crashed }: ReclaimRequest, now: number): ReclaimResult => {
     const mine = new Set(held);
     // Leases in a shared file may belong to a living process, so they end only when they expire.
     const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
@@ -268,14 +216,16 @@ export function createCommitter(db: Database, shared: boolean): Committer {
 
   return {
     commit,
-    claimNothing(request, endpoint, now) {
-      const { suspects } = request;
+    /** @returns the empty result of a claim, without a transaction; null when one is needed, as an event may be due */
+    claimNothing(request: ClaimRequest, endpoint: string, now: number): ClaimResult | null {
       const isDue =
-        (suspects ? findSuspects : findOthers).get(endpoint, now, 1) !== undefined ||
+        findDue.get(endpoint, now, 1) !== undefined ||
         (shared && expired(request, endpoint, now).length > 0) ||
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
-      return isDue ? null : { events: [], dead: [], ...outlook(endpoint, now) };
+      return isDue ? null : { events: [], dead: [], nextDueInMs: nextDueInMs(endpoint, now) };
     },
-    takeOver,
+    reclaim,
   };
 }
+
+export type Committer = ReturnType<typeof createCommitter>;

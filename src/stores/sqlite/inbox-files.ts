@@ -82,8 +82,6 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
   let fileBytes = lstatOf(path)?.size ?? 0;
   let wasCut = false;
   let wasFileCut = false;
-  /** The number of begun syncs at the last check of the files. */
-  let checkedAt = -1;
 
   const endOfWal = (): number => readEnd.get()?.log ?? 0;
   const isShort = (stats: Stats | undefined, end: number): boolean =>
@@ -115,7 +113,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
   return {
     isWalCut,
     /**
-     * To be called before a transaction. Transactions that share a sync share one check of the files, which takes 7 µs.
+     * To be called before a transaction. Takes 7 µs.
      *
      * @returns the length of the WAL in frames, for `assertWritten`
      * @throws SignalboxError `store_failed` while the files are not the same as when they were opened
@@ -123,7 +121,6 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
     assertUnchanged(): number {
       if (wasCut) throw cutError();
       const end = endOfWal();
-      if (checkedAt === wal.begun()) return end;
       for (const { name, before } of watched) {
         const now = lstatOf(name);
         if (now === undefined || now.ino !== before?.ino || now.dev !== before.dev) {
@@ -137,7 +134,6 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
         // Checked twice, because another process may have restarted the WAL between the two calls.
         if (name === walName && isShort(now, end) && isWalCut()) throw cutError();
       }
-      checkedAt = wal.begun();
       return end;
     },
     /**

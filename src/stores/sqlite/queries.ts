@@ -8,21 +8,21 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "../../inbox/stored-events.js";
-import { prepareActivity, type ActivityCounts } from "./activity.js";
-import { ENTRY, entryOf, type EntryRow } from "./entries.js";
-import { prepareHistory } from "./history.js";
+import { prepareActivity } from "./activity.js";
 import { preparePayloads } from "./payloads.js";
 
-/** The operations on an inbox that are not on the path of a delivery. Each is synchronous and one transaction. */
-export interface Queries {
-  list(query: ListQuery): InboxEntry[];
-  get(endpoint: string, eventId: string): StoredEvent | undefined;
-  stats(endpoint: string, now: number): StoreStats;
-  oldestReadyAgeMs(endpoint: string, now: number): number | null;
-  activity: ActivityCounts["find"];
-  replay(events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain): ReplayOutcome[];
-  discard(events: readonly EventKey[], nowAt: NowAt): MoveOutcome[];
-  prune(request: PruneRequest, now: number): { payloads: number; keys: number };
+export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
+  possiblyRepeated: number;
+  replayed: number;
+}
+
+/** The columns of an entry. */
+export const ENTRY = `seq, endpoint, event_id AS eventId, type, state, due_at AS dueAt, attempts, crashes,
+  possibly_repeated AS possiblyRepeated, replayed, received_at AS receivedAt, last_error AS lastError,
+  signal_type AS signalType, product`;
+
+export function entryOf(row: EntryRow): InboxEntry {
+  return { ...row, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
 }
 
 /** The present by the clock of an endpoint. */
@@ -33,12 +33,12 @@ interface WholeRow extends EntryRow {
   bodyHash: Buffer;
 }
 
-export function createQueries(db: Database): Queries {
+/** The operations on an inbox that are not on the path of a delivery. Each is synchronous and one transaction. */
+export function createQueries(db: Database) {
   const findOne = db.prepare<[string, string], WholeRow>(
     `SELECT ${ENTRY}, has_payload AS hasPayload, body_hash AS bodyHash FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
   const payloads = preparePayloads(db);
-  const history = prepareHistory(db);
   const activity = prepareActivity(db);
   /** The prepared statements of `list`, by their SQL. */
   const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
@@ -112,7 +112,7 @@ export function createQueries(db: Database): Queries {
     }
     const { eventId: realId, type, signalType, product } = read;
     toReady.run({ eventId: realId, type, signalType, product, now, seq: row.seq });
-    history.add(row.seq, { at: now, kind: "replayed", attempts: row.attempts, error: null });
+    payloads.addStep(row.seq, { at: now, kind: "replayed", attempts: row.attempts, error: null });
     return "moved";
   }
 
@@ -123,7 +123,6 @@ export function createQueries(db: Database): Queries {
     toDone.run(now, row.seq);
     dropPayload.run(row.seq);
     payloads.drop(row.seq);
-    history.drop(row.seq);
     return "moved";
   }
 
@@ -139,7 +138,6 @@ export function createQueries(db: Database): Queries {
     for (const seq of withPayload) {
       dropPayload.run(seq);
       payloads.drop(seq);
-      history.drop(seq);
     }
     const keys = findOldKeys.all(endpoint, now - keysOlderThanMs, limit);
     for (const seq of keys) dropKey.run(seq);
@@ -149,7 +147,7 @@ export function createQueries(db: Database): Queries {
 
   return {
     list,
-    get(endpoint, eventId) {
+    get(endpoint: string, eventId: string): StoredEvent | undefined {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
       const { bodyHash, hasPayload: _hasPayload, ...entry } = row;
@@ -158,10 +156,10 @@ export function createQueries(db: Database): Queries {
         received: payloads.findReceived(row.seq, row.receivedAt),
         bodyHash,
         rawBody: payloads.findBody(row.seq) ?? null,
-        history: history.find(row.seq),
+        history: payloads.findSteps(row.seq),
       };
     },
-    stats(endpoint, now) {
+    stats(endpoint: string, now: number): StoreStats {
       const byState = counts.get({ endpoint }) as StateCounts;
       const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
       return { ...byState, total, oldestReadyAgeMs: oldestReadyAgeMs(endpoint, now) };
@@ -173,3 +171,5 @@ export function createQueries(db: Database): Queries {
     prune,
   };
 }
+
+export type Queries = ReturnType<typeof createQueries>;

@@ -1,18 +1,14 @@
 import type { Database } from "better-sqlite3";
 import type { StoredEvent } from "../../inbox/stored-events.js";
-import { prepareHistory } from "./history.js";
 import { preparePayloads } from "./payloads.js";
 
 /** Adds events of another store; see `restore` of the port. */
-export type Restore = (endpoint: string, events: readonly StoredEvent[], now: number) => number;
-
-export function createRestore(db: Database): Restore {
+export function createRestore(db: Database) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, attempts, crashes, possibly_repeated, replayed,
       has_payload, received_at, body_hash, last_error, signal_type, product)
     VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
-  const history = prepareHistory(db);
 
   function add(endpoint: string, event: StoredEvent, now: number): boolean {
     const { eventId, type, attempts, crashes, replayed, receivedAt, received, bodyHash, rawBody, lastError } = event;
@@ -28,7 +24,7 @@ export function createRestore(db: Database): Restore {
     const seq = Number(lastInsertRowid);
     if (rawBody === null) return true;
     payloads.insert(seq, received, rawBody);
-    for (const step of event.history) history.add(seq, step);
+    for (const step of event.history) payloads.addStep(seq, step);
     return true;
   }
 

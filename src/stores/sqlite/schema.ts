@@ -58,7 +58,7 @@ const LISTED_BY_SEQ = `
   CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
 `;
 
-// A claim asks for suspects alone. Without this index it would read all events that are due.
+// A claim asked for events with two crashes alone.
 const SUSPECTS = `
   CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
 `;
@@ -89,8 +89,13 @@ const READING = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+// No claim asks for suspects any more: events that crashed wait for a delay.
+const NO_SUSPECTS = `
+  DROP INDEX inbox_suspect;
+`;
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS, READING];
+const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS, READING, NO_SUSPECTS];
 
 /** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;

@@ -1,24 +1,15 @@
 import type { Database, Statement } from "better-sqlite3";
 import { EVENT_STATES, type InboxEntry, type SearchPage, type SearchQuery } from "../../inbox/stored-events.js";
-import { ENTRY, entryOf, type EntryRow } from "./entries.js";
+import { ENTRY, entryOf, type EntryRow } from "./queries.js";
 
 // A search has no index of its own, because an index would write a page for each event. It reads the table, the newest event first,
 // in slices that are so short that they do not block the event loop, and ends after a while: the caller continues it.
 
 /** One look at the newest events before `beforeSeq`. */
-export interface Slice {
+interface Slice {
   entries: InboxEntry[];
   /** Null when no older event is left. */
   nextBeforeSeq: number | null;
-}
-
-/** The synchronous steps of a search. */
-export interface SearchSteps {
-  /** @returns the events to look at, the newest first, if an index shows that they are few; otherwise null */
-  findFew(endpoint: string, query: SearchQuery): number[] | null;
-  lookAtFew(seqs: readonly number[], endpoint: string, query: SearchQuery, limit: number): InboxEntry[];
-  /** Looks at `rows` events. */
-  lookBack(endpoint: string, query: SearchQuery, beforeSeq: number, rows: number, limit: number): Slice;
 }
 
 /** For how long one call looks for events, and how long each slice shall take. */
@@ -35,7 +26,8 @@ const FEW_AT_ONCE = 400;
 /** Indexes that are in the order of `seq`. */
 const BY_SEQ: ReadonlySet<unknown> = new Set(["dead", "quarantined"]);
 
-export function prepareSearch(db: Database): SearchSteps {
+/** The synchronous steps of a search. */
+export function prepareSearch(db: Database) {
   const statements = new Map<string, Statement<Record<string, unknown>>>();
 
   function prepared<Row>(sql: string): Statement<Record<string, unknown>, Row> {
@@ -51,7 +43,11 @@ export function prepareSearch(db: Database): SearchSteps {
   }
 
   return {
-    findFew(endpoint, { state, eventId = "", beforeSeq = Number.MAX_SAFE_INTEGER }) {
+    /** @returns the events to look at, the newest first, if an index shows that they are few; otherwise null */
+    findFew(
+      endpoint: string,
+      { state, eventId = "", beforeSeq = Number.MAX_SAFE_INTEGER }: SearchQuery,
+    ): number[] | null {
       const found =
         eventId !== ""
           ? seqsOf(`SELECT seq FROM inbox INDEXED BY inbox_key WHERE endpoint = @endpoint AND ${BEGINS} LIMIT ${FEW}`, {
@@ -67,14 +63,15 @@ export function prepareSearch(db: Database): SearchSteps {
       if (found === null || found.length === FEW) return null;
       return found.filter((seq) => seq < beforeSeq).toSorted((a, b) => b - a);
     },
-    lookAtFew(seqs, endpoint, query, limit) {
+    lookAtFew(seqs: readonly number[], endpoint: string, query: SearchQuery, limit: number): InboxEntry[] {
       const sql = `SELECT ${ENTRY} FROM inbox NOT INDEXED WHERE seq IN (SELECT value FROM json_each(@seqs)) AND ${conditions(query)}
         ORDER BY seq DESC LIMIT @limit`;
       return prepared<EntryRow>(sql)
         .all({ ...query, endpoint, seqs: JSON.stringify(seqs), limit })
         .map(entryOf);
     },
-    lookBack(endpoint, query, beforeSeq, rows, limit) {
+    /** Looks at `rows` events. */
+    lookBack(endpoint: string, query: SearchQuery, beforeSeq: number, rows: number, limit: number): Slice {
       const { state } = query;
       const isBySeq = BY_SEQ.has(state);
       const from = isBySeq
@@ -92,6 +89,8 @@ export function prepareSearch(db: Database): SearchSteps {
     },
   };
 }
+
+export type SearchSteps = ReturnType<typeof prepareSearch>;
 
 /** @param read runs a step now, on the open file */
 export async function search(

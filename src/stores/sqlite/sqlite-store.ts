@@ -1,19 +1,17 @@
 import { dirname, resolve } from "node:path";
-import type { Database } from "better-sqlite3";
-import { SignalboxError } from "../../errors.js";
+import { z } from "zod";
+import { safely, SignalboxError } from "../../errors.js";
 import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import type { Clock } from "../../time/clock.js";
-import { unknownName } from "../../options/option-error.js";
-import { createQueries, type NowAt, type Queries } from "./queries.js";
-import { createRestore } from "./restore.js";
+import { checkOptions } from "../../options/option-error.js";
+import { ignore } from "../../time/ignore.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import type { SqliteDiagnostics } from "./diagnostics.js";
-import { createCommitter, type Committer } from "./commit.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
+import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
-import { prepareSearch, search, type SearchSteps } from "./search.js";
 import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
@@ -42,12 +40,8 @@ export interface SqliteStoreOptions {
   operator?: boolean | undefined;
 }
 
-interface Connection {
-  db: Database;
+interface Connection extends PreparedInbox {
   path: string;
-  committer: Committer;
-  queries: Queries;
-  searchSteps: SearchSteps;
   wal: WalSync;
   files: FileWatch;
   background: Background;
@@ -55,7 +49,13 @@ interface Connection {
   release: OpenDatabase["release"];
 }
 
-type Query<Result> = (connection: Connection, nowAt: NowAt) => Result;
+const optionsSchema = z.strictObject({
+  path: z
+    .string()
+    .regex(/^(?!.*(:memory:|\0))[^]*\S/, "expected the path of a file; memoryStore() is an inbox in memory"),
+  shared: z.boolean().default(false),
+  operator: z.boolean().default(false),
+});
 
 /**
  * The default inbox: one SQLite file in WAL mode.
@@ -66,10 +66,9 @@ type Query<Result> = (connection: Connection, nowAt: NowAt) => Result;
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
  */
 export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteStore {
-  const options = typeof pathOrOptions === "object" && pathOrOptions !== null ? pathOrOptions : { path: pathOrOptions };
-  assertOptions(options);
-  const path = resolve(options.path);
-  const { shared = false, operator = false } = options;
+  const options = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
+  const { path: givenPath, shared, operator } = checkOptions("sqliteStore", optionsSchema, options);
+  const path = resolve(givenPath);
 
   /** The clocks of the open endpoints. */
   const clocks = new Map<string, Clock>();
@@ -88,14 +87,12 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     const background = createBackground(db, realPath);
     let wal: WalSync | undefined;
     try {
-      const committer = createCommitter(db, shared);
-      const queries = createQueries(db);
-      const searchSteps = prepareSearch(db);
+      const inbox = prepareInbox(db, shared);
       const checkpointer = createCheckpointer(background);
       if (role === "owner" && !wasClosedCleanly) await recover(background);
       wal = createWalSync(realPath);
       const files = watchFiles(db, realPath, wal);
-      return { db, path: realPath, committer, queries, searchSteps, wal, files, background, checkpointer, release };
+      return { ...inbox, path: realPath, wal, files, background, checkpointer, release };
     } catch (error) {
       wal?.close();
       await background.close();
@@ -112,7 +109,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     let keepWal = true;
     try {
       wal.close();
-      keepWal = checkpointer.isStopped() || files.isWalCut();
+      // The disk may have lost pages of the WAL: copied into the file now, a power cut would damage it.
+      keepWal = mustRewrite || checkpointer.isStopped() || files.isWalCut();
     } catch (error) {
       throw storeError(error, path);
     } finally {
@@ -136,14 +134,15 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     return connection;
   }
 
-  function assertOwner(): void {
-    if (!operator) return;
+  /** Runs what only a receiver does. */
+  async function handingOff<Result>(operation: () => Promise<Result>): Promise<Result> {
+    if (!operator) return operation();
     const help = "To receive with it, remove operator: true.";
     throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
   }
 
   /** Runs a write and makes it durable. A write that waits ends even if its endpoint is closed meanwhile. */
-  function write<Result>(transaction: Query<Result>): Promise<Result> {
+  function write<Result>(transaction: Use<Result>): Promise<Result> {
     const written = writeNow(transaction);
     writes.add(written);
     const forget = (): void => void writes.delete(written);
@@ -151,10 +150,10 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     return written;
   }
 
-  async function writeNow<Result>(transaction: Query<Result>): Promise<Result> {
+  async function writeNow<Result>(transaction: Use<Result>): Promise<Result> {
     const current = connected();
     const open = new Map(clocks);
-    const nowAt: NowAt = (endpoint) => clockOf(open, endpoint).now();
+    const nowAt = (endpoint: string): number => clockOf(open, endpoint).now();
     try {
       if (mustRewrite) await (rewriting ??= rewrite(current));
       const checkpoint = current.checkpointer.waitForCheckpoint();
@@ -171,7 +170,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
       return result;
     } catch (error) {
       // Space may have been freed since the limit was set, so the limit is computed again.
-      if (isFull(error)) limitSize(current.db, dirname(current.path));
+      if (isFull(error)) safely(() => limitSize(current.db, dirname(current.path)), undefined);
       throw storeError(error, path);
     }
   }
@@ -200,7 +199,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
         );
       }
       // Only now can a sync succeed again: before the rewrite it could acknowledge commits that follow lost pages of the WAL.
-      wal.reopen();
+      await wal.reopen();
       mustRewrite = false;
     } catch (error) {
       checkpointer.failed(error);
@@ -210,13 +209,15 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     }
   }
 
-  function read<Result>(query: Query<Result>): Result {
+  function read<Result>(query: Use<Result>): Result {
     try {
       return query(connected(), (endpoint) => clockOf(clocks, endpoint).now());
     } catch (error) {
       throw storeError(error, path);
     }
   }
+
+  const operations = createOperations(read, write);
 
   return {
     name: "sqlite",
@@ -234,6 +235,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
         throw error;
       }
     },
+    commitsInFlight: () => connection?.wal.atOnce() ?? 1,
     async close(endpoint) {
       if (!clocks.delete(endpoint) || clocks.size > 0) return;
       await opening?.catch(ignore);
@@ -243,40 +245,15 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
       opening = null;
       await closing;
     },
-    async commit(batch) {
-      assertOwner();
-      const { endpoint, settlements, accepts, claim } = batch;
-      if (settlements.length === 0 && accepts.length === 0) {
-        const nothing =
-          claim === null
-            ? null
-            : read(({ committer }, nowAt) => committer.claimNothing(claim, endpoint, nowAt(endpoint)));
-        if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
-      }
-      // A batch of only duplicates is synced too, because another process may not have synced the originals yet.
-      return write(({ committer }, nowAt) => committer.commit(batch, nowAt(endpoint)));
-    },
-    async takeOver(request) {
-      assertOwner();
-      return write(({ committer }, nowAt) => committer.takeOver(request, nowAt(request.endpoint)));
-    },
-    async list(query) {
-      return read(({ queries }) => queries.list(query));
-    },
-    async get(endpoint, eventId) {
-      return read(({ queries }) => queries.get(endpoint, eventId));
-    },
+    ...operations,
+    commit: (batch) => handingOff(() => operations.commit(batch)),
+    reclaim: (request) => handingOff(() => operations.reclaim(request)),
     async stats(endpoint) {
       const { background } = connected();
       return background.run("stats", endpoint, clockOf(clocks, endpoint).now()).catch((error: unknown) => {
         throw storeError(error, path);
       });
     },
-    search: (endpoint, query) => search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
-    async activity(endpoint, query) {
-      return read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt(endpoint)));
-    },
-    oldestReadyAgeMs: (endpoint) => read(({ queries }, nowAt) => queries.oldestReadyAgeMs(endpoint, nowAt(endpoint))),
     diagnostics() {
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
@@ -289,14 +266,8 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
         threadDeaths: background.deaths(),
       };
     },
-    replay: (events, readAgain) => write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
-    discard: (events) => write(({ queries }, nowAt) => queries.discard(events, nowAt)),
-    restore: (endpoint, events) => write(({ db }, nowAt) => createRestore(db)(endpoint, events, nowAt(endpoint))),
-    prune: (request) => write(({ queries }, nowAt) => queries.prune(request, nowAt(request.endpoint))),
   };
 }
-
-function ignore(): void {}
 
 /** How long a commit is retried while another process writes. */
 const BUSY_LIMIT_MS = 2500;
@@ -315,16 +286,5 @@ async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
       const delayMs = 1 + Math.random() * Math.min(25, 2 ** tries);
       await new Promise((resume) => setTimeout(resume, delayMs));
     }
-  }
-}
-
-const OPTION_NAMES = ["path", "shared", "operator"];
-
-function assertOptions(options: SqliteStoreOptions): void {
-  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
-  if (unknown !== undefined) throw unknownName("sqliteStore", "option", unknown, OPTION_NAMES);
-  if (typeof options.path !== "string" || options.path.trim() === "" || /:memory:|\0/.test(options.path)) {
-    const help = "Pass the path of a file; for an inbox in memory use memoryStore() of signalbox/stores/memory.";
-    throw new SignalboxError("option_invalid", "sqliteStore needs the path of a file.", help);
   }
 }

@@ -1,57 +1,51 @@
 import { closeSync, fdatasync, fsyncSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
-import { createDurations, type DurationStats } from "../../time/durations.js";
+import { createDurations } from "../../time/durations.js";
 
 /**
  * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the WAL without a sync, and
  * this syncs the WAL in libuv's pool before anything is acknowledged.
  *
- * It has a separate descriptor. A sync covers everything that any process wrote to the file. Closing the descriptor releases
- * none of SQLite's locks, which are on the database and its -shm.
+ * Two syncs can run at the same time, each on a descriptor of its own: the kernel reports a failed write once to each descriptor.
+ * A sync covers everything that any process wrote to the file before. Closing a descriptor releases none of SQLite's locks, which
+ * are on the database and its -shm.
  */
-export interface WalSync {
-  /**
-   * Resolves once everything that was written before the call is on the disk. One sync runs at a time; calls during a sync
-   * share the next one. After a sync failed, all calls reject until `reopen`.
-   */
-  sync(): Promise<void>;
-  /** The number of syncs that have begun. Transactions between two syncs share the later one. */
-  begun(): number;
-  /**
-   * To be called after a failed sync, once the content was written again. The kernel has dropped the pages that it could not
-   * write, and a later sync of the old descriptor would succeed without them.
-   */
-  reopen(): void;
-  /** @returns false when the four bytes at this position are zeros or missing: a frame begins with its page's number, a hole does not */
-  hasBytesAt(position: number): boolean;
-  durations(): DurationStats;
-  close(): void;
-}
-
-export function createWalSync(inboxPath: string): WalSync {
+export function createWalSync(inboxPath: string) {
   const walPath = `${inboxPath}-wal`;
-  let descriptor = openSync(walPath, "r+");
+  const open = (): number[] => [openSync(walPath, "r+"), openSync(walPath, "r+")];
+  let descriptors = open();
+  let idle = [...descriptors];
   const durations = createDurations();
+  const atOnce = createTrial();
   const fourBytes = Buffer.alloc(4);
-  let begun = 0;
   let failure: Error | null = null;
-  let running: Promise<void> | null = null;
+  const running = new Set<Promise<void>>();
+  /** The result of the newest sync and of all before it. */
+  let newest: Promise<void> = Promise.resolve();
+  /** What the calls share that came while two syncs ran. */
   let next: Promise<void> | null = null;
 
   function run(): Promise<void> {
     if (failure !== null) return Promise.reject(failure);
-    begun += 1;
-    running = new Promise<void>((resolve, reject) => {
+    const descriptor = idle.pop() as number;
+    const isAlone = running.size === 0;
+    const own = new Promise<void>((resolve, reject) => {
       const beganAt = performance.now();
       fdatasync(descriptor, (error) => {
-        durations.add(performance.now() - beganAt);
-        running = null;
-        failure = error;
-        if (error === null) resolve();
-        else reject(error);
+        const durationMs = performance.now() - beganAt;
+        durations.add(durationMs);
+        atOnce.add(durationMs, isAlone);
+        running.delete(own);
+        idle.push(descriptor);
+        // A sync that succeeds beside one that failed proves nothing.
+        failure ??= error;
+        if (failure === null) resolve();
+        else reject(failure);
       });
     });
-    return running;
+    running.add(own);
+    newest = bothOf(own, newest);
+    return newest;
   }
 
   function runNext(): Promise<void> {
@@ -60,24 +54,81 @@ export function createWalSync(inboxPath: string): WalSync {
   }
 
   return {
-    sync: () => (running === null ? run() : (next ??= running.then(runNext, runNext))),
-    begun: () => begun,
-    reopen() {
-      // Opened before the old one is closed, because the number of a closed descriptor can be reused for another file.
-      const old = descriptor;
-      descriptor = openSync(walPath, "r+");
-      failure = null;
-      closeSync(old);
+    /**
+     * Resolves once everything that was written before the call is on the disk: its own sync and all earlier ones have succeeded,
+     * since SQLite reads no frame of the WAL behind a frame that is missing. Calls while two syncs run share the next one. If a
+     * sync fails, those that overlap it reject too, and so do all calls until `reopen`.
+     */
+    sync(): Promise<void> {
+      if (idle.length > 0 && next === null) return run();
+      return (next ??= Promise.race(running).then(runNext, runNext));
     },
-    hasBytesAt(position) {
-      return readSync(descriptor, fourBytes, 0, 4, position) === 4 && fourBytes.readUInt32BE() !== 0;
+    /** How many syncs are worth while at the same time: 1 if the disk makes one after the other. Measured with the first syncs. */
+    atOnce: atOnce.result,
+    /**
+     * To be called after a failed sync, once the content was written again. The kernel has dropped the pages that it could not
+     * write, and a later sync of the old descriptors would succeed without them. Waits for the syncs that run.
+     */
+    async reopen(): Promise<void> {
+      await Promise.allSettled(running);
+      // Opened before the old ones are closed, because the number of a closed descriptor can be reused for another file.
+      const old = descriptors;
+      descriptors = open();
+      idle = [...descriptors];
+      failure = null;
+      newest = Promise.resolve();
+      old.forEach((descriptor) => closeSync(descriptor));
+    },
+    /** @returns false when these four bytes are zeros or missing: a frame begins with its page's number, a hole does not */
+    hasBytesAt(position: number): boolean {
+      return readSync(descriptors[0] as number, fourBytes, 0, 4, position) === 4 && fourBytes.readUInt32BE() !== 0;
     },
     durations: durations.stats,
-    close() {
+    close(): void {
       failure = new Error("the WAL is closed");
-      closeSync(descriptor);
+      descriptors.forEach((descriptor) => closeSync(descriptor));
     },
   };
+}
+
+/** Ends when both have ended, also if one fails: no descriptor in use is closed then. */
+async function bothOf(own: Promise<void>, before: Promise<void>): Promise<void> {
+  try {
+    await own;
+  } finally {
+    await before;
+  }
+}
+
+export type WalSync = ReturnType<typeof createWalSync>;
+
+/** So many syncs of each kind are measured. */
+const TRIALS = 16;
+/** A disk that makes one sync after the other needs up to twice the time for the second one. */
+const MOST_SLOWER = 1.5;
+
+/**
+ * Tries with the first syncs whether the disk overlaps them. The first ones run alone. If those beside another one take much
+ * longer, overlapping would only make the batches smaller (20 % fewer deliveries), so one runs at a time from then on.
+ */
+function createTrial() {
+  const alone: number[] = [];
+  const beside: number[] = [];
+  let result = 1;
+  return {
+    result: () => result,
+    add(durationMs: number, isAlone: boolean): void {
+      const measured = isAlone ? alone : beside;
+      if (measured.length === TRIALS) return;
+      measured.push(durationMs);
+      if (alone.length < TRIALS) return;
+      result = beside.length === TRIALS && medianOf(beside) > MOST_SLOWER * medianOf(alone) ? 1 : 2;
+    },
+  };
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 /** Syncs the names of new files in a folder, which a power cut could lose. */

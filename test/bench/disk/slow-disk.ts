@@ -16,7 +16,7 @@ export async function makeSlowDisk(under: string, syncMs: number): Promise<SlowD
   if (process.platform !== "linux") return { skipped: `no LD_PRELOAD on ${process.platform}` };
   const library = join(under, "slow-sync.so");
   try {
-    execFileSync("cc", ["-shared", "-fPIC", "-O2", "-o", library, SOURCE, "-ldl"], { stdio: "pipe" });
+    execFileSync("cc", ["-shared", "-fPIC", "-O2", "-o", library, SOURCE, "-ldl", "-lpthread"], { stdio: "pipe" });
   } catch (error) {
     return { skipped: `the C compiler cc failed: ${(error as Error).message}` };
   }

@@ -15,7 +15,11 @@ const BASELINES = new Map([
   ["signalbox-express5", "express-nothing"],
   ["signalbox-express4", "express-nothing"],
   ["signalbox-node", "node-nothing"],
+  ["node-verified", "node-nothing"],
 ]);
+/** What everyone needs who keeps nothing: ours on `node:http` is compared with it too. */
+const VERIFIED = "node-verified";
+const ON_NODE = "signalbox-node";
 
 export type OneCoreResult = Awaited<ReturnType<typeof measureOneCore>>;
 
@@ -35,6 +39,7 @@ export async function measureOneCore(context: PartContext) {
       );
       return result;
     });
+    const verified = measured.find(({ value }) => value.name === VERIFIED)?.results;
     const rows = measured.map(({ value: { name }, results }) => {
       const baseline = BASELINES.get(name) ?? name;
       const against = measured.find(({ value }) => value.name === baseline)?.results ?? [];
@@ -45,6 +50,11 @@ export async function measureOneCore(context: PartContext) {
           // Each round against the same round of the baseline.
           ratio: (round, index) => round.requestsPerSecond / (against[index] ?? round).requestsPerSecond,
         }),
+        ...(name === ON_NODE && verified !== undefined
+          ? spreads(results, {
+              verifiedRatio: (round, index) => round.requestsPerSecond / (verified[index] ?? round).requestsPerSecond,
+            })
+          : {}),
         ...medians(results, { cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest }),
       };
     });
@@ -65,14 +75,22 @@ function whySkipped(): string | undefined {
 
 export function oneCoreTable(result: Measured<OneCoreResult>): BenchTable {
   const { rows, connections, seconds, rounds, skipped } = result;
+  const isVerifiedMeasured = rows.some((row) => row.verifiedRatio !== undefined);
   return {
     title: `The server held to one core, ${connections} connections`,
-    columns: ["", "requests/s", "× its framework, does nothing", "CPU µs/request"],
+    columns: [
+      "",
+      "requests/s",
+      "× its framework, does nothing",
+      ...(isVerifiedMeasured ? [`× ${serverNamed(VERIFIED).label}`] : []),
+      "CPU µs/request",
+    ],
     rows: rows.map((row) => ({
       cells: [
         serverNamed(row.server).label,
         formatSpread(row.requestsPerSecond),
         formatSpread(row.ratio),
+        ...(isVerifiedMeasured ? [row.verifiedRatio === undefined ? "–" : formatSpread(row.verifiedRatio)] : []),
         formatNumber(row.cpuMicrosPerRequest),
       ],
       isOurs: serverNamed(row.server).isOurs,

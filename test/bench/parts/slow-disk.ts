@@ -8,7 +8,9 @@ import { inRounds, type PartContext } from "./part-context.js";
 
 const SYNC_MS = 8;
 
-export type SlowDiskResult = Awaited<ReturnType<typeof measureSlowDisk>>;
+type Measurement = Awaited<ReturnType<typeof measureSlowDisk>>;
+/** A result that was kept before these were measured has no `loads`. */
+export type SlowDiskResult = Omit<Measurement, "loads"> & Partial<Measurement>;
 
 /** Whether a slow disk stops the event loop, and with it everything else that the host does. */
 export async function measureSlowDisk(context: PartContext) {
@@ -38,12 +40,41 @@ export async function measureSlowDisk(context: PartContext) {
       p99: ({ value }) => value.load.latency.p99,
     }),
   }));
-  return { syncMs: SYNC_MS, connections, rounds, ...(skipped !== undefined && { skipped }), rows };
+  const loads = "skipped" in slow ? [] : await measureLoads(context, slow.env);
+  return { syncMs: SYNC_MS, connections, rounds, ...(skipped !== undefined && { skipped }), rows, loads };
 }
 
-export function slowDiskTable(result: Measured<SlowDiskResult>): BenchTable {
-  const { rows, syncMs, connections, rounds, skipped } = result;
-  return {
+const LOADS = [1, 16, 64].flatMap((connections) => [false, true].map((isSerial) => ({ connections, isSerial })));
+
+/** How much of a sync each answer takes, on a disk whose syncs overlap and on one whose syncs do not. */
+async function measureLoads(context: PartContext, env: NodeJS.ProcessEnv) {
+  const { rounds, progress } = context;
+  const measured = await inRounds(LOADS, rounds, async ({ connections, isSerial }, round) => {
+    const result = await runClosedLoopRound({ ...context, connections }, serverNamed("signalbox-node"), {
+      env: isSerial ? { ...env, SLOW_SYNC_SERIAL: "1" } : env,
+    });
+    progress(
+      `slow disk ${round + 1}  ${connections} connections${isSerial ? ", serial" : ""}  ${result.requestsPerSecond.toFixed(0)}/s`,
+    );
+    return result;
+  });
+  return measured.map(({ value, results }) => ({
+    ...value,
+    ...spreads(results, {
+      requestsPerSecond: (round) => round.requestsPerSecond,
+      syncShare: (round) => (round.requestsPerSecond * SYNC_MS) / 1000 / value.connections,
+    }),
+    ...medians(results, {
+      p50: ({ value: { load } }) => load.latency.p50,
+      p99: ({ value: { load } }) => load.latency.p99,
+    }),
+  }));
+}
+
+export function slowDiskTables(result: Measured<SlowDiskResult>): BenchTable[] {
+  const { rows, loads = [], syncMs, connections, rounds, skipped } = result;
+  const measured = describeMeasured(result);
+  const servers: BenchTable = {
     title: `A disk whose sync takes ${syncMs} ms, ${connections} connections`,
     columns: ["", "loop delay p99 ms", "max ms", "requests/s", "answer p50 ms", "p99 ms"],
     rows: rows.map((row) => ({
@@ -62,6 +93,28 @@ export function slowDiskTable(result: Measured<SlowDiskResult>): BenchTable {
         ? `${formatRounds(rounds)} Loop delay: what comes at a random moment waits for the event loop.`
         : `Skipped: ${skipped}.`,
     ],
-    measured: describeMeasured(result),
+    measured,
   };
+  if (loads.length === 0) return [servers];
+  return [
+    servers,
+    {
+      title: `signalbox on node:http, a disk whose sync takes ${syncMs} ms`,
+      columns: ["", "requests/s", "answer p50 ms", "p99 ms", "share of a sync for each answer"],
+      rows: loads.map(({ connections: count, isSerial, ...load }) => ({
+        cells: [
+          `${count} ${count === 1 ? "connection" : "connections"}${isSerial ? ", syncs cannot overlap" : ""}`,
+          formatSpread(load.requestsPerSecond),
+          formatNumber(load.p50),
+          formatNumber(load.p99),
+          formatSpread(load.syncShare),
+        ],
+        isOurs: !isSerial,
+      })),
+      notes: [
+        `${formatRounds(rounds)} Share: requests/s × ${syncMs / 1000} s / connections. With 1, no answer waits longer than its sync.`,
+      ],
+      measured,
+    },
+  ];
 }

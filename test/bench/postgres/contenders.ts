@@ -57,7 +57,7 @@ async function openSignalbox(url: string, idOf: (n: number) => string): Promise<
       for (let now = performance.now(); now < end || settlements.length > 0; now = performance.now()) {
         const accepts = now < end ? numbers(n).map((each) => toAccept(each, idOf(each))) : [];
         // A dispatcher looks for waiting events now and then.
-        const claim = now >= claimAt ? { limit: 16, leaseMs: 60_000, held: [], suspects: false } : null;
+        const claim = now >= claimAt ? { limit: 16, leaseMs: 60_000, held: [] } : null;
         if (claim !== null) claimAt = now + 500;
         const result = await store.commit({ endpoint: ENDPOINT, accepts, settlements, claim });
         if (accepts.length > 0) commitMs.push(performance.now() - now);

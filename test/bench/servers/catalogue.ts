@@ -12,6 +12,7 @@ const INBOX = { file: "inbox.db", table: "inbox" };
 /** In the order of the table. The script of each is `servers/<name>.js`. */
 export const SERVERS: readonly Server[] = [
   { name: "node-nothing", label: "node:http, does nothing", keeps: null, isOurs: false },
+  { name: "node-verified", label: "node:http, verifies and parses", keeps: null, isOurs: false },
   { name: "signalbox-node", label: "signalbox on node:http", keeps: INBOX, isOurs: true },
   { name: "express-nothing", label: "Express 5, does nothing", keeps: null, isOurs: false },
   { name: "signalbox-express5", label: "signalbox on Express 5", keeps: INBOX, isOurs: true },

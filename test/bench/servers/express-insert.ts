@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import express from "express";
 import { PATH } from "./endpoint.js";
-import { isAuthentic } from "./is-authentic.js";
+import { isAuthentic } from "../verification/is-authentic.js";
 import { serve, serverConfig } from "./serve.js";
 
 const { folder } = serverConfig();

@@ -3,7 +3,7 @@ import express from "express";
 import { Pool } from "pg";
 import { POOL_SIZE } from "../postgres/pool-size.js";
 import { PATH } from "./endpoint.js";
-import { isAuthentic } from "./is-authentic.js";
+import { isAuthentic } from "../verification/is-authentic.js";
 import { serve, serverConfig } from "./serve.js";
 
 const pool = new Pool({ connectionString: serverConfig().database, max: POOL_SIZE });

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EVENT_STATES } from "../../../src/inbox/stored-events.js";
 import { signalEvent } from "../../../src/testing/index.js";
-import { commit, newEvent } from "../../../src/testing/store-contract/store-case.js";
+import { commit, newEvent } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
-import { accept, claim } from "../../../src/testing/store-contract/store-case.js";
+import { accept, claim } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { POSTGRES_URL, quotedName } from "../../contract/postgres-medium.js";
 import { testWith } from "../../prerequisites.js";

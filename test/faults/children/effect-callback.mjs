@@ -15,11 +15,11 @@ export function effectCallback({ connectionString, schema, order, faults }) {
   // Takes over what its own process has leased, as if that had had no heartbeat for 5 seconds.
   const taker = postgresStore({ connectionString, schema });
   const isOpen = taker.open({ endpoint: "default", clock: { now: Date.now, elapsed: () => performance.now() } });
-  async function takeOver(id) {
+  async function reclaim(id) {
     await isOpen;
     const beatAt = `CASE WHEN id = (SELECT owner FROM ${name}.inbox WHERE event_id = $1) THEN 0 ELSE beat_at END`;
     await pool.query(`UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`, [id]);
-    const claim = { leaseMs: 1, limit: 0, held: [], suspects: false };
+    const claim = { leaseMs: 1, limit: 0, held: [] };
     await taker.commit({ endpoint: "default", settlements: [], accepts: [], claim });
   }
 
@@ -33,7 +33,7 @@ export function effectCallback({ connectionString, schema, order, faults }) {
       if (kind < 0.4) await pool.query("SELECT pg_terminate_backend($1)", [client.processID]);
       else if (kind < 0.5) throw new Error("the callback failed");
       else {
-        await takeOver(id).catch(ignore);
+        await reclaim(id).catch(ignore);
         await pool.query("SELECT pg_sleep(random() / 5)");
       }
     }

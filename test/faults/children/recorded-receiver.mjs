@@ -2,7 +2,7 @@
 // recorded folder in the moment in which it could go out. Its one argument is JSON.
 import { createHash } from "node:crypto";
 import fs, { appendFileSync, openSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+import { register, syncBuiltinESMExports } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { signalEvent, signedDelivery } from "signalbox/testing";
 import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
@@ -30,6 +30,8 @@ if (fault === "acknowledge before the sync") {
   };
   syncBuiltinESMExports();
 }
+
+if (fault === "answer by its own sync") register("./answer-by-own-sync.mjs", import.meta.url);
 
 // Afterwards, so that a fault reaches what they import.
 const { createReceiver } = await import("signalbox");

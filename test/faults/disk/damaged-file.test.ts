@@ -95,7 +95,7 @@ async function live(path: string): Promise<Outcome> {
   if (!(await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock })))) return outcome;
   await attempt(async () => void (outcome.contents = await readAll(store)));
   outcome.taken = await attempt(async () => {
-    await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: true });
+    await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: true });
     await store.commit(batchOf({ accepts: [event], claim: claimOf({ limit: 100 }) }));
   });
   await attempt(() => store.close(ENDPOINT));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { copyFileSync } from "node:fs";
-import type { InboxStore, Settlement, StoredEvent } from "../../../src/index.js";
+import type { Settlement } from "../../../src/inbox/batch.js";
+import type { InboxStore, StoredEvent } from "../../../src/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";

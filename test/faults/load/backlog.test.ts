@@ -53,8 +53,7 @@ function counted(store: InboxStore): InboxStore & { commits: number } {
 }
 
 test.each([
-  // Each claim passes over every event, so more events would measure only that.
-  ["memory", 20_000, () => memoryStore()],
+  ["memory", 100_000, () => memoryStore()],
   ["sqlite", 100_000, () => sqliteStore(inboxFiles().db)],
 ])(
   "%s: an hour of downtime over %d waiting events costs a few probes, then each is handed off once",
@@ -105,6 +104,8 @@ test.each([
     store.commits = 0;
     await rig.clock.advance(60_000);
     await eventually("half of them", () => doneOnce > backlog / 2, DRAIN_DEADLINE_MS);
+    // What the rig noted is the test's own, and grows while the machine is slow to ask.
+    rig.seen.length = 0;
     expect((await usedMegabytes()) - usedBefore).toBeLessThan(16);
     // All but those that wait for their next attempt need no time to pass.
     await eventually("those that are due", () => doneOnce >= backlog - failed, DRAIN_DEADLINE_MS);

@@ -11,7 +11,7 @@ import {
   settle,
   settlement,
   stateOf,
-} from "../../../src/testing/store-contract/store-case.js";
+} from "../../contract/cases/store-case.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import { signalEvent, testReceiver, type ManualClock } from "../../../src/testing/index.js";
 import { systemClock } from "../../../src/time/clock.js";
@@ -125,7 +125,7 @@ testOnPostgres(
       return idsOf((await claim(store)).events).sort();
     };
     expect(await sweep()).toEqual(["evt_new"]);
-    expect(await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: false })).toMatchObject({ freed: 1 });
+    expect(await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false })).toMatchObject({ freed: 1 });
     const keys = ids.map((eventId) => ({ endpoint: ENDPOINT, eventId }));
     expect(await store.replay(keys, () => null)).toEqual(ids.map(() => "wrong_state"));
     expect(await store.discard(keys)).toEqual(ids.map(() => "wrong_state"));

@@ -5,7 +5,7 @@ import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
 import { seededRandom, SEED } from "../seeded-random.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
-import { newSchema } from "./open-stores.js";
+import { newSchema, shortenCrashDelays } from "./open-stores.js";
 
 export interface Storm {
   order: "in" | "after";
@@ -38,6 +38,7 @@ export async function effectStorm({ order, receivers, events, processFaults }: S
     handoff: { concurrency: 8, maxAttempts: 1000 },
   };
   const children: (Child | null)[] = [await startReceiver(config)];
+  await shortenCrashDelays(admin, name, 200);
   await admin.query(`CREATE TABLE ${name}.effect (event_id text NOT NULL)`);
   while (children.length < receivers) children.push(await startReceiver(config));
 

@@ -4,14 +4,7 @@ import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { withDatabase } from "../../../src/cli/options/database.js";
 import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
-import {
-  accept,
-  claim,
-  claimRequest,
-  commit,
-  newEvent,
-  settle,
-} from "../../../src/testing/store-contract/store-case.js";
+import { accept, claim, claimRequest, commit, newEvent, RECEIVED_AT, settle } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
@@ -45,6 +38,25 @@ testOnPostgres("a row that PostgreSQL cannot store is refused as a row, and its 
     await expect(commit(store, { accepts })).rejects.toMatchObject({ code: "store_row_refused" });
     expect(await store.list({})).toEqual([]);
   }
+});
+
+testOnPostgres("an id that PostgreSQL cannot store is not found, and the others of its batch are", async () => {
+  const store = await openStore(newSchema().schema);
+  await accept(store, "evt_1", { state: "done" });
+  await accept(store, "half \ufffd", { state: "done" });
+  const events = ["nul\0", "evt_1", "half \ud800"].map((eventId) => ({ endpoint: ENDPOINT, eventId }));
+  expect(await store.discard(events)).toEqual(["not_found", "wrong_state", "not_found"]);
+  expect(await store.replay(events, () => null)).toEqual(["not_found", "moved", "not_found"]);
+  expect(await store.get(ENDPOINT, "nul\0")).toBe(undefined);
+});
+
+testOnPostgres("headers that are no JSON any more stop no claim", async () => {
+  const { schema, name, admin } = newSchema();
+  const store = await openStore(schema);
+  await accept(store, "evt_1");
+  await admin.query(`UPDATE ${name}.inbox_body SET received = '{"at":'`);
+  const { events } = await claim(store);
+  expect(events).toMatchObject([{ eventId: "evt_1", received: { at: RECEIVED_AT, headers: {} } }]);
 });
 
 testOnPostgres("processes that accept the same ids in opposite orders never deadlock", async () => {
@@ -115,7 +127,7 @@ testOnPostgres("a warning of the server, as of a database that must be vacuumed 
 
 testOnPostgres("commits wait for the disk where the role has synchronous_commit off", async () => {
   const { schema, name, admin } = newSchema();
-  const pool = new Pool({ connectionString: POSTGRES_URL, max: 2, options: "-c synchronous_commit=off" });
+  const pool = new Pool({ connectionString: POSTGRES_URL, max: 3, options: "-c synchronous_commit=off" });
   const store = postgresStore({ pool, schema });
   await store.open({ endpoint: ENDPOINT, clock: systemClock });
   await admin.query(`CREATE TABLE ${name}.seen (setting text)`);
@@ -180,7 +192,7 @@ testOnPostgres(
     );
     expect(rows).toEqual([{ n: "900", bodies: "900" }]);
     // Leases that a lost commit took are not held by anyone: they are free after the recovery of the batcher.
-    await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
+    await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
     expect((await store.stats(ENDPOINT)).leased).toBe(0);
     await store.close(ENDPOINT);
     await pool.end();

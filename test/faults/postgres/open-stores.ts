@@ -35,4 +35,16 @@ export function poolOfTest(max = 4): Pool {
   return pool;
 }
 
+/** Makes the delays after crashes shorter by this factor, for children that have the usual ones. */
+export async function shortenCrashDelays(admin: Pool, name: string, factor: number): Promise<void> {
+  await admin.query(`
+    CREATE FUNCTION ${name}.shorten() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+      NEW.queue_at := ${name}.now_ms() + (NEW.queue_at - ${name}.now_ms()) / ${factor};
+      NEW.due_at := coalesce(NEW.queue_at, NEW.due_at);
+      RETURN NEW;
+    END $f$;
+    CREATE TRIGGER shorten BEFORE UPDATE ON ${name}.inbox FOR EACH ROW WHEN (NEW.crashes > OLD.crashes)
+      EXECUTE FUNCTION ${name}.shorten()`);
+}
+
 export { quotedName };

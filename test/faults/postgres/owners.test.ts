@@ -11,7 +11,7 @@ import {
   settle,
   settlement,
   type Lease,
-} from "../../../src/testing/store-contract/store-case.js";
+} from "../../contract/cases/store-case.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { killablePool, POSTGRES_URL } from "../../contract/postgres-medium.js";
@@ -57,6 +57,34 @@ testOnPostgres("slow queries of people do not keep commits waiting", async () =>
   await blocker.query("ROLLBACK");
   blocker.release();
   for (const event of await Promise.all(slow)) expect(event?.state).toBe("done");
+});
+
+testOnPostgres("heartbeats wait for no other work of the store, and of the pool that it shares", async () => {
+  const { schema, name, admin } = newSchema();
+  const shared = poolOfTest(5);
+  const stores = [postgresStore({ connectionString: POSTGRES_URL, schema }), postgresStore({ pool: shared, schema })];
+  const opened = stores.flatMap((store) => [0, 1].map((index) => ({ store, endpoint: `endpoint ${index}` })));
+  for (const { store, endpoint } of opened) {
+    await store.open({ endpoint, clock: systemClock });
+    onTestFinished(() => store.close(endpoint));
+  }
+  const leasedSince = (): unknown[] => opened.map(({ store, endpoint }) => store.leasedSince?.(endpoint));
+  const before = leasedSince();
+  const blocker = await admin.connect();
+  const { rows: locked } = await blocker.query<{ at: string }>(`SELECT ${name}.now_ms() AS at`);
+  await blocker.query(`BEGIN; LOCK TABLE ${name}.inbox_body`);
+  const others = await Promise.all([0, 1, 2].map(() => shared.connect()));
+  const waiting = opened.map(({ store, endpoint }) => commit(store, { endpoint, accepts: [newEvent("evt_1")] }));
+  const sinceLockMs = async (): Promise<number> => {
+    const query = `SELECT min(beat_at) - $1 AS ms FROM ${name}.inbox_owner`;
+    return Number((await admin.query<{ ms: string }>(query, [locked[0]?.at])).rows[0]?.ms);
+  };
+  await eventually("heartbeats of all", async () => (await sinceLockMs()) > 5500, 15_000);
+  expect(leasedSince()).toEqual(before);
+  await blocker.query("ROLLBACK");
+  blocker.release();
+  for (const other of others) other.release();
+  await Promise.all(waiting);
 });
 
 testOnPostgres("a process that commits nothing has a heartbeat, which brings the age of the oldest event", async () => {
@@ -177,7 +205,7 @@ testOnPostgres("after an outage, a process that recovers a failed commit judges 
   await admin.query(
     `UPDATE ${name}.inbox_owner SET beat_at = beat_at - 60000, alive_since = alive_since - 120000, swept_at = 0`,
   );
-  await first.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
+  await first.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
   expect(await claim(first)).toMatchObject({ events: [] });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
-import { storeContract } from "../../../src/testing/index.js";
+import { storeContract } from "../../contract/store-contract.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { postgresMedium } from "../../contract/postgres-medium.js";
 import { areHandedOff, idsOf, startReceiver } from "../child-process.js";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { commit, newEvent, settlement } from "../../../src/testing/store-contract/store-case.js";
+import { commit, newEvent, settlement } from "../../contract/cases/store-case.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { expect, onTestFinished } from "vitest";
 import type { Activity, InboxStore, SearchQuery } from "../../../src/index.js";
-import { accept, claimOne, commit, settle, settlement } from "../../../src/testing/store-contract/store-case.js";
+import { accept, claimOne, commit, settle, settlement } from "../../contract/cases/store-case.js";
 import type { Run } from "../../../src/stores/postgres/connection.js";
 import { search } from "../../../src/stores/postgres/search.js";
 import { eventually } from "../eventually.js";

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { postgresStore, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
-import { accept, stateOf } from "../../../src/testing/store-contract/store-case.js";
+import { MIGRATIONS } from "../../../src/stores/postgres/schema.js";
+import { accept, stateOf } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
-import { POSTGRES_URL } from "../../contract/postgres-medium.js";
+import { makePool, POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, quotedName, testOnPostgres } from "./open-stores.js";
 
 const CONTEXT = { endpoint: ENDPOINT, clock: systemClock };
@@ -12,10 +13,12 @@ const CONTEXT = { endpoint: ENDPOINT, clock: systemClock };
 /** Ten at once, since a race shows only sometimes. */
 testOnPostgres("any number of stores make one schema at once", async () => {
   const { schema, name, admin } = newSchema();
-  const stores = await Promise.all(Array.from({ length: 10 }, () => openStore(schema, poolOfTest(1))));
+  const stores = await Promise.all(Array.from({ length: 10 }, () => openStore(schema, poolOfTest(3))));
   await accept(stores[0] as (typeof stores)[number], "evt_1");
   expect(await stateOf(stores[9] as (typeof stores)[number], "evt_1")).toBe("ready");
-  expect((await admin.query(`SELECT version FROM ${name}.inbox_schema`)).rows).toEqual([{ version: 1 }]);
+  expect((await admin.query(`SELECT version FROM ${name}.inbox_schema`)).rows).toEqual([
+    { version: MIGRATIONS.length },
+  ]);
 });
 
 testOnPostgres("a connection string is enough, and close ends its connections", async () => {
@@ -45,10 +48,10 @@ testOnPostgres("a newer schema, a foreign one and a damaged one are refused", as
         (error: { code?: unknown }) => error.code,
       );
   };
-  expect(await refusal(`UPDATE ${name}.inbox_schema SET version = 2`)).toBe("store_newer");
-  expect(await refusal(`UPDATE ${name}.inbox_schema SET version = 1; DROP TABLE ${name}.inbox_body`)).toBe(
-    "store_corrupt",
-  );
+  expect(await refusal(`UPDATE ${name}.inbox_schema SET version = ${MIGRATIONS.length + 1}`)).toBe("store_newer");
+  expect(
+    await refusal(`UPDATE ${name}.inbox_schema SET version = ${MIGRATIONS.length}; DROP TABLE ${name}.inbox_body`),
+  ).toBe("store_corrupt");
   expect(await refusal(`DELETE FROM ${name}.inbox_schema`)).toBe("store_corrupt");
   expect(await refusal(`DROP TABLE ${name}.inbox_schema`)).toBe("store_unsupported");
   expect(await refusal(`DROP SCHEMA ${name} CASCADE; CREATE SCHEMA ${name}; CREATE TABLE ${name}.inbox_owner ()`)).toBe(
@@ -60,6 +63,30 @@ testOnPostgres("a newer schema, a foreign one and a damaged one are refused", as
   expect(await refusal(`DROP VIEW ${name}.inbox_key`)).toBe(null);
 });
 
+testOnPostgres(
+  "a pool that has too few connections is refused, and one that callbacks may use up is reported",
+  async () => {
+    const { schema } = newSchema();
+    const store = postgresStore({ pool: poolOfTest(4), schema });
+    await store.open(CONTEXT);
+    onTestFinished(() => store.close(ENDPOINT));
+    const refused = { code: "option_invalid", message: expect.stringContaining("max is 4, but the store needs 5") };
+    await expect(store.open({ ...CONTEXT, endpoint: "second" })).rejects.toMatchObject(refused);
+    expect(store.shortage?.(1)).toBe(null);
+    expect(store.shortage?.(2)).toContain("set its max to 5");
+    const own = postgresStore(POSTGRES_URL);
+    expect(own.shortage?.(1000)).toBe(null);
+  },
+);
+
+testOnPostgres("the end of a pool does not wait for the close of the store", async () => {
+  const { schema } = newSchema();
+  const pool = makePool();
+  const store = await openStore(schema, pool);
+  await pool.end();
+  await store.close(ENDPOINT);
+});
+
 testOnPostgres("a table that is dropped under a running store is told, and nothing is acknowledged", async () => {
   const { schema, name, admin } = newSchema();
   const store = await openStore(schema);
@@ -69,7 +96,12 @@ testOnPostgres("a table that is dropped under a running store is told, and nothi
     code: "store_failed",
     message: expect.stringContaining("is missing"),
   });
-  await admin.query(`ALTER TABLE ${name}.gone RENAME TO inbox_body`);
+  await admin.query(`ALTER TABLE ${name}.gone RENAME TO inbox_body; ALTER FUNCTION ${name}.accept RENAME TO gone`);
+  await expect(accept(store, "evt_2")).rejects.toMatchObject({
+    code: "store_failed",
+    message: expect.stringContaining("42883"),
+  });
+  await admin.query(`ALTER FUNCTION ${name}.gone RENAME TO accept`);
   await accept(store, "evt_2");
   expect(await stateOf(store, "evt_1")).toBe("ready");
 });
@@ -84,7 +116,7 @@ testOnPostgres("a role can use a schema that it may not change, and is told whic
     await cleaner.query(`DROP ROLE ${quotedName(role)}`);
     await cleaner.end();
   });
-  const pool = new Pool({ connectionString: POSTGRES_URL, max: 2, options: `-c role=${role}` });
+  const pool = new Pool({ connectionString: POSTGRES_URL, max: 3, options: `-c role=${role}` });
   onTestFinished(() => pool.end());
   const denied = { code: "store_failed", message: expect.stringContaining("42501: permission denied for ") };
   await expect(postgresStore({ pool, schema }).open(CONTEXT)).rejects.toMatchObject(denied);
@@ -150,6 +182,8 @@ test("wrong options are refused", () => {
   };
   expect(() => postgresStore({ conectionString: "x" } as never)).toThrow('Did you mean "connectionString"?');
   expect(codeOf({ pool })).toBe(null);
+  expect(codeOf("postgres://127.0.0.1/x")).toBe(null);
+  expect(() => postgresStore({ connectionString: "host=127.0.0.1 password=secret" })).not.toThrow("secret");
   for (const options of [
     undefined,
     {},
@@ -162,6 +196,8 @@ test("wrong options are refused", () => {
     { pool, schema: "" },
     { pool, schema: "pg_x" },
     { pool, schema: "$user" },
+    { pool, schema: "Information_Schema" },
+    { pool, schema: "half \ud800" },
     { pool, schema: "x".repeat(64) },
   ])
     expect(codeOf(options)).toBe("option_invalid");

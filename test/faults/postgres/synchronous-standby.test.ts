@@ -1,7 +1,7 @@
 import { Pool } from "pg";
 import { expect, onTestFinished } from "vitest";
 import type { InboxStore } from "../../../src/index.js";
-import type { Batch } from "../../../src/inbox/store.js";
+import type { Batch } from "../../../src/inbox/batch.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { makeOwnPostgres, POSTGRES_BINARIES } from "../../own-postgres.js";

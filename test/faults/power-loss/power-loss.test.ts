@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest";
 import { cutPointsOf, someOf, type CutPoints } from "./cut-points.js";
 import { expectToGoOn } from "./open-store.js";
+import { overlapsOf } from "./overlaps.js";
 import { cutPower, cutsAt, type Findings, type PowerCut } from "./power-cuts.js";
 import type { Call, Syncer } from "./read-recording.js";
 import { INBOX, recorderFolders, type RecorderFolders } from "./recorder.js";
@@ -23,6 +24,8 @@ const HINT = `FAULT_SEED=${SEED}`;
 
 /** Two receivers on one store: the one commits while the other's commit is synced. */
 const BUSY = { from: 1, to: 100_000, connections: 4, endpoints: ["default", "other"] };
+/** One receiver that commits while its last commit is synced. It does so once the first 16 syncs have shown how long one takes. */
+const OVERLAPPING = { from: 1, to: 3000, connections: 64, syncMicroseconds: 6000 };
 
 let folders: RecorderFolders;
 let calls: Call[];
@@ -38,6 +41,8 @@ beforeAll(async () => {
     { ...BUSY, from: 700, connections: 2, kill: { call: "write", file: "inbox.db", nth: 9, side: "halfway" } },
     { ...BUSY, from: 700, connections: 3, kill: { call: "truncate", file: "inbox.db", nth: 2, side: "before" } },
     { ...BUSY, from: 900, to: 1100, connections: 8 },
+    { ...OVERLAPPING, from: 200_000, to: 203_000 },
+    { ...OVERLAPPING, from: 202_900, to: 206_000, isReversed: true },
   ]);
   points = cutPointsOf(calls);
 });
@@ -95,6 +100,10 @@ testRecorded("the record has what it must have", () => {
   const restarts = calls.filter((call) => call.kind === "write" && call.name === `${INBOX}-wal` && call.offset === 0);
   // One for each of three starts: the others were under load.
   expect(restarts.length, HINT).toBeGreaterThan(4);
+  // Else all would hold for one commit at a time. A busy machine may end the overlaps after the trial of 16.
+  const overlaps = overlapsOf(calls).slice(-2);
+  expect(Math.min(...overlaps.map(({ inOrder, reversed }) => inOrder + reversed)), HINT).toBeGreaterThan(7);
+  expect(Math.min(overlaps[0]?.inOrder ?? 0, overlaps[1]?.reversed ?? 0), HINT).toBeGreaterThan(1);
   expect(Math.min(...Object.values(points).map(({ length }: number[]) => length)), HINT).toBeGreaterThan(5);
 });
 
@@ -122,6 +131,39 @@ testRecorded("the same check catches a receiver that answers before the sync", a
   const cuts = cutsAt(cutPointsOf(early).beforeSyncs, [NOTHING]);
   const found = await cutPower(early, cuts, { scratch: own.scratch });
   expect(lostIn(found)).toBeGreaterThan(0);
+});
+
+/** One of two syncs that overlap fails: the one that ends first, which is the earlier or the later one. */
+async function recordOverlappingFailure(own: RecorderFolders, over: object): Promise<Call[]> {
+  const record = await recordRuns(own, [{ ...OVERLAPPING, failBeside: 30, ...over }]);
+  expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(1);
+  return record;
+}
+
+/** All that is said until some time after the failure. */
+function cutsAround(record: readonly Call[]): PowerCut[] {
+  const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
+  const { beforeSyncs } = cutPointsOf(record);
+  const behind = beforeSyncs.filter((at) => at >= failedAt).slice(0, 20);
+  return [...cutsAt(behind, [NOTHING]), ...cutsAt([failedAt, failedAt + 1, failedAt + 2], anyLuck())];
+}
+
+testRecorded.each([
+  ["the earlier one", false],
+  ["the later one", true],
+])("nothing is lost when of two syncs at the same time %s fails first", async (_which, isReversed) => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  const record = await recordOverlappingFailure(own, { isReversed });
+  const found = await cutPower(record, cutsAround(record), { scratch: own.scratch });
+  expect(found.damaged, HINT).toEqual([]);
+});
+
+testRecorded("the same check catches a store that answers a commit before the syncs of the earlier ones", async () => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  const record = await recordOverlappingFailure(own, { fault: "answer by its own sync" });
+  expect(lostIn(await cutPower(record, cutsAround(record), { scratch: own.scratch })), HINT).toBeGreaterThan(0);
 });
 
 testRecorded("nothing is lost when a sync fails, nor when the process dies right behind that", async () => {
@@ -172,6 +214,24 @@ testRecorded(
     expect(found.damaged.map(({ cut, damage }) => `${cut}: ${damage.lost.join()}`)).toEqual([]);
   },
 );
+
+testRecorded.each([
+  ["the earlier of two fails first", false],
+  ["the later of two fails first", true],
+])("a store that is closed after a failed sync is not damaged by a power cut: %s", async (_which, isReversed) => {
+  const own = recorderFolders();
+  onTestFinished(() => own.remove());
+  const script = "close-after-failed-sync.mjs";
+  const record = await recordRuns(own, [
+    { from: 1, to: 500, connections: 1, script },
+    { from: 500, to: 520, connections: 1, script, isReversed, failBeside: 1, syncMicroseconds: 100_000 },
+  ]);
+  const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
+  expect(failedAt).toBeGreaterThan(0);
+  const after = [...record.keys()].filter((at) => at >= failedAt);
+  const found = await cutPower(record, cutsAt(someOf(after, 40, random), anyLuck()), { scratch: own.scratch });
+  expect(found.damaged, HINT).toEqual([]);
+});
 
 testRecorded("a folder that the receiver made is not lost with what is in it", async () => {
   const own = recorderFolders();

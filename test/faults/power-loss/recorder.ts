@@ -49,7 +49,7 @@ export interface SelfSender {
   connections: number;
   /** Each has a receiver of its own, all on one store. @default one */
   endpoints?: readonly string[];
-  fault?: "acknowledge before the sync" | "acknowledge before commit";
+  fault?: "acknowledge before the sync" | "acknowledge before commit" | "answer by its own sync";
 }
 
 /** Longer than anything takes on a busy machine: only a failing test gets here. */
@@ -62,8 +62,12 @@ export interface RunOptions {
   kill?: KillPoint | undefined;
   /** Which of our own syncs of the WAL fails, counted from 1. */
   failSync?: number | undefined;
+  /** The first of our own syncs of the WAL from this one on, counted from 1, that ends while another runs fails. */
+  failBeside?: number | undefined;
   /** How long each sync takes. */
   syncMicroseconds?: number | undefined;
+  /** Of our own syncs of the WAL that overlap, the first to start ends last. @default false */
+  isReversed?: boolean | undefined;
   /** Of `children/`. @default recorded-receiver.mjs */
   script?: string | undefined;
 }
@@ -72,7 +76,7 @@ export interface RunOptions {
 export async function runRecorded(
   folders: RecorderFolders,
   sender: SelfSender,
-  { kill, failSync, syncMicroseconds = 0, script = "recorded-receiver.mjs" }: RunOptions = {},
+  { kill, failSync, failBeside, syncMicroseconds = 0, isReversed, script = "recorded-receiver.mjs" }: RunOptions = {},
 ): Promise<"done" | "killed"> {
   const path = new URL(`../children/${script}`, import.meta.url).pathname;
   const files = { db: join(folders.recorded, INBOX), marks: join(folders.recorded, MARKS) };
@@ -89,6 +93,8 @@ export async function runRecorded(
       // A sync that goes through io_uring is no call that a library could see.
       UV_USE_IO_URING: "0",
       ...(failSync !== undefined && { RECORDER_FAIL: String(failSync) }),
+      ...(failBeside !== undefined && { RECORDER_FAIL_BESIDE: String(failBeside) }),
+      ...(isReversed === true && { RECORDER_REVERSE: "1" }),
       ...(kill && { RECORDER_KILL: `${LETTERS[kill.call]} ${kill.file} ${kill.nth} ${kill.side}` }),
     },
   });

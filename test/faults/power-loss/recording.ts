@@ -20,8 +20,10 @@ export async function recordRuns(
 ): Promise<Call[]> {
   if (isFolderThere) mkdirSync(join(folders.recorded, dirname(INBOX)));
   let calls: Call[] = [];
-  for (const { kill, failSync, script, syncMicroseconds = SYNC_MICROSECONDS, ...sender } of runs) {
-    const how = await runRecorded(folders, sender, { kill, failSync, script, syncMicroseconds });
+  for (const run of runs) {
+    const { kill, failSync, failBeside, script, isReversed, syncMicroseconds = SYNC_MICROSECONDS, ...sender } = run;
+    const options = { kill, failSync, failBeside, script, isReversed, syncMicroseconds };
+    const how = await runRecorded(folders, sender, options);
     expect(how).toBe(kill === undefined ? "done" : "killed");
     calls = readRecording(folders.log);
     expectNothingUnseen(folders, calls, isFolderThere);

@@ -5,7 +5,11 @@
  *   RECORDER_FOLDER   the folder, with its subfolders; absolute, without links
  *   RECORDER_LOG      where the record goes, outside of that folder; appended to. Read by read-recording.ts.
  *   RECORDER_SYNC_US  how long each sync takes, in microseconds: while it runs, other threads go on writing
+ *   RECORDER_REVERSE  set: our own sync of the WAL takes three times as long when it starts while none runs, so that those
+ *                     that start beside it end first
  *   RECORDER_FAIL     n: the nth of our own syncs of the WAL fails with EIO, and no other does
+ *   RECORDER_FAIL_BESIDE  n: the first of our own syncs of the WAL, from the nth on, that ends while another of them runs
+ *                     fails with EIO, and no other does
  *   RECORDER_KILL     "<kind> <end of the file's name> <n> <before|halfway|after>", a kind being a letter of KIND
  *
  * The order: a call that changes a file or a name, and its line in the record, are one under a mutex. A sync is two lines,
@@ -48,6 +52,8 @@ static int record_fd = -1;
 static useconds_t sync_us;
 static uint64_t syncs;
 static long syncs_to_failure;
+static int reverses;
+static long fails_beside_from, own_syncs, own_running;
 
 static struct {
   char kind;
@@ -98,6 +104,9 @@ __attribute__((constructor)) static void start(void) {
   if (delay) sync_us = (useconds_t)atoi(delay);
   const char *fail = getenv("RECORDER_FAIL");
   if (fail) syncs_to_failure = atol(fail);
+  const char *beside = getenv("RECORDER_FAIL_BESIDE");
+  if (beside) fails_beside_from = atol(beside);
+  reverses = getenv("RECORDER_REVERSE") != NULL;
   char side[8] = "";
   if (kill_at) {
     if (sscanf(kill_at, "%c %63s %ld %7s", &fatal.kind, fatal.suffix, &fatal.left, side) != 4) die(kill_at);
@@ -292,14 +301,24 @@ static int sync_recorded(const char *name, int (*call)(int), int fd, void *calle
   int by_sqlite = is_sqlite(caller);
   pthread_mutex_lock(&order);
   int is_last = is_fatal(SYNC, name);
-  int fails = syncs_to_failure > 0 && !by_sqlite && ends_with(name, "-wal") && --syncs_to_failure == 0;
+  int is_own = !by_sqlite && ends_with(name, "-wal");
+  int fails = syncs_to_failure > 0 && is_own && --syncs_to_failure == 0;
+  int is_slow = reverses && is_own && own_running == 0;
+  own_running += is_own;
+  long nth = own_syncs += is_own;
   uint64_t number = syncs++;
   record(SYNC, by_sqlite, name, number, NULL, 0);
   pthread_mutex_unlock(&order);
   int result = fails ? -1 : call(fd);
-  if (sync_us > 0) usleep(sync_us);
-  if (fails) errno = EIO;
+  if (sync_us > 0) usleep(is_slow ? 3 * sync_us : sync_us);
   pthread_mutex_lock(&order);
+  if (is_own && fails_beside_from > 0 && nth >= fails_beside_from && own_running > 1) {
+    fails_beside_from = 0;
+    fails = 1;
+    result = -1;
+  }
+  own_running -= is_own;
+  if (fails) errno = EIO;
   record(result == 0 ? SYNCED : SYNC_FAILED, by_sqlite, name, number, NULL, 0);
   if (is_last) end_here();
   pthread_mutex_unlock(&order);

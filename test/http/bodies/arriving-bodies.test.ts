@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { PIECE_OVERHEAD_BYTES } from "../../../src/receiver/held-bodies.js";
+import { CHUNK_OVERHEAD_BYTES } from "../../../src/receiver/held-bodies.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { deliver, delivery, roundTrip, serve, STACKS } from "../serve.js";
 import { openWire, rawRequest, type Wire } from "../wire.js";
 
 /** Room for two pieces of 1000 bytes. */
-const BOUNDS = { bodyLimitBytes: 2000, maxQueued: { bytes: 2 * (1000 + PIECE_OVERHEAD_BYTES) } };
+const BOUNDS = { bodyLimitBytes: 2000, maxQueued: { bytes: 2 * (1000 + CHUNK_OVERHEAD_BYTES) } };
 const CHUNKED = { "Transfer-Encoding": "chunked" };
 
 function bigDelivery(bytes = 1200) {
@@ -79,7 +79,7 @@ test.for(STACKS)(
   "each piece counts with its overhead: a body in chunks of one byte is evicted, over $name",
   async (stack) => {
     const { receiver, port } = await serve(
-      { maxQueued: { bytes: 600 * PIECE_OVERHEAD_BYTES }, bodyLimitBytes: 2000 },
+      { maxQueued: { bytes: 600 * CHUNK_OVERHEAD_BYTES }, bodyLimitBytes: 2000 },
       stack,
     );
     for (const [chunks, status] of [

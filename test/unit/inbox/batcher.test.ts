@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import type { SettleResult, Settlement } from "../../../src/index.js";
+import type { Batch, SettleResult, Settlement } from "../../../src/inbox/batch.js";
+import type { InboxStore } from "../../../src/inbox/store.js";
 import { createBatcher, type Batcher, type BatcherLimits } from "../../../src/inbox/batcher.js";
 import { createManualClock } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 import { turns } from "../until.js";
-import { faultyStore, mediumError } from "./faulty-store.js";
+import { memoryStore } from "../../../src/stores/memory.js";
+import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { claimOf, newEvent, opened, T0 } from "./new-event.js";
 
-async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 }) {
-  const store = await opened(faultyStore());
+async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 }, over: Partial<InboxStore> = {}) {
+  const store = { ...(await opened(faultyStore())), ...over };
   const clock = createManualClock(T0);
   const health: unknown[] = [];
   const held: number[] = [];
@@ -19,7 +21,7 @@ async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 })
     maxQueued,
     onHealth: (failure) => health.push(failure),
     recover: async () => {
-      await store.takeOver({ endpoint: "default", held, crashed: false });
+      await store.reclaim({ endpoint: "default", held, crashed: false });
     },
   });
   return { store, clock, health, held, batcher };
@@ -86,7 +88,7 @@ test("after a failure the recovery waits for the results of the commit before it
   const first = batcher.accept(newEvent());
   await turns(5);
   const others = Array.from({ length: 32 }, () => batcher.accept(newEvent()));
-  const recoveriesAtAnswer = first.then(() => store.calls.filter((call) => call === "takeOver").length);
+  const recoveriesAtAnswer = first.then(() => store.calls.filter((call) => call === "reclaim").length);
   release();
   expect(await recoveriesAtAnswer).toBe(1);
   await Promise.all(others);
@@ -155,7 +157,7 @@ test("settlements survive a failing store, are tried each second, and are writte
   await clock.advance(5000);
   expect(applied).toBeUndefined();
   // One try at once, and one a second: the recovery comes first and fails first.
-  expect(store.calls.filter((call) => call === "takeOver").length).toBe(5);
+  expect(store.calls.filter((call) => call === "reclaim").length).toBe(5);
   store.fail(null);
   await clock.advance(1000);
   expect(applied).toBe(true);
@@ -171,7 +173,7 @@ test("a settlement whose lease was lost while the store failed is not taken for 
   const settled = settle(batcher, done(seq));
   await turns(5);
   store.fail(null);
-  await store.takeOver({ endpoint: "default", held: [], crashed: true });
+  await store.reclaim({ endpoint: "default", held: [], crashed: true });
   await clock.advance(1000);
   expect(await settled).toBe(false);
   expect(await store.get("default", (await store.list({}))[0]!.eventId)).toMatchObject({ state: "ready", crashes: 1 });
@@ -185,6 +187,7 @@ test("a store that fails for long gathers no timers", async () => {
   void settle(batcher, done(seq));
   await turns(5);
   for (let delivery = 0; delivery < 50; delivery++) await rejectionOf(batcher.accept(newEvent()));
+  await turns(5);
   expect(clock.pendingTimers()).toBe(1);
   const before = store.calls.length;
   await clock.advance(10_000);
@@ -197,7 +200,7 @@ test("after a failure the recovery runs before the next commit, and once more be
   await rejectionOf(batcher.accept(newEvent()));
   store.fail(null);
   for (let time = 0; time < 3; time++) await batcher.accept(newEvent());
-  expect(store.calls).toEqual(["commit", "takeOver", "commit", "takeOver", "commit", "commit"]);
+  expect(store.calls).toEqual(["commit", "reclaim", "commit", "reclaim", "commit", "commit"]);
   expect(health.length).toBe(2);
 });
 
@@ -206,7 +209,7 @@ test("a recovery that fails refuses the batch without a commit", async () => {
   store.fail(mediumError());
   await rejectionOf(batcher.accept(newEvent()));
   await rejectionOf(batcher.accept(newEvent()));
-  expect(store.calls).toEqual(["commit", "takeOver"]);
+  expect(store.calls).toEqual(["commit", "reclaim"]);
 });
 
 test("room is bounded by count, and comes back with the commit", async () => {
@@ -294,4 +297,131 @@ test("closing writes every portion", async () => {
   await batcher.close();
   expect((await answers).length).toBe(600);
   expect(store.commits.length).toBe(4);
+});
+
+async function rejected(error: Error): Promise<never> {
+  throw error;
+}
+
+/** A store with two commits in flight, each of which ends when the test says so. */
+async function overlappingRig() {
+  const commits: { batch: Batch; end: (error?: Error) => void }[] = [];
+  const recoveries: number[] = [];
+  let running = 0;
+  const inner = await opened(memoryStore());
+  const made = await rig(undefined, {
+    commitsInFlight: () => 2,
+    commit: (batch) => {
+      running += 1;
+      return new Promise((resolve) => {
+        const end = (error?: Error): void => {
+          running -= 1;
+          resolve(error === undefined ? inner.commit(batch) : rejected(error));
+        };
+        commits.push({ batch, end });
+      });
+    },
+    reclaim: async () => {
+      recoveries.push(running);
+      return { freed: 0, dead: [] };
+    },
+  });
+  const answers: string[] = [];
+  const accept = (): Promise<unknown> =>
+    made.batcher.accept(newEvent()).then(
+      () => answers.push("accepted"),
+      (error: unknown) => answers.push(codeOf(error)),
+    );
+  return { ...made, commits, recoveries, answers, accept };
+}
+
+test("two commits are in flight, and the second is answered after the first", async () => {
+  const { commits, answers, accept, batcher } = await overlappingRig();
+  void accept();
+  await turns();
+  void accept();
+  await turns();
+  void accept();
+  await turns();
+  expect(commits.length).toBe(2);
+  commits[1]!.end();
+  await turns();
+  expect(answers).toEqual([]);
+  expect(batcher.queued().events).toBe(3);
+  commits[0]!.end();
+  await turns();
+  expect(answers).toEqual(["accepted", "accepted"]);
+  expect(commits.length).toBe(3);
+});
+
+test.each([
+  ["the first", 0],
+  ["the second", 1],
+])(
+  "after a failure of %s commit none begins until none is in flight, and the recovery runs alone",
+  async (_which, failed) => {
+    const { commits, recoveries, answers, accept } = await overlappingRig();
+    for (let at = 0; at < 2; at++) {
+      void accept();
+      await turns();
+    }
+    commits[failed]!.end(mediumError());
+    await turns();
+    void accept();
+    await turns();
+    expect(commits.length).toBe(2);
+    commits[1 - failed]!.end();
+    await turns();
+    const [first, second] = failed === 0 ? ["store_failed", "accepted"] : ["accepted", "store_failed"];
+    expect(answers).toEqual([first, second]);
+    expect([commits.length, recoveries]).toEqual([3, [0]]);
+    void accept();
+    await turns();
+    expect(commits.length).toBe(3);
+    commits[2]!.end();
+    await turns();
+    // Once more before the commit after it, which runs alone as well.
+    expect([commits.length, recoveries]).toEqual([4, [0, 0]]);
+  },
+);
+
+test("a batch that is halved between two good ones refuses its bad event alone", async () => {
+  const { commits, answers, accept, batcher } = await overlappingRig();
+  void accept();
+  await turns();
+  const both = [accept(), accept()];
+  await turns();
+  commits[1]!.end(rowError());
+  void accept();
+  await turns();
+  expect(commits.length).toBe(2);
+  commits[0]!.end();
+  await turns();
+  // The halves one after the other, and nothing beside them.
+  commits[2]!.end(rowError());
+  await turns();
+  expect(commits.map(({ batch }) => batch.accepts.length)).toEqual([1, 2, 1, 1]);
+  commits[3]!.end();
+  await Promise.all(both);
+  await turns();
+  commits[4]!.end();
+  await turns();
+  expect(answers).toEqual(["accepted", "store_row_refused", "accepted", "accepted"]);
+  expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
+});
+
+test("closing waits for both commits in flight", async () => {
+  const { commits, answers, accept, batcher } = await overlappingRig();
+  for (let at = 0; at < 2; at++) {
+    void accept();
+    await turns();
+  }
+  let isClosed = false;
+  const closing = batcher.close().then(() => (isClosed = true));
+  commits[1]!.end();
+  await turns();
+  expect(isClosed).toBe(false);
+  commits[0]!.end();
+  await closing;
+  expect(answers).toEqual(["accepted", "accepted"]);
 });

@@ -4,7 +4,7 @@ import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
-import { batchOf, crashedEvent, newEvent, opened } from "./new-event.js";
+import { batchOf, newEvent } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 const HOUR_MS = 3_600_000;
@@ -87,53 +87,52 @@ test("only one callback runs while it probes, whatever arrives", async () => {
   expect(rig.receiver.health()).toMatchObject({ breaker: "closed", running: 16 });
 });
 
-test("a suspect is no exception: it is not handed off while the breaker is open", async () => {
-  const store = await opened(memoryStore());
-  await crashedEvent(store, 2, 5000);
-  const system = unreliable(() => rig);
-  const rig: Rig = await startRig({ store, onSignal: system.onSignal });
-  await rig.deliverMany(40);
-  await rig.clock.advance(10 * 60_000);
-  expect(system.began).not.toContain("open");
-  system.repair();
-  await rig.clock.advance(15 * 60_000);
-  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 41 });
-});
-
-test("when only a suspect is left it is what is probed with", async () => {
-  const store = await opened(memoryStore());
-  const suspect = await crashedEvent(store, 2, 500);
-  const rig = await startRig({ store, handoff: { backoff: () => HOUR_MS } });
-  await rig.begin(10);
-  for (const call of rig.calls) call.reject();
-  await rig.clock.advance(5000);
-  expect(rig.calls.length).toBe(11);
-  expect(rig.calls[10]!.signal.id).toBe(suspect);
-  rig.calls[10]!.resolve();
-  await turns();
-  expect(rig.receiver.health().breaker).toBe("closed");
-});
-
-test("poison events that keep it open still end dead, and a sound one among them gets through", async () => {
-  const poison = new Set<string>();
+test("a poison event delays no other: it neither opens the breaker nor is the probe twice in a row", async () => {
+  const poison = signalEvent();
+  let isDown = false;
+  const waits: number[] = [];
   const rig = await startRig({
-    handoff: { backoff: () => 1000 },
-    onSignal: (signal) => {
-      if (poison.has(signal.id)) throw new Error("poison");
+    handoff: { backoff: () => 50 },
+    onSignal: ({ id }, { receivedAt }) => {
+      if (id === poison.id || isDown) throw new Error("no");
+      waits.push(rig.clock.now() - receivedAt.getTime());
     },
   });
-  for (let index = 0; index < 3; index++) {
-    const event = signalEvent();
-    poison.add(event.id);
-    await rig.deliver(event);
+  await rig.deliver(poison);
+  for (let time = 0; time < 12; time++) {
+    await rig.clock.advance(50);
+    await turns();
   }
-  await rig.clock.advance(30_000);
-  expect(rig.receiver.health().breaker).not.toBe("closed");
-  const sound = signalEvent();
-  await rig.deliver(sound);
-  await rig.clock.advance(2 * HOUR_MS);
-  expect(await rig.entry(sound.id)).toMatchObject({ state: "done", attempts: 1 });
-  for (const id of poison) expect(await rig.entry(id)).toMatchObject({ state: "dead", attempts: 20 });
+  expect((await rig.entry(poison.id))?.attempts).toBeGreaterThan(10);
+  expect(rig.receiver.health()).toMatchObject({ breaker: "closed", paused: null });
+  await rig.deliver();
+  await until(() => waits.length === 1);
+
+  // Now the system is down for a moment, and the poison is always due first.
+  isDown = true;
+  await rig.deliverMany(20);
+  await until(() => rig.receiver.health().breaker === "open");
+  expect(rig.receiver.health().paused).toBe("callback_failing");
+  isDown = false;
+  await rig.clock.advance(5000);
+  expect(rig.receiver.health().breaker).toBe("closed");
+  await rig.clock.advance(1000);
+  expect(waits.length).toBe(21);
+});
+
+test("the only event that is due is the probe, also when it was the last one", async () => {
+  let failures = 0;
+  const rig = await startRig({ handoff: { backoff: () => ((failures += 1) <= 10 ? HOUR_MS : 50) } });
+  await rig.begin(10);
+  for (const call of rig.calls) call.reject();
+  await rig.deliverMany(1);
+  await rig.clock.advance(1000);
+  expect(rig.calls.length).toBe(11);
+  rig.calls[10]!.reject();
+  await rig.clock.advance(2000);
+  expect(rig.calls[11]!.signal.id).toBe(rig.calls[10]!.signal.id);
+  rig.calls[11]!.resolve();
+  await until(() => rig.receiver.health().breaker === "closed");
 });
 
 test("permanent failures say nothing about the system and do not open it", async () => {

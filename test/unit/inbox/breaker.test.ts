@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BREAKER_THRESHOLD, createBreaker } from "../../../src/inbox/breaker.js";
+import { BREAKER_THRESHOLD, createBreaker } from "../../../src/inbox/dispatch/breaker.js";
 import { createManualClock } from "../../../src/testing/index.js";
 
 function rig() {
@@ -10,13 +10,15 @@ function rig() {
     onProbe: () => changes.push("probe"),
     onClose: () => changes.push("closed"),
   });
-  const fail = (times: number) => {
-    for (let time = 0; time < times; time++) breaker.failed();
+  let lastSeq = 0;
+  /** So many events fail, each once. */
+  const fail = (events: number) => {
+    for (let event = 0; event < events; event++) breaker.failed((lastSeq += 1));
   };
   return { clock, changes, breaker, fail };
 }
 
-test("nine failures in a row change nothing, the tenth opens it", () => {
+test("nine events that fail change nothing, the tenth opens it", () => {
   const { breaker, fail, changes } = rig();
   fail(BREAKER_THRESHOLD - 1);
   expect(breaker.state()).toBe("closed");
@@ -24,6 +26,12 @@ test("nine failures in a row change nothing, the tenth opens it", () => {
   expect(breaker.state()).toBe("open");
   expect(changes).toEqual(["open"]);
   expect(BREAKER_THRESHOLD).toBe(10);
+});
+
+test("one event that fails over and over opens nothing", () => {
+  const { breaker } = rig();
+  for (let time = 0; time < 100; time++) breaker.failed(7);
+  expect(breaker.state()).toBe("closed");
 });
 
 test("a success in between starts the count anew", () => {
@@ -55,7 +63,7 @@ test("each failed probe doubles the wait, up to a minute, and a success starts a
     expect(breaker.state(), `${seconds} s`).toBe("open");
     await clock.advance(1);
     expect(breaker.state(), `${seconds} s`).toBe("probing");
-    breaker.failed();
+    breaker.failed(1);
   }
   await clock.advance(60_000);
   breaker.succeeded();

@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { PermanentFailure, type InboxStore, type SettleResult } from "../../../src/index.js";
+import type { SettleResult } from "../../../src/inbox/batch.js";
+import { PermanentFailure, type InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { until } from "../until.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
-import { crashedEvent, opened } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 interface Transactions extends InboxStore {
@@ -152,18 +152,6 @@ test("an outage while its transaction is open does not free a failed attempt's e
   await until(() => rig.calls.length === 2);
   expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
   expect(await rig.entry(slow.id)).toMatchObject({ crashes: 0 });
-});
-
-test("a suspect whose transaction stays open does not stop the hand-off of others", async () => {
-  const inner = await opened(memoryStore());
-  await crashedEvent(inner, 2);
-  const store = withTransactions(inner);
-  const rig = await startRig({ store });
-  await until(() => rig.calls.length === 1);
-  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
-  store.outcome = "locked";
-  rig.calls[0]!.resolve();
-  await rig.begin(2);
 });
 
 test.each([

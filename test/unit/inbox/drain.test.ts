@@ -3,8 +3,8 @@ import { createReceiver, RetryLater } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { turns, until } from "../until.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
-import { batchOf, crashedEvent, newEvent, opened } from "./new-event.js";
 import { SECRET, startRig, type Rig } from "./receiver-rig.js";
+import { batchOf, newEvent } from "./new-event.js";
 
 /** What the promise has resolved with, as far as it has. */
 function watched(drained: Promise<boolean>): { result: boolean | null } {
@@ -107,23 +107,6 @@ test("a claim that was under way does not count, because it can have missed an e
   expect(drained.result).toBe(null);
   rig.calls[0]!.resolve();
   await until(() => drained.result === true);
-});
-
-test("a suspect that must wait for its turn is still due", async () => {
-  const store = await opened(memoryStore());
-  await crashedEvent(store, 2);
-  await crashedEvent(store, 2);
-  const rig = await startRig({ store });
-  await until(() => rig.calls.length === 1);
-  await rig.clock.advance(5000);
-  const drained = watched(rig.receiver.drain({ timeoutMs: 60_000 }));
-  rig.calls[0]!.resolve();
-  await rig.clock.advance(1000);
-  expect([rig.calls.length, drained.result]).toEqual([1, null]);
-  await rig.clock.advance(5000);
-  rig.calls[1]!.resolve();
-  await rig.clock.advance(2000);
-  expect(drained.result).toBe(true);
 });
 
 test("while the store fails nothing is known, so it waits until the store works or the receiver closes", async () => {
@@ -239,7 +222,7 @@ test("it waits for the next attempt of an event whose lease was lost", async () 
   const drained = watched(rig.receiver.drain());
   await turns();
   // Another process took this one for dead, and has not claimed the event.
-  await store.takeOver({ endpoint: "default", held: [], crashed: true });
+  await store.reclaim({ endpoint: "default", held: [], crashed: true });
   rig.calls[0]!.resolve();
   await until(() => rig.calls.length === 2);
   expect(drained.result).toBe(null);

@@ -1,3 +1,4 @@
+import { pino } from "pino";
 import { expect, test } from "vitest";
 import { RetryLater } from "../../../src/index.js";
 import { signalEvent } from "../../../src/testing/index.js";
@@ -109,6 +110,42 @@ test("callbacks that run through a failure of the store keep their lease", async
   expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(1);
   calls[0]!.resolve();
   await until(async () => (await entry(event.id))?.state === "done");
+});
+
+test("a commit that never ends turns health red past the acknowledgement's time, and does not keep the receiver from closing", async () => {
+  const store = faultyStore();
+  const logged: string[] = [];
+  const logger = pino({}, { write: (line) => void logged.push(line) });
+  const { deliver, begin, clock, receiver } = await startRig({ store, ackTimeoutMs: 3000, logger });
+  await begin(1);
+  store.hold();
+  const answer = deliver();
+  await clock.advance(2999);
+  expect(receiver.health()).toMatchObject({ ok: true, commitInFlightMs: 2999 });
+  await clock.advance(2);
+  expect((await answer).body).toContain("ack_timeout");
+  expect(receiver.health()).toMatchObject({ ok: false, commitInFlightMs: 3001, store: { failure: null } });
+  let isClosed = false;
+  void receiver.close({ graceMs: 100 }).then(() => (isClosed = true));
+  await clock.advance(15_099);
+  expect(isClosed).toBe(false);
+  await clock.advance(1);
+  expect(isClosed).toBe(true);
+  expect(logged.join("")).toContain("the inbox does not answer");
+});
+
+test("a settlement that the store refuses is logged: its event stays leased", async () => {
+  const store = faultyStore();
+  const logged: string[] = [];
+  const logger = pino({}, { write: (line) => void logged.push(line) });
+  const commit: typeof store.commit = (batch) =>
+    batch.settlements.length > 0 ? Promise.reject(rowError()) : store.commit(batch);
+  const { begin, calls, entry } = await startRig({ store: { ...store, commit }, logger });
+  const [event] = await begin(1);
+  calls[0]!.resolve();
+  await until(() => logged.some((line) => line.includes("the result of a hand-off could not be stored")));
+  expect(logged.join("")).toContain(event.id);
+  expect(await entry(event.id)).toMatchObject({ state: "leased" });
 });
 
 test("nothing is refused by a store that is slow, but past the acknowledgement's time the answer is 503", async () => {

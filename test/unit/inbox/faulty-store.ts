@@ -1,11 +1,11 @@
-import { SignalboxError } from "../../../src/index.js";
-import type { Batch, InboxStore } from "../../../src/index.js";
+import type { Batch } from "../../../src/inbox/batch.js";
+import { SignalboxError, type InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 
 export interface FaultyStore extends InboxStore {
   /** Every batch that reached the store, in order; of a refused one as well. */
   readonly commits: Batch[];
-  /** `commit` and `takeOver`, in the order in which they were called. */
+  /** `commit` and `reclaim`, in the order in which they were called. */
   readonly calls: string[];
   /** From now on every write fails like this; null ends that. `applied`: the commit is done all the same. */
   fail(error: Error | null, how?: { applied: boolean }): void;
@@ -44,10 +44,10 @@ export function faultyStore(inner: InboxStore = memoryStore()): FaultyStore {
       }
       return inner.commit(batch);
     },
-    async takeOver(request) {
-      calls.push("takeOver");
+    async reclaim(request) {
+      calls.push("reclaim");
       if (failure !== null) throw failure.error;
-      return inner.takeOver(request);
+      return inner.reclaim(request);
     },
     fail(error, { applied } = { applied: false }) {
       failure = error === null ? null : { error, applied };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Batch, ClaimRequest, Clock, InboxStore, NewEvent, Settlement, SignalEvent } from "../../../src/index.js";
-import { SUSPECT_CRASHES } from "../../../src/inbox/store.js";
+import type { Batch, ClaimRequest, NewEvent } from "../../../src/inbox/batch.js";
+import type { Clock, InboxStore, SignalEvent } from "../../../src/index.js";
 import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 
 export const T0 = Date.UTC(2026, 10, 21);
@@ -29,30 +29,9 @@ export function batchOf(parts: Partial<Batch>): Batch {
   return { endpoint: "default", settlements: [], accepts: [], claim: null, ...parts };
 }
 
-/** A claim of events that are not suspects, if nothing else is said. */
+/** A claim, if nothing else is said. */
 export function claimOf(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { leaseMs: 60_000, limit: 10, held: [], suspects: false, ...over };
-}
-
-/** Puts an event into an open store that was in flight at this many crashes, and is due after this delay. */
-export async function crashedEvent(store: InboxStore, crashes: number, delayMs = 0): Promise<string> {
-  const crashed = newEvent({ state: "leased" });
-  await store.commit(batchOf({ accepts: [crashed] }));
-  for (let crash = 1; crash <= crashes; crash++) {
-    await store.takeOver({ endpoint: "default", held: [], crashed: true });
-    const isLast = crash === crashes;
-    const claim = claimOf({ limit: 1e9, suspects: crash >= SUSPECT_CRASHES });
-    const events = (await store.commit(batchOf({ claim }))).claim?.events ?? [];
-    // What it must not hold any more is given back: the others, and at last the event itself.
-    const settlements = events
-      .filter(({ eventId }) => isLast || eventId !== crashed.eventId)
-      .map(({ seq, token, attempts, possiblyRepeated, eventId }): Settlement => {
-        const delay = eventId === crashed.eventId ? delayMs : 0;
-        return { seq, token, state: "ready", delayMs: delay, attempts, possiblyRepeated, lastError: null };
-      });
-    await store.commit(batchOf({ settlements }));
-  }
-  return crashed.eventId;
+  return { leaseMs: 60_000, limit: 10, held: [], ...over };
 }
 
 /** The store opened for a receiver that is not there yet. */

@@ -21,6 +21,8 @@ test("closing aborts what runs past the grace, and uses up no attempt", async ()
 
   const next = await startRig({ store, clock: rig.clock });
   await until(() => next.calls.length === 5);
+  const ids = (calls: Rig["calls"]): string[] => calls.map(({ signal }) => signal.id);
+  expect(ids(next.calls).slice(0, 2)).toEqual(ids(rig.calls));
   const flags = next.calls.map(({ handoff, signal }) => {
     const ran = rig.calls.some((call) => call.signal.id === signal.id);
     return [handoff.attempt, handoff.possiblyRepeated === ran];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createSlots } from "../../../src/inbox/slots.js";
-import type { ClaimedEvent } from "../../../src/index.js";
+import { createSlots } from "../../../src/inbox/dispatch/slots.js";
+import type { ClaimedEvent } from "../../../src/inbox/batch.js";
 import { until, turns } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";

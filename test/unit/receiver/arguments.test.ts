@@ -2,8 +2,6 @@ import { expect, test } from "vitest";
 import { createReceiver, PermanentFailure, RetryLater } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { logLines } from "../../http/log-lines.js";
-import { hostileProxy } from "../hostile.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 
@@ -53,31 +51,25 @@ test("what a callback throws is made whatever its options are, because an error 
 
 // `process.once("SIGTERM", receiver.close)` passes the signal's name.
 test.each([
-  ["a misspelt name", { grace: 1 }, 10_000, '"graceMs"'],
-  ["a misspelt name beside a right one", { graceMs: 5, timeout: 1 }, 5, '"timeout"'],
-  ["a wrong value", { graceMs: -1 }, 10_000, '"graceMs"'],
-  ["a signal", "SIGTERM", 10_000, "receiver.close"],
-  ["a value that cannot be read", hostileProxy(), 10_000, ""],
-])("close refuses nothing, and logs a wrong option: %s", async (_what, options, graceMs, says) => {
-  const { logger, lines } = logLines();
-  const { receiver: running, clock, begin } = await startRig({ logger });
+  ["a misspelt name", { grace: 1 }],
+  ["a wrong value", { graceMs: -1 }],
+  ["no number", { graceMs: "5" }],
+  ["a signal", "SIGTERM"],
+])("close refuses nothing, because the process may end after it: %s", async (_what, options) => {
+  const { receiver: running, clock, begin } = await startRig();
   await begin(1);
   const closing = running.close(given(options));
-  await clock.advance(graceMs - 1);
+  await clock.advance(9999);
   expect(running.health().state).toBe("closing");
   await clock.advance(1);
   await closing;
-  const logged = lines.map((line) => JSON.parse(line) as { msg: string; problem?: string });
-  const problems = logged.filter(({ msg }) => msg.startsWith("close()")).map(({ problem = "" }) => problem);
-  expect(problems).toEqual([expect.stringContaining(says)]);
 });
 
 test("drain refuses nothing either", async () => {
-  const { logger, lines } = logLines();
-  const { receiver: running, clock, begin } = await startRig({ logger });
+  const { receiver: running, clock, begin } = await startRig();
   await begin(1);
-  const draining = running.drain(given({ timeoutMs: 5, graceMs: 1 }));
-  await clock.advance(5);
-  expect(await draining).toBe(false);
-  expect(lines.join("")).toContain("drain() ignores a wrong option");
+  const draining = running.drain(given({ timeoutMs: Number.NaN }));
+  await clock.advance(35_000);
+  // The callback has timed out, and no other event is due.
+  expect(await draining).toBe(true);
 });

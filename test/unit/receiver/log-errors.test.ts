@@ -57,7 +57,7 @@ test.each([
   ["an object", { payload: "confidential" }, "thrown: [object Object]"],
   ["a frozen error", Object.freeze(new Error("frozen")), "Error: frozen"],
   ["a hostile getter", Object.defineProperty(new Error("x"), "stack", throwing), "Error: x"],
-  ["a hostile proxy", hostileProxy(), "thrown: a value without text"],
+  ["a hostile proxy", hostileProxy(), "thrown: a value that cannot be read"],
   ["a circular cause", circular, "circular"],
   ["a huge message", new Error("x".repeat(1_000_000)), "x".repeat(1_000_000)],
 ])("whatever is thrown, the line is written: %s", async (_what, thrown, start) => {

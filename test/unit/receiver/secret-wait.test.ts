@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { secretFile, type DeliveryResponse, type ReceiverOptions } from "../../../src/index.js";
-import { LOOKUP_EVERY_MS } from "../../../src/receiver/secret-wait.js";
+import { LOOKUP_EVERY_MS } from "../../../src/receiver/verify-delivery.js";
 import { signalEvent, signedDelivery, verificationEvent } from "../../../src/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { tempFolder } from "../temp-folder.js";

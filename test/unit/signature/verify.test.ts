@@ -141,8 +141,7 @@ test("every secret is tried, also after the one that matched", () => {
     expect(verify({ secrets: others.toSpliced(place, 0, SECRET) }).ok).toBe(true);
     return digests() - before;
   });
-  // Two hashes are one HMAC.
-  expect(positions).toEqual([8, 8, 8, 8]);
+  expect(positions).toEqual([4, 4, 4, 4]);
 });
 
 test("a blank secret matches nothing, even what was signed with it", () => {
@@ -158,15 +157,15 @@ test("a blank secret matches nothing, even what was signed with it", () => {
 
 /** How many hashes were taken; `node:crypto` is put back after the test. */
 function countDigests(): () => number {
-  const { hash } = crypto;
+  const { createHmac } = crypto;
   let count = 0;
-  crypto.hash = ((...args: Parameters<typeof hash>) => {
+  crypto.createHmac = (...args) => {
     count += 1;
-    return hash(...args);
-  }) as typeof hash;
+    return createHmac(...args);
+  };
   syncBuiltinESMExports();
   onTestFinished(() => {
-    crypto.hash = hash;
+    crypto.createHmac = createHmac;
     syncBuiltinESMExports();
   });
   return () => count;

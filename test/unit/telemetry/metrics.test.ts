@@ -119,7 +119,7 @@ test("gauges tell what waits for its commit and for its hand-off, and that hand-
     await until(() => rig.calls.length > call);
     rig.calls[call]!.reject();
   }
-  await until(async () => (await valueOf("breaker.open")) === 1);
+  await until(async () => (await valueOf("handoffs.paused")) === 1);
 });
 
 test("deliveries to a receiver that does not run yet, or no more, are counted, and it is not up", async () => {
@@ -165,7 +165,7 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
     [{ "signalbox.endpoint": "default" }, 2],
     [{ "signalbox.endpoint": "second" }, 0],
   ]);
-  for (const gauge of ["queue.events", "queue.size", "backlog.age", "breaker.open"]) {
+  for (const gauge of ["queue.events", "queue.size", "backlog.age", "handoffs.paused"]) {
     expect((await sdk.points(`signalbox.${gauge}`))[0]?.value, gauge).toBe(0);
   }
   expect(await valuesOf(sdk, "signalbox.sync.duration")).toEqual({ "0.5": 0.002, "0.99": 0.008 });

@@ -1,57 +1,92 @@
-import { expect, test } from "vitest";
-import type { Telemetry, TelemetryHooks } from "../../../src/index.js";
+import {
+  context,
+  INVALID_SPAN_CONTEXT,
+  metrics,
+  ROOT_CONTEXT,
+  trace,
+  type ContextManager,
+  type Meter,
+  type Span,
+  type Tracer,
+} from "@opentelemetry/api";
+import { expect, onTestFinished, test } from "vitest";
+import { openTelemetry } from "../../../src/telemetry/open-telemetry.js";
 import { logLines } from "../../http/log-lines.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { until } from "../until.js";
+import { registerSdk } from "./register-sdk.js";
 
 const fail = (): never => {
   throw new Error("the SDK is broken");
 };
 
-/** Hooks that do nothing but this. */
-function hooksOf(act: () => unknown): TelemetryHooks {
-  const traceParent = null;
-  return {
-    close: act,
-    receive: () => ({ traceParent, end: act }),
-    commit: () => act,
-    handOff: act,
-    handOffEnded: act,
-    dead: act,
-  };
+const BROKEN_INSTRUMENT = { add: fail, record: fail, addCallback: fail, removeCallback: fail };
+
+interface Sdk {
+  getTracer: () => Tracer;
+  startSpan: () => Span;
+  getMeter: () => Meter;
+  with: (call: () => unknown) => unknown;
 }
 
-const BROKEN = { close: fail, commit: fail, receive: fail, handOff: fail, handOffEnded: fail, dead: fail };
+/** An SDK that does nothing, but for this. */
+function registerBroken(broken: Partial<Sdk>): void {
+  const startSpan = broken.startSpan ?? (() => trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
+  const noopMeter = metrics.getMeter("none");
+  trace.setGlobalTracerProvider({ getTracer: broken.getTracer ?? (() => ({ startSpan }) as unknown as Tracer) });
+  metrics.setGlobalMeterProvider({ getMeter: broken.getMeter ?? (() => noopMeter) });
+  const run: Sdk["with"] = broken.with ?? ((call) => call());
+  const manager = {
+    active: () => ROOT_CONTEXT,
+    with: (_active: unknown, call: () => unknown) => run(call),
+    disable() {},
+  };
+  context.setGlobalContextManager(manager as unknown as ContextManager);
+  onTestFinished(() => {
+    for (const api of [context, trace, metrics]) api.disable();
+  });
+}
 
-/** What throws late, after the receiver relies on it. */
-const LATE: TelemetryHooks = {
-  ...BROKEN,
-  receive: () => ({ traceParent: null, end: fail }),
-  commit: () => fail,
-  handOff(_event, _attempt, call) {
-    void call();
-    void call();
-    fail();
-  },
-};
+const brokenSpan = (): Span =>
+  new Proxy({} as Span, {
+    get: (_span, name) =>
+      name === "spanContext" ? () => ({ traceId: "a".repeat(32), spanId: "b".repeat(16), traceFlags: 1 }) : fail,
+  });
 
-const reject = (): unknown => Promise.reject(new Error("the SDK is broken"));
+function brokenMeter(): Meter {
+  const made = () => BROKEN_INSTRUMENT;
+  return new Proxy({} as Meter, { get: (_meter, name) => (String(name).startsWith("create") ? made : fail) });
+}
 
-/** Hooks that return `void` may be `async`. */
-const ASYNC = hooksOf(reject);
-
-const TELEMETRIES: readonly [string, Telemetry][] = [
-  ["when the receiver is made", { observe: fail }],
-  ["at once", { observe: () => BROKEN }],
-  ["late", { observe: () => LATE }],
-  ["in async hooks", { observe: () => ASYNC }],
+const SDKS: readonly [string, Partial<Sdk>][] = [
+  ["when the receiver is made", { getTracer: fail }],
+  ["when an instrument is made", { getMeter: fail }],
+  ["in its instruments", { getMeter: brokenMeter }],
+  ["when a span starts", { startSpan: fail }],
+  ["in a span", { startSpan: brokenSpan }],
+  ["before it calls", { with: fail }],
+  [
+    "after it has called twice",
+    {
+      with(call) {
+        void call();
+        void call();
+        fail();
+      },
+    },
+  ],
 ];
 
-test.each(TELEMETRIES)(
-  "a telemetry that throws %s is logged, and has no effect on deliveries and hand-offs",
-  async (_when, telemetry) => {
+test.each(SDKS)(
+  "an SDK that throws %s is logged, and has no effect on deliveries and hand-offs",
+  async (_when, sdk) => {
+    registerBroken(sdk);
     const { logger, lines } = logLines();
-    const rig = await startRig({ telemetry, logger, handoff: { maxAttempts: 2, backoff: () => 0 } });
+    const rig = await startRig({
+      telemetry: openTelemetry(),
+      logger,
+      handoff: { maxAttempts: 2, backoff: () => 0 },
+    });
     expect(await rig.receiver.handle(null as never)).toMatchObject({ status: 503 });
     const [first, second] = await rig.begin(2);
     rig.calls[0]?.resolve();
@@ -72,31 +107,14 @@ test.each(TELEMETRIES)(
   },
 );
 
-const noop = (): void => {};
-
-const QUIET = hooksOf(noop);
-
-test("the failure of a callback is no failure of the hook that returns its promise", async () => {
+test("the failure of a callback is no failure of the SDK", async () => {
+  registerSdk();
   const { logger, lines } = logLines();
-  const hooks: TelemetryHooks = { ...QUIET, handOff: (_event, _attempt, call): unknown => call() };
-  const onSignal = (): Promise<void> => Promise.reject(new Error("no queue"));
-  const rig = await startRig({ telemetry: { observe: () => hooks }, logger, onSignal });
+  const onSignal = (): void => {
+    throw new Error("no queue");
+  };
+  const rig = await startRig({ telemetry: openTelemetry(), logger, onSignal });
   await rig.deliver();
   await until(() => rig.namesSeen().includes("handoffFailed"));
   expect(lines.join("")).not.toContain("telemetry failed");
-});
-
-const SOUND = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
-
-test("only a traceparent of the right size is kept with the event", async () => {
-  const given: unknown[] = [SOUND, `${SOUND}-`, 5, undefined];
-  const kept: unknown[] = [];
-  const hooks: TelemetryHooks = {
-    ...QUIET,
-    receive: () => ({ traceParent: given[kept.length] as string, end: noop }),
-    handOff: (event) => void kept.push(event.traceParent ?? null),
-  };
-  const rig = await startRig({ telemetry: { observe: () => hooks } });
-  for (const _ of given) await rig.begin(1);
-  expect(kept).toEqual([SOUND, null, null, null]);
 });

@@ -2,14 +2,15 @@ import { createServer } from "node:http";
 import { context, createContextKey, ROOT_CONTEXT, SpanStatusCode, trace, type SpanContext } from "@opentelemetry/api";
 import { TraceIdRatioBasedSampler, ParentBasedSampler, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { expect, onTestFinished, test } from "vitest";
-import type { InboxStore, ReceiverOptions, Telemetry } from "../../../src/index.js";
+import type { InboxStore, ReceiverOptions } from "../../../src/index.js";
 import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import type { Telemetry, TelemetryHooks } from "../../../src/receiver/telemetry.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { openTelemetry } from "../../../src/telemetry/open-telemetry.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { faultyStore, mediumError } from "../inbox/faulty-store.js";
 import { startRig, type Rig, SECRET } from "../inbox/receiver-rig.js";
-import { until } from "../until.js";
+import { turns, until } from "../until.js";
 import { registerSdk } from "./register-sdk.js";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
@@ -187,6 +188,21 @@ test("the span of an attempt ends when its lease is lost", async () => {
   expect(sdk.span("hand-off default").attributes["signalbox.outcome"]).toBe("lease_lost");
 });
 
+test("the span of an attempt ends with its callback, not with the commit of its result", async () => {
+  const sdk = registerSdk();
+  const store = faultyStore();
+  const rig = await startRig({ telemetry: openTelemetry(), store });
+  await rig.begin(1);
+  const release = store.hold();
+  rig.calls[0]?.resolve();
+  await turns();
+  const settledBy = performance.timeOrigin + performance.now();
+  release();
+  await until(() => rig.namesSeen().includes("handedOff"));
+  const [seconds, nanoseconds] = sdk.span("hand-off default").endTime;
+  expect(seconds * 1000 + nanoseconds / 1e6).toBeLessThanOrEqual(settledBy);
+});
+
 test("a hand-off inherits nothing from the delivery in whose turn it begins", async () => {
   const sdk = registerSdk();
   const key = createContextKey("of the host");
@@ -194,7 +210,12 @@ test("a hand-off inherits nothing from the delivery in whose turn it begins", as
   const withoutTraceParent: Telemetry = {
     observe(receiver) {
       const hooks = openTelemetry().observe(receiver);
-      return { ...hooks, receive: (headers) => ({ ...hooks.receive(headers), traceParent: null }) };
+      if (hooks === null) return null;
+      const receive: TelemetryHooks["receive"] = (headers) => {
+        const delivery = hooks.receive(headers);
+        return delivery && { ...delivery, traceParent: null };
+      };
+      return { ...hooks, receive };
     },
   };
   for (const telemetry of [openTelemetry(), withoutTraceParent]) {

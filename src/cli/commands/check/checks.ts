@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../api/limits.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { checkBounds } from "./age-bounds.js";
 import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers.js";
@@ -7,6 +8,8 @@ import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneo
 const ACCEPTED = { status: 200 };
 const REFUSED = { status: 401 };
 const VERIFICATION = "events/webhook.verification";
+/** The document's tolerance, which every check of the age is about. */
+const AGE = LIMITS.signatureAgeSeconds;
 const DAY_SECONDS = 24 * 60 * 60;
 
 const testEvent = (data: string): string =>
@@ -113,14 +116,14 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "age.past",
-    title: "A signature of 298 s ago is accepted; one of 302 s, or of yesterday, is refused.",
-    hint: "Refuse when now - t is more than 300 s. Set the clock by NTP.",
+    title: `A signature of ${AGE - 2} s ago is accepted; one of ${AGE + 2} s, or of yesterday, is refused.`,
+    hint: `Refuse when now - t is more than ${AGE} s. Set the clock by NTP.`,
     cases: ["almost-too-old", "too-old", "a-day-old"],
   },
   {
     id: "age.future",
-    title: "A signature of 298 s in the future is accepted; one of 302 s, or of tomorrow, is refused.",
-    hint: "Compare the absolute difference: the document refuses a t that differs by more than 300 s in either direction.",
+    title: `A signature of ${AGE - 2} s in the future is accepted; one of ${AGE + 2} s, or of tomorrow, is refused.`,
+    hint: `Compare the absolute difference: the document refuses a t that differs by more than ${AGE} s in either direction.`,
     cases: [
       "almost-too-early",
       "too-early",
@@ -129,17 +132,17 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "age.bounds",
-    title: "The tolerance is 300 s to the second: -299, +299 and +300 s pass, -301 and +301 s do not.",
-    hint: "Refuse when |now - t| > 300, with t and now in whole seconds.",
+    title: `The tolerance is ${AGE} s to the second: -${AGE - 1}, +${AGE - 1} and +${AGE} s pass, -${AGE + 1} and +${AGE + 1} s do not.`,
+    hint: `Refuse when |now - t| > ${AGE}, with t and now in whole seconds.`,
     dependsOn: ["age.past", "age.future"],
     run: (context) =>
       checkBounds(
         [
-          [-301, "refused"],
-          [-299, "accepted"],
-          [299, "accepted"],
-          [300, "accepted"],
-          [301, "refused"],
+          [-AGE - 1, "refused"],
+          [1 - AGE, "accepted"],
+          [AGE - 1, "accepted"],
+          [AGE, "accepted"],
+          [AGE + 1, "refused"],
         ],
         context,
       ),
@@ -225,12 +228,12 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "age.exactly-300-old",
-    title: "A signature of exactly 300 s ago is accepted.",
+    title: `A signature of exactly ${AGE} s ago is accepted.`,
     hint:
-      "Compare whole seconds. With fractions of a second the age is always a little over 300 s, and the document allows " +
+      `Compare whole seconds. With fractions of a second the age is always a little over ${AGE} s, and the document allows ` +
       "you to refuse that.",
     dependsOn: ["age.past"],
-    run: (context) => checkBounds([[-300, "accepted"]], context),
+    run: (context) => checkBounds([[-AGE, "accepted"]], context),
   },
   {
     id: "dedupe.conflict",

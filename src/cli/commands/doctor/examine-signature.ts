@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { describeAnswer, isRefusal, isSuccess, type Answer } from "../../deliveries/answer.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { secretMistakes } from "../../diagnosis/secret-mistakes.js";
@@ -22,7 +23,7 @@ export async function examineStaleness({ send, facts }: Subject): Promise<Findin
   if (facts.isSignalbox === true && verdictOf(reply) === "mismatched") return [];
   if (isRefusal(answer)) return [ok("stale_refused", "a signature that is 10 minutes old is refused")];
   if (!isSuccess(answer)) return [unexpected("a signature that is 10 minutes old", answer)];
-  const fix = "Set toleranceSeconds to 300. With a larger value, an attacker can replay a captured delivery.";
+  const fix = `Set toleranceSeconds to ${DEFAULT_TOLERANCE_SECONDS}. With a larger value, an attacker can replay a captured delivery.`;
   return [problem("stale_accepted", "a signature that is 10 minutes old is accepted", fix)];
 }
 

@@ -3,8 +3,6 @@ import type { Command } from "commander";
 import type { InboxStore } from "../../../inbox/store.js";
 import type { EventState, InboxEntry } from "../../../inbox/stored-events.js";
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
-import { postgresStore } from "../../../stores/postgres/postgres-store.js";
-import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "../../options/database.js";
 import { environmentError } from "../../options/exit.js";
@@ -43,7 +41,7 @@ export function addInboxOptions(command: Command): Command {
  */
 export async function openInbox(options: InboxOptions): Promise<OpenInbox> {
   const { endpoint } = options;
-  const store = storeOf(options);
+  const store = await storeOf(options);
   const now = Date.now();
   await store.open({ endpoint, clock: systemClock });
   return { store, endpoint, now };
@@ -62,8 +60,11 @@ export async function withInbox<Result>(
   }
 }
 
-function storeOf({ db, schema }: InboxPlace): InboxStore {
+/** The stores are loaded here, so that a help text does not wait for them. */
+async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   assertPlace({ db, schema });
+  const { postgresStore } = await import("../../../stores/postgres/postgres-store.js");
+  const { sqliteStore } = await import("../../../stores/sqlite/sqlite-store.js");
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
   const found = statSync(db, { throwIfNoEntry: false });
   if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);

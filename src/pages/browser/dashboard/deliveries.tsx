@@ -205,7 +205,7 @@ function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; numbe
   );
 }
 
-/** Within its 300 seconds a signature lets anyone repeat the request, so a picture of this page must not have it. */
+/** Until it is too old, a signature lets anyone repeat the request, so a picture of this page must not have it. */
 const SIGNATURE = /^x-service-signature$/i;
 
 const headersText = (headers: Readonly<Record<string, string>>): string =>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { PauseReason } from "../../../inbox/dispatch/dispatcher.js";
 import { ActionButton } from "../parts/action-button.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { formatCount } from "../parts/format.js";
@@ -24,6 +25,14 @@ interface EventListProps {
   /** An event is shown instead. */
   isHidden: boolean;
 }
+
+const PAUSED: Readonly<Record<PauseReason, string>> = {
+  callback_failing:
+    "Hand-offs are paused, because the callback keeps failing. The receiver tries one event from time to time, and continues when that succeeds.",
+  leases_unsure:
+    "Hand-offs are paused, because heartbeats to the inbox fail: other processes may hand its events off. They continue when a heartbeat succeeds.",
+  not_running: "Hand-offs are paused, because this receiver is not running.",
+};
 
 const PAGE = 50;
 /** As many as the server moves at once. */
@@ -51,12 +60,12 @@ export function EventList({ search, before, live: { overview, version }, isHidde
   return (
     <View title={search === "" ? "Events" : `Events: ${search}`} heading="Events" isHidden={isHidden}>
       <StateCounts overview={overview} search={search} />
-      {overview?.areHandOffsPaused === true && (
+      {overview?.paused != null && (
         <p class="problem" role="status">
-          Hand-offs are paused, because the callback keeps failing. The receiver tries one event from time to time, and
-          continues when that succeeds.
+          {PAUSED[overview.paused]}
         </p>
       )}
+      {overview?.shortage != null && <p class="problem">{overview.shortage}</p>}
       {isEmptyInbox && <FirstEvent />}
       {!isEmptyInbox && <ActivityChart version={version} />}
       <section class="panel" aria-label="List of events" hidden={isEmptyInbox}>

@@ -3,7 +3,7 @@ import { growMonth } from "../../../../src/emulator/market/generator/generate-ma
 import { deriveSignals, draftSignal } from "../../../../src/emulator/market/signals/derive-signals.js";
 import type { SignalDraft } from "../../../../src/emulator/market/signals/due-signals.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
-import { signalDataSchema } from "../../../../src/events/envelope.js";
+import { signalDataSchema } from "../../../../src/events/parse-event.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../../src/events/signal-types.js";
 import { readFixture } from "../../../../src/testing/read-fixture.js";
 import { defaultAssumptions } from "../research/default-assumptions.js";

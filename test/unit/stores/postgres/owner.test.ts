@@ -12,7 +12,7 @@ test("leases count as kept from the last moment at which others could have taken
   const answer = [{ id: 1, beat: { isKnown: true, medium } }];
   const run = (() => (isReachable ? Promise.resolve(answer) : Promise.reject(new Error("cut off")))) as Run;
   const clock = createManualClock();
-  const owner = await registerOwner(run, "signalbox", "default", clock);
+  const owner = await registerOwner({ run, release() {} }, run, "signalbox", "default", clock);
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
       await clock.advance(1000);
@@ -55,7 +55,7 @@ test("one heartbeat without an answer ends no lease", async () => {
     isCutOff = false;
     return new Promise((_, reject) => clock.setTimeout(() => reject(new Error("no answer")), timeoutMs));
   }) as Run;
-  const owner = await registerOwner(run, "signalbox", "default", clock);
+  const owner = await registerOwner({ run, release() {} }, run, "signalbox", "default", clock);
   const born = owner.leasedSince();
   isCutOff = true;
   for (let second = 0; second < 10; second += 1) {

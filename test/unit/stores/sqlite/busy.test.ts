@@ -35,7 +35,7 @@ test("other writes wait in the same way", async () => {
     store.replay([{ endpoint: "default", eventId: "x" }], () => null),
     store.discard([{ endpoint: "default", eventId: "x" }]),
     store.prune(prune),
-    store.takeOver({ endpoint: "default", held: [], crashed: false }),
+    store.reclaim({ endpoint: "default", held: [], crashed: false }),
   ];
   await turns(20);
   other.exec("COMMIT");

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { BatchResult, InboxStore, NewEvent, Settlement } from "../../../../src/index.js";
+import type { BatchResult, NewEvent, Settlement } from "../../../../src/inbox/batch.js";
+import type { InboxStore } from "../../../../src/index.js";
 import { sqliteStore, type SqliteStore, type SqliteStoreOptions } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { batchOf, opened } from "../../inbox/new-event.js";
 import { tempFolder } from "../../temp-folder.js";

@@ -88,6 +88,7 @@ test("an inbox of the first schema is brought up to date, and its events are han
   await store.close("default");
   const db = new Database(path);
   db.exec(`DROP INDEX inbox_ready; CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes < 2;
+    CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
     DROP TABLE inbox_history; DROP TABLE inbox_minute;
     ALTER TABLE inbox DROP COLUMN signal_type; ALTER TABLE inbox DROP COLUMN product;
     DROP INDEX inbox_ready_since; ALTER TABLE inbox DROP COLUMN ready_since;

@@ -40,8 +40,8 @@ test("a tool may look in beside the owner, and administer, but not receive", asy
   const tool = await openStore({ path, operator: true });
   expect((await tool.list({})).map(({ eventId }) => eventId)).toEqual([event.eventId]);
   expect((await rejectionOf(accept(tool, newEvent()))).code).toBe("store_unsupported");
-  const takeOver = tool.takeOver({ endpoint: "default", held: [], crashed: true });
-  expect((await rejectionOf(takeOver)).code).toBe("store_unsupported");
+  const reclaim = tool.reclaim({ endpoint: "default", held: [], crashed: true });
+  expect((await rejectionOf(reclaim)).code).toBe("store_unsupported");
   expect(await tool.discard([{ endpoint: "default", eventId: event.eventId }])).toEqual(["moved"]);
   expect(await owner.get("default", event.eventId)).toMatchObject({ state: "done", rawBody: null });
 });

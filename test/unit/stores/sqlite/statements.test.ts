@@ -43,7 +43,7 @@ test("no statement on the path of a delivery scans or sorts, and each state has 
   expect(plans.length).toBeGreaterThan(10);
   expect(slowOnes(plans)).toEqual([]);
   const steps = plans.flatMap(({ plan }) => plan).join("\n");
-  for (const index of ["inbox_key", "inbox_ready", "inbox_suspect", "inbox_leased"]) expect(steps).toContain(index);
+  for (const index of ["inbox_key", "inbox_ready", "inbox_leased"]) expect(steps).toContain(index);
 });
 
 test("pruning, which runs every minute beside the deliveries, looks at old events alone", () => {

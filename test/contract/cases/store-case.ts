@@ -7,11 +7,11 @@ import type {
   ClaimRequest,
   ClaimResult,
   CrashedEvent,
-  InboxStore,
   NewEvent,
   Settlement,
-} from "../../inbox/store.js";
-import type { EventState, StoredEvent } from "../../inbox/stored-events.js";
+} from "../../../src/inbox/batch.js";
+import type { InboxStore } from "../../../src/inbox/store.js";
+import type { EventState, StoredEvent } from "../../../src/inbox/stored-events.js";
 
 /** Where the stores of one case keep their events. */
 export interface ContractMedium {
@@ -112,9 +112,8 @@ export async function accept(
   return { seq, token };
 }
 
-/** A claim of events that are not suspects, unless `over` asks for suspects. */
 export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { leaseMs: LEASE_MS, limit: 10, held: [], suspects: false, ...over };
+  return { leaseMs: LEASE_MS, limit: 10, held: [], ...over };
 }
 
 export async function claim(
@@ -168,20 +167,25 @@ export async function dueAtOf(store: InboxStore, eventId: string, endpoint = END
   return (await store.get(endpoint, eventId))?.dueAt ?? NaN;
 }
 
-export async function takeOver(store: InboxStore, held: readonly number[]): Promise<number> {
-  const { freed } = await store.takeOver({ endpoint: ENDPOINT, held, crashed: true });
+export async function reclaim(store: InboxStore, held: readonly number[]): Promise<number> {
+  const { freed } = await store.reclaim({ endpoint: ENDPOINT, held, crashed: true });
   return freed;
 }
 
+/** How often the process died while it held this event. */
+export async function crashesOf(store: InboxStore, eventId: string): Promise<number | undefined> {
+  return (await store.get(ENDPOINT, eventId))?.crashes;
+}
+
 /**
- * Ends all leases as crashes. A shared store does this in a claim, which also leases events; these are given back.
+ * Ends all leases as crashes. A shared store does this in a claim, which also leases events; these are released.
  *
  * @returns the ids of the events that became dead
  */
 export async function crash({ store, advance }: CaseContext): Promise<string[]> {
-  if (!store.shared) return idsOf((await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: true })).dead);
+  if (!store.shared) return idsOf((await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: true })).dead);
   await advance(LEASE_MS);
-  const { events, dead } = await claim(store, { limit: 1 });
+  const { events, dead } = await claim(store);
   for (const { attempts, possiblyRepeated, ...lease } of events) {
     await settle(store, lease, { state: "ready", attempts, possiblyRepeated });
   }

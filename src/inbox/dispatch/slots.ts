@@ -1,4 +1,4 @@
-import type { ClaimedEvent } from "./store.js";
+import type { ClaimedEvent } from "../batch.js";
 
 /** From this number of held bytes on, a new event is stored as `ready`, not `leased`, and its body is not kept in memory. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
@@ -35,9 +35,12 @@ export function createSlots(capacity: number) {
     /** The events that wait, run, or have a settlement that is not durable yet. */
     held: (): ClaimedEvent[] => [...held.values()],
     free,
+    reserved: (): number => reserved,
     /** True when no event is held and no slot is reserved. */
     isEmpty: () => held.size + reserved === 0,
     /** Resolves when no event is held. */
     whenEmpty: () => new Promise<void>((resolve) => (held.size === 0 ? resolve() : (onEmpty = resolve))),
   };
 }
+
+export type Slots = ReturnType<typeof createSlots>;

@@ -1,15 +1,15 @@
-import type { InboxStore } from "../inbox/store.js";
-import { createManualClock } from "./manual-clock.js";
-import { ACCEPT_CASES } from "./store-contract/accept-cases.js";
-import { ADMINISTRATION_CASES } from "./store-contract/administration-cases.js";
-import { CRASH_CASES } from "./store-contract/crash-cases.js";
-import { LEASE_CASES } from "./store-contract/lease-cases.js";
-import { READING_CASES } from "./store-contract/reading-cases.js";
-import { DAY_MS, ENDPOINTS, RECEIVED_AT, type ContractMedium } from "./store-contract/store-case.js";
+import type { InboxStore } from "../../src/inbox/store.js";
+import { createManualClock } from "../../src/testing/manual-clock.js";
+import { ACCEPT_CASES } from "./cases/accept-cases.js";
+import { ADMINISTRATION_CASES } from "./cases/administration-cases.js";
+import { CRASH_CASES } from "./cases/crash-cases.js";
+import { LEASE_CASES } from "./cases/lease-cases.js";
+import { READING_CASES } from "./cases/reading-cases.js";
+import { DAY_MS, ENDPOINTS, RECEIVED_AT, type ContractMedium } from "./cases/store-case.js";
 
-export type { ContractMedium } from "./store-contract/store-case.js";
+export type { ContractMedium } from "./cases/store-case.js";
 
-/** A test of one guarantee of {@link InboxStore}, for any test runner. */
+/** A test of one guarantee of {@link InboxStore}. */
 export interface ContractCase {
   /** The tested guarantee: `G1` to `G14`. */
   guarantee: string;
@@ -21,14 +21,7 @@ export interface ContractCase {
 /** A case with a store whose own clock runs must end within this time. */
 const MOST_DRIFT_MS = 10_000;
 
-/**
- * Makes the tests of a store's guarantees.
- *
- * @example
- * for (const each of storeContract(() => ({ createStore: () => myStore(), destroy: async () => {} }))) {
- *   test(`${each.guarantee} ${each.name}`, each.run);
- * }
- */
+/** Makes the tests of a store's guarantees. Each case has a medium of its own. */
 export function storeContract(createMedium: () => ContractMedium | Promise<ContractMedium>): ContractCase[] {
   return CASES.map(({ guarantee, name, run }) => ({
     guarantee,

@@ -1,12 +1,15 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { InboxStore, NewEvent } from "../../inbox/store.js";
+import type { NewEvent } from "../../../src/inbox/batch.js";
+import type { InboxStore } from "../../../src/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
   MOST_PAST_STEPS,
   type Activity,
+  type InboxEntry,
   type PastStep,
   type SearchQuery,
-} from "../../inbox/stored-events.js";
+  type StoredEvent,
+} from "../../../src/inbox/stored-events.js";
 import {
   DAY_MS,
   ENDPOINT,
@@ -87,6 +90,29 @@ function prune(store: InboxStore) {
   });
 }
 
+const ENTRY_KEYS: Record<keyof InboxEntry, true> = {
+  seq: true,
+  endpoint: true,
+  eventId: true,
+  type: true,
+  state: true,
+  dueAt: true,
+  attempts: true,
+  crashes: true,
+  possiblyRepeated: true,
+  replayed: true,
+  receivedAt: true,
+  lastError: true,
+  signalType: true,
+  product: true,
+};
+const PAYLOAD_KEYS: Record<Exclude<keyof StoredEvent, keyof InboxEntry>, true> = {
+  received: true,
+  bodyHash: true,
+  rawBody: true,
+  history: true,
+};
+
 /** G12 to G14: search, history and activity. */
 export const READING_CASES: readonly StoreCase[] = [
   storeCase("G12", "search finds every event that matches, the newest first, each once", async ({ store }) => {
@@ -154,6 +180,17 @@ export const READING_CASES: readonly StoreCase[] = [
       entry,
       "list returned another entry than search and get",
     );
+  }),
+  storeCase("G12", "an entry has the documented keys, and no other", async ({ store }) => {
+    const lease = await accept(store, "evt_1", { state: "leased" });
+    await settle(store, lease, { state: "ready", mayBeCompleted: true });
+    await settle(store, await claimOne(store), { state: "dead" });
+    const [listed] = await store.list({ endpoint: ENDPOINT });
+    const [found] = (await store.search(ENDPOINT, {})).entries;
+    const keys = Object.keys(ENTRY_KEYS).toSorted();
+    for (const entry of [listed, found]) deepStrictEqual(Object.keys(entry ?? {}).toSorted(), keys);
+    const event = (await store.get(ENDPOINT, "evt_1")) ?? {};
+    deepStrictEqual(Object.keys(event).toSorted(), [...keys, ...Object.keys(PAYLOAD_KEYS)].toSorted());
   }),
   storeCase("G12", "an id is found by its beginning, of which no character stands for another", async ({ store }) => {
     const ids = [

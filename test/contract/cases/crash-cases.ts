@@ -1,58 +1,59 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { CRASH_LOOP, MAX_CRASHES, SUSPECT_CRASHES, type ClaimedEvent } from "../../inbox/store.js";
+import type { ClaimedEvent } from "../../../src/inbox/batch.js";
+import { CRASH_DELAYS_MS, CRASH_LOOP, MAX_CRASHES } from "../../../src/inbox/crashes.js";
 import {
   ENDPOINT,
   LEASE_MS,
   SECOND,
   accept,
   acceptAs,
+  assertBetween,
   claim,
   claimOne,
   crash,
+  crashesOf,
+  dueAtOf,
   idsOf,
   stateOf,
-  takeOver,
+  reclaim,
   storeCase,
   type StoreCase,
 } from "./store-case.js";
 
-/** G7 and G8: events of a process that died. */
+/** G8: events of a process that died. */
 export const CRASH_CASES: readonly StoreCase[] = [
   storeCase("G8", "leases of a dead process are freed, as crashes and possible repeats", async (context) => {
     const { store, advance, driftMs } = context;
     await acceptAs(store, "evt_1", "leased");
     const held = await acceptAs(store, "evt_2", "leased");
     if (store.shared) {
-      strictEqual(await takeOver(store, []), 0, "a living process's lease was taken over");
+      strictEqual(await reclaim(store, []), 0, "a living process's lease was taken over");
       await advance(LEASE_MS - 1 - driftMs);
       deepStrictEqual((await claim(store)).events, [], "a lease was taken over too early");
       await advance(1 + driftMs);
-      const { events } = await claim(store);
-      const crashes = events.map((event) => event.crashes);
+      deepStrictEqual(idsOf((await claim(store)).events), ["evt_1", "evt_2"], "expired leases were not taken over");
+      const crashes = [await crashesOf(store, "evt_1"), await crashesOf(store, "evt_2")];
       deepStrictEqual(crashes, [1, 1], "expired leases were not taken over as crashes");
       return;
     }
-    strictEqual(await takeOver(store, [held.seq]), 1, "not exactly one lease was freed");
+    strictEqual(await reclaim(store, [held.seq]), 1, "not exactly one lease was freed");
     const event = await claimOne(store);
-    const { eventId, crashes, possiblyRepeated } = event;
-    deepStrictEqual(
-      [eventId, crashes, possiblyRepeated],
-      ["evt_1", 1, true],
-      "a freed lease was not marked as a crash",
-    );
+    const found = [event.eventId, await crashesOf(store, "evt_1"), event.possiblyRepeated];
+    deepStrictEqual(found, ["evt_1", 1, true], "a freed lease was not marked as a crash");
     strictEqual(event.attempts, 0, "a crash was counted as an attempt");
     strictEqual(await stateOf(store, "evt_2"), "leased", "a held lease was taken over");
   }),
   storeCase("G8", "a lease whose hand-off never began is freed without a crash", async ({ store }) => {
     const lease = await acceptAs(store, "evt_1", "leased");
-    const { freed } = await store.takeOver({ endpoint: ENDPOINT, held: [], crashed: false });
+    const { freed } = await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
     if (store.shared && store.ownsLeases !== true) {
       strictEqual(freed, 0, "a living process's lease was freed");
       return;
     }
     strictEqual(freed, 1, "the lease was not freed");
-    const { crashes, possiblyRepeated, attempts, token } = await claimOne(store);
-    deepStrictEqual([crashes, possiblyRepeated, attempts], [0, false, 0], "a crash or an attempt was counted");
+    const { possiblyRepeated, attempts, token } = await claimOne(store);
+    const found = [await crashesOf(store, "evt_1"), possiblyRepeated, attempts];
+    deepStrictEqual(found, [0, false, 0], "a crash or an attempt was counted");
     ok(token > lease.token, "a token was used twice");
   }),
   storeCase("G8", "a process never takes over an event that it holds itself", async (context) => {
@@ -75,7 +76,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
     await accept(store, "evt_3");
     const lease = await acceptAs(store, "evt_1", "leased");
     const held = await acceptAs(sibling, "evt_2", "leased");
-    await claim(store, { held: [lease.seq], suspects: true });
+    await claim(store, { held: [lease.seq], limit: 0 });
     const claimed = await claimOne(store, { held: [lease.seq] });
     /** Both processes claim once a second, as dispatchers do. @returns what the sibling was given */
     const live = async (seconds: number, isStoreAlive: boolean): Promise<ClaimedEvent[]> => {
@@ -94,51 +95,50 @@ export const CRASH_CASES: readonly StoreCase[] = [
     await medium.kill(store);
     const taken = await live(LEASE_MS / 1000, false);
     deepStrictEqual(idsOf(taken).toSorted(), ["evt_1", "evt_3"], "a dead process's leases were not taken over");
-    deepStrictEqual(
-      taken.map(({ crashes, possiblyRepeated }) => [crashes, possiblyRepeated]),
-      [
-        [1, true],
-        [1, true],
-      ],
-      "a lease that was taken over was not marked as a crash",
-    );
+    for (const { eventId, possiblyRepeated } of taken) {
+      const found = [await crashesOf(sibling, eventId), possiblyRepeated];
+      deepStrictEqual(found, [1, true], "a lease that was taken over was not marked as a crash");
+    }
     strictEqual(await stateOf(sibling, "evt_2"), "leased", "a held lease was taken over");
   }),
   storeCase("G8", "an endpoint's leases are not taken over by another", async ({ store }) => {
     await accept(store, "evt_1", { state: "leased" }, SECOND);
-    strictEqual(await takeOver(store, []), 0, "another endpoint's lease was freed");
+    strictEqual(await reclaim(store, []), 0, "another endpoint's lease was freed");
     strictEqual((await store.get(SECOND, "evt_1"))?.state, "leased", "another endpoint's event was changed");
   }),
   storeCase(
-    "G7",
-    "a claim takes either suspects or other events, also when the suspects are older",
+    "G8",
+    "after its first crash an event is due at once, after the second within its delay",
     async (context) => {
-      const { store, advance } = context;
-      await acceptAs(store, "evt_suspect", "leased");
+      const { store, advance, driftMs } = context;
+      const ids = ["evt_1", "evt_2", "evt_3", "evt_4", "evt_5"];
+      for (const id of ids) await acceptAs(store, id, "leased");
       await crash(context);
-      await claimOne(store);
+      const { events } = await claim(store);
+      deepStrictEqual(idsOf(events).toSorted(), ids, "after its first crash an event was not due at once");
       await crash(context);
-      await advance(1);
-      await accept(store, "evt_1");
-      await advance(1);
-      await accept(store, "evt_2");
-      const others = await claim(store, { limit: 1 });
-      deepStrictEqual(idsOf(others.events), ["evt_1"], "a claim of other events took a suspect, or missed an event");
-      strictEqual(others.isSuspectDue, true, "a claim did not report the suspect that was due first");
-      const suspects = await claim(store, { suspects: true });
-      deepStrictEqual(idsOf(suspects.events), ["evt_suspect"], "a claim of suspects took other events");
-      strictEqual(suspects.isSuspectDue, false, "a claim reported a suspect that was not due");
-      deepStrictEqual(idsOf((await claim(store)).events), ["evt_2"], "an event was not claimed");
+      const dueAt = await Promise.all(ids.map((id) => dueAtOf(store, id)));
+      ok(new Set(dueAt).size > 1, "events that crashed together are due at the same time");
+      const [, mostMs = 0] = CRASH_DELAYS_MS;
+      const { nextDueInMs } = await claim(store, { limit: 0 });
+      const spreadMs = Math.max(...dueAt) - Math.min(...dueAt);
+      assertBetween(nextDueInMs, 0, mostMs - spreadMs, "an event was due after more than its delay");
+      await advance(Math.max(0, (nextDueInMs ?? 0) + spreadMs - 1 - driftMs));
+      const early = idsOf((await claim(store)).events);
+      ok(early.length < ids.length, "an event was claimed before its delay was over");
+      await advance(1 + driftMs);
+      const late = idsOf((await claim(store)).events);
+      deepStrictEqual([...early, ...late].toSorted(), ids, "an event was not claimed when its delay was over");
     },
   ),
-  storeCase("G8", "a claim reports the crashes of an event, and the fifth makes it dead", async (context) => {
-    const { store } = context;
+  storeCase("G8", "each crash is counted, and the fifth makes an event dead", async (context) => {
+    const { store, advance, driftMs } = context;
     await acceptAs(store, "evt_1", "leased");
     for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
       deepStrictEqual(await crash(context), [], `an event was dead after ${crashes} crashes`);
-      const suspects = crashes >= SUSPECT_CRASHES;
-      const claimed = await claimOne(store, { suspects });
-      strictEqual(claimed.crashes, crashes, "a claim reported the wrong number of crashes");
+      strictEqual(await crashesOf(store, "evt_1"), crashes, "the number of crashes is wrong");
+      await advance((CRASH_DELAYS_MS[crashes - 1] ?? 0) + driftMs);
+      await claimOne(store);
     }
     deepStrictEqual(await crash(context), ["evt_1"], "an event that became dead was not reported");
     const entry = await store.get(ENDPOINT, "evt_1");

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
-import type { InboxStore } from "../../inbox/store.js";
+import type { InboxStore } from "../../../src/inbox/store.js";
 import {
   DAY_MS,
   ENDPOINT,
@@ -17,7 +17,7 @@ import {
   settle,
   settlement,
   stateOf,
-  takeOver,
+  reclaim,
   storeCase,
   type StoreCase,
 } from "./store-case.js";
@@ -144,7 +144,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     const events = [{ endpoint: ENDPOINT, eventId: "evt_1" }];
     const calls: Record<string, () => Promise<unknown>> = {
       commit: () => commit(store, { accepts: [newEvent("evt_2")] }),
-      takeOver: () => takeOver(store, []),
+      reclaim: () => reclaim(store, []),
       list: () => store.list({}),
       get: () => store.get(ENDPOINT, "evt_1"),
       stats: () => store.stats(ENDPOINT),

@@ -1,5 +1,5 @@
-import type { Clock } from "../time/clock.js";
-import type { ClaimedEvent, Settlement, SettleResult } from "./store.js";
+import type { Clock } from "../../time/clock.js";
+import type { ClaimedEvent, Settlement, SettleResult } from "../batch.js";
 
 export interface DrainsConfig {
   clock: Clock;
@@ -7,25 +7,8 @@ export interface DrainsConfig {
   held: () => ClaimedEvent[];
   /** Causes a claim. */
   nudge: () => void;
-  /** Whether no event is claimed now, because the dispatcher does not run or its breaker is open. */
+  /** Whether no hand-off begins, and none runs as a probe. */
   isPaused: () => boolean;
-}
-
-export interface Drains {
-  /**
-   * Resolves with true once a claim that began after this call has left no event due, and the events that were held then have
-   * ended; an event that is due again at once, or whose lease was lost, begins that anew. Later events are not waited for, so
-   * steady traffic ends it too.
-   * Resolves with false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a settlement is not written.
-   */
-  drain(timeoutMs: number): Promise<boolean>;
-  claimBegan(): void;
-  /** The last claim has left no due event. */
-  noneIsDue(): void;
-  /** @param result null when the settlement was not written */
-  leaseEnded(event: ClaimedEvent, settlement: Settlement, result: SettleResult | null): void;
-  /** Ends the drains that have nothing more to wait for. Called when hand-offs pause, and after each claim. */
-  update(): void;
 }
 
 interface Drain {
@@ -37,7 +20,7 @@ interface Drain {
 }
 
 /** The calls of `drain` that wait. */
-export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig): Drains {
+export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig) {
   const drains = new Set<Drain>();
   /** How many claims have begun. */
   let claims = 0;
@@ -48,6 +31,7 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig): Dr
     nudge();
   }
 
+  /** Ends the drains that have nothing more to wait for. Called when hand-offs pause, and after each claim. */
   function update(): void {
     if (drains.size === 0) return;
     const paused = isPaused();
@@ -56,8 +40,13 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig): Dr
   }
 
   return {
-    drain: (timeoutMs) =>
-      new Promise((resolve) => {
+    /**
+     * True once nothing due at the call is left: a later claim found nothing, and everything leased at that moment has settled. A
+     * retry that is due at once is waited for too.
+     * Resolves with false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a settlement is not written.
+     */
+    drain: (timeoutMs: number) =>
+      new Promise<boolean>((resolve) => {
         const timeout = clock.setTimeout(() => drain.end(false), timeoutMs);
         const drain: Drain = {
           claimsBefore: claims,
@@ -72,15 +61,17 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig): Dr
         nudge();
         update();
       }),
-    claimBegan() {
+    claimBegan(): void {
       claims += 1;
     },
-    noneIsDue() {
+    /** The last claim has left no due event. */
+    noneIsDue(): void {
       for (const drain of drains) if (claims > drain.claimsBefore) drain.left ??= new Set(held());
     },
-    leaseEnded(event, { state, delayMs }, result) {
+    /** @param result null when the settlement was not written */
+    leaseEnded(event: ClaimedEvent, { state, delayMs }: Settlement, result: SettleResult | null): void {
       if (drains.size === 0) return;
-      const isDueAgain = result === false || (result === true && state === "ready" && delayMs === 0);
+      const isDueAgain = result === false || (result === true && state === "ready" && delayMs <= 0);
       for (const drain of drains) {
         if (result === null) drain.end(false);
         else if (drain.left?.delete(event) === true && isDueAgain) begin(drain);

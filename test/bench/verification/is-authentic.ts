@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { SECRET } from "./endpoint.js";
+import { SECRET } from "../servers/endpoint.js";
 
 const TOLERANCE_SECONDS = 300;
 

@@ -1,0 +1,72 @@
+import type { Clock, ClockTimer } from "../../time/clock.js";
+
+/** The breaker opens when this many events have failed since the last success, each of them once or more. */
+export const BREAKER_THRESHOLD = 10;
+const FIRST_PROBE_MS = 1000;
+const LONGEST_PROBE_MS = 60_000;
+
+/**
+ * Stops hand-offs while the user's system is down, so that only the few events that are used as probes lose attempts.
+ *
+ *     closed ──10 events fail──▶ open ──probe is due──▶ probing
+ *        ▲                          ▲                      │
+ *        └──────── success ─────────┼──────────────────────┤
+ *                                   └── failure (delay ×2) ┘
+ *
+ * A probe is an ordinary attempt. One event that always fails opens nothing, and is not the probe twice in a row while another is
+ * due.
+ */
+export function createBreaker(
+  clock: Clock,
+  /** `onOpen` and `onClose` are called once for each change between closed and open; `onProbe` when a probe can run. */
+  listener: { onOpen: () => void; onProbe: () => void; onClose: () => void },
+) {
+  let state: "closed" | "open" | "probing" = "closed";
+  /** The events that have failed since the last success. */
+  const failed = new Set<number>();
+  /** The `seq` of the last probe, which failed. */
+  let lastProbe: number | null = null;
+  let probeDelayMs = FIRST_PROBE_MS;
+  let timer: ClockTimer | null = null;
+
+  function waitForProbe(): void {
+    state = "open";
+    timer?.cancel();
+    timer = clock.setTimeout(() => {
+      state = "probing";
+      listener.onProbe();
+    }, probeDelayMs);
+  }
+
+  return {
+    /** `closed`: all events can run. `open`: no event starts. `probing`: one event can run. */
+    state: () => state,
+    lastProbe: () => lastProbe,
+    succeeded(): void {
+      failed.clear();
+      if (state === "closed") return;
+      timer?.cancel();
+      lastProbe = null;
+      probeDelayMs = FIRST_PROBE_MS;
+      state = "closed";
+      listener.onClose();
+    },
+    failed(seq: number): void {
+      if (state === "probing") {
+        lastProbe = seq;
+        probeDelayMs = Math.min(LONGEST_PROBE_MS, probeDelayMs * 2);
+        waitForProbe();
+      } else if (state === "closed" && failed.add(seq).size >= BREAKER_THRESHOLD) {
+        waitForProbe();
+        listener.onOpen();
+      }
+    },
+    /** To be called when no event was due for a probe. The breaker opens again, for the same delay. */
+    probeUnused(): void {
+      if (state === "probing") waitForProbe();
+    },
+    close: () => timer?.cancel(),
+  };
+}
+
+export type Breaker = ReturnType<typeof createBreaker>;

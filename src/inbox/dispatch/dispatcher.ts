@@ -1,0 +1,298 @@
+import { oncePerMicrotask, oncePerTurn, withDeadline } from "../../time/timers.js";
+import { createAttempts, dueForMs, type AttemptsConfig, type LeasedEvent } from "./attempts.js";
+import type { ClaimedEvent, ClaimResult, CrashedEvent, Settlement, SettleResult } from "../batch.js";
+import type { Batcher } from "../batcher.js";
+import { createBreaker } from "./breaker.js";
+import { createClaims } from "./claims.js";
+import { CRASH_LOOP } from "../crashes.js";
+import { createDrains } from "./drains.js";
+import { createOutcomes, type OutcomesConfig } from "./outcomes.js";
+import { released } from "./settlement.js";
+import { createSlots } from "./slots.js";
+
+export interface DispatcherConfig extends AttemptsConfig, OutcomesConfig {
+  batcher: Batcher;
+  concurrency: number;
+  /** Whether other processes hand off the same events, and reclaim leases that have expired. */
+  shared: boolean;
+  /** Leases that were asked for before this time, by `clock.elapsed()`, may have been reclaimed; `Infinity`: new ones too. */
+  leasedSince: () => number;
+}
+
+/**
+ * Why no hand-off begins. `callback_failing`: the breaker is not closed; at most a probe runs. `leases_unsure`: the last heartbeats
+ * failed, so other processes may have reclaimed our leases.
+ */
+export type PauseReason = "not_running" | "callback_failing" | "leases_unsure";
+
+/** So many events are held beside those that run: an event that is born leased needs no claim, which would be a commit more. */
+const PREFETCH = 256;
+const CLAIM_LIMIT = 64;
+/** A probe is chosen from two events, so that it need not be the one that failed last. */
+const PROBE_LIMIT = 2;
+/** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
+const TURN_MS = 10;
+/** A lease is longer than the callback's timeout by this, because the event waits for a slot and its settlement for a commit. */
+const LEASE_MARGIN_MS = 30_000;
+/** A waiting event is released after this time, so that the rest of the margin is left for its settlement. */
+const MOST_WAIT_MS = 20_000;
+
+/**
+ * Leases due events and hands each to the callback, at most `concurrency` at the same time.
+ *
+ *                              a slot is free           resolved ──────▶ done
+ *     take (born leased) ─┐          │                 ╱
+ *                         ├▶ waiting ──▶ running ──▶ ended ── rejected, timed out ──▶ ready again, or dead
+ *     claim (from store) ─┘      │                     ╲
+ *                                │                      closing ──▶ ready, possibly repeated
+ *                                └─ released ──▶ ready, as if it was never claimed
+ *
+ * An event is held from its lease to the commit of its settlement. Waiting events are released when hand-offs pause, the receiver
+ * closes, or too little of their lease is left to start them.
+ */
+export function createDispatcher(config: DispatcherConfig) {
+  const { batcher, clock, concurrency, shared, observe } = config;
+  const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
+  const slots = createSlots(concurrency + PREFETCH);
+  const waiting: LeasedEvent[] = [];
+  /** Events whose settlement waits for the end of a callback's transaction. They take no slot, but are held. */
+  const locked = new Set<ClaimedEvent>();
+  let mode: "idle" | "running" | "closing" = "idle";
+  let lastLeases: "sure" | "unsure" = "sure";
+  /** How many attempts ended between the last two polls. */
+  let pace = 0;
+  let turnBeganAt = -Infinity;
+
+  /** At the end of the turn, so that all acknowledgements of a batch are sent before its first callback starts. */
+  const schedulePump = oncePerTurn(() => {
+    turnBeganAt = clock.elapsed();
+    pump();
+  });
+  /** A callback that ends makes room for another in the same turn, in which more than `concurrency` events may have arrived. */
+  const continuePump = oncePerMicrotask(pump);
+  const breaker = createBreaker(clock, {
+    onOpen() {
+      observe.breaker("open");
+      releaseWaiting();
+    },
+    onProbe: schedulePump,
+    onClose() {
+      observe.breaker("closed");
+      schedulePump();
+    },
+  });
+  const outcomes = createOutcomes(config, breaker, settle, (delayMs) =>
+    delayMs <= 0 ? nudge() : claims.expectDueIn(delayMs),
+  );
+  const attempts = createAttempts(config, outcomes.ended);
+  const claims = createClaims({
+    clock,
+    batcher,
+    slots,
+    leaseMs,
+    limit: claimLimit,
+    held: heldSeqs,
+    began: () => drains.claimBegan(),
+    ended: takeClaimed,
+    onPoll() {
+      pace = attempts.takeEnded();
+      const leases = areLeasesSure() ? "sure" : "unsure";
+      if (leases !== lastLeases) observe.leases((lastLeases = leases));
+      schedulePump();
+    },
+  });
+  const drains = createDrains({
+    clock,
+    held,
+    nudge,
+    isPaused: () => pausedBy() !== null && breaker.state() !== "probing",
+  });
+
+  function areLeasesSure(): boolean {
+    return config.leasedSince() !== Infinity;
+  }
+
+  /** Why no hand-off begins now; null when hand-offs run. */
+  function pausedBy(): PauseReason | null {
+    if (mode !== "running") return "not_running";
+    if (breaker.state() !== "closed") return "callback_failing";
+    return areLeasesSure() ? null : "leases_unsure";
+  }
+
+  /** To be called when events may have become due in the store. */
+  function nudge(): void {
+    claims.expectDue();
+    schedulePump();
+  }
+
+  /** Starts callbacks while slots are free, then starts a claim. No other function starts callbacks or claims. */
+  function pump(): void {
+    if (mode !== "running") return;
+    releaseOld();
+    while (waiting.length > 0 && attempts.count() < concurrency) {
+      if (clock.elapsed() - turnBeganAt > TURN_MS) return schedulePump();
+      attempts.run(waiting.shift() as LeasedEvent);
+    }
+    claims.begin();
+  }
+
+  function pumpIfNeeded(): void {
+    if (waiting.length > 0 || claims.isDue()) schedulePump();
+  }
+
+  // --- leasing
+
+  /**
+   * How many more events can be leased. In a shared store other processes could begin sooner what waits here, so only so many wait
+   * as callbacks have ended in the last second.
+   */
+  function room(): number {
+    const ahead = shared ? Math.min(PREFETCH, pace) : PREFETCH;
+    return Math.min(slots.free(), concurrency + ahead - attempts.count() - waiting.length - slots.reserved());
+  }
+
+  function claimLimit(): number {
+    if (breaker.state() === "probing") {
+      return areLeasesSure() && attempts.count() === 0 && slots.isEmpty() ? PROBE_LIMIT : 0;
+    }
+    // Each claim is a commit, so it is made only when few events wait.
+    if (pausedBy() !== null || waiting.length >= concurrency) return 0;
+    return Math.max(0, Math.min(CLAIM_LIMIT, room()));
+  }
+
+  function takeClaimed(result: ClaimResult | null, leasedAt: number, isEmpty: boolean): void {
+    const { events, dead } = result ?? { events: [], dead: [] };
+    reportCrashed(dead);
+    const isProbe = breaker.state() === "probing";
+    const probe = isProbe ? (events.find(({ seq }) => seq !== breaker.lastProbe()) ?? events[0]) : undefined;
+    if (isProbe && probe === undefined) breaker.probeUnused();
+    for (const event of events) {
+      slots.hold(event);
+      const leased = { event, leasedAt, parsed: undefined };
+      if (isProbe && event !== probe) release(leased);
+      else waiting.push(leased);
+    }
+    if (isEmpty) drains.noneIsDue();
+    if (mode === "running" && breaker.state() !== "open") schedulePump();
+    else releaseWaiting();
+    drains.update();
+  }
+
+  function reportCrashed(events: readonly CrashedEvent[]): void {
+    for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
+  }
+
+  function held(): ClaimedEvent[] {
+    return [...slots.held(), ...locked];
+  }
+
+  function heldSeqs(): number[] {
+    return held().map(({ seq }) => seq);
+  }
+
+  // --- ending a lease
+
+  function release(leased: LeasedEvent): void {
+    claims.expectDue();
+    endLease(leased.event, released(leased.event, false, dueForMs(leased, clock)));
+  }
+
+  function releaseWaiting(): void {
+    for (const leased of waiting.splice(0)) release(leased);
+  }
+
+  /**
+   * Releases waiting events whose lease could expire before their settlement: another process would then hand them off too and count
+   * a crash. Those that another process may have reclaimed are released too, because here they would begin without a flag.
+   */
+  function releaseOld(): void {
+    if (!shared) return;
+    const oldest = Math.max(clock.elapsed() - MOST_WAIT_MS, config.leasedSince());
+    if (waiting.every(({ leasedAt }) => leasedAt >= oldest)) return;
+    for (const leased of waiting.splice(0)) {
+      if (leased.leasedAt < oldest) release(leased);
+      else waiting.push(leased);
+    }
+  }
+
+  /** For an event whose callback has run. */
+  function settle(event: ClaimedEvent, settlement: Settlement, ended: (result: SettleResult | null) => void): void {
+    endLease(event, settlement, (result) => {
+      ended(result);
+      if (result === false) observe.leaseLost(event);
+      if (result === null) observe.notSettled(event);
+    });
+  }
+
+  /** @param ended called with each result, of which those before the last are `locked` */
+  function endLease(event: ClaimedEvent, settlement: Settlement, ended?: (result: SettleResult | null) => void): void {
+    let isHeld = true;
+    batcher.settle(settlement, (result) => {
+      // A transaction that stays open for long must not stop the hand-off of other events.
+      if (isHeld) {
+        isHeld = false;
+        slots.release(event);
+        pumpIfNeeded();
+      }
+      if (result === "locked") locked.add(event);
+      else locked.delete(event);
+      ended?.(result);
+      if (result !== "locked") drains.leaseEnded(event, settlement, result);
+    });
+    if (waiting.length > 0) continuePump();
+  }
+
+  return {
+    /** Reserves a slot for a new event, to be freed with `take` or `unreserve`. @returns false if the event must be born `ready` */
+    reserve: (): boolean => pausedBy() === null && !claims.isOverdue() && room() > 0 && slots.reserve(1),
+    unreserve(): void {
+      slots.unreserve(1);
+      pumpIfNeeded();
+    },
+    /** Hands off an event that was born leased in a reserved slot. */
+    take(leased: LeasedEvent): void {
+      slots.unreserve(1);
+      slots.hold(leased.event);
+      if (mode !== "running" || breaker.state() !== "closed") return release(leased);
+      waiting.push(leased);
+      schedulePump();
+    },
+    /** Notes that the callback of a running attempt may end the lease in a transaction of its own. @returns false if it has ended */
+    expectCompletion(event: ClaimedEvent): boolean {
+      const isRunning = attempts.isRunning(event);
+      if (isRunning) outcomes.sqlRead(event);
+      return isRunning;
+    },
+    leaseMs,
+    nudge,
+    reportCrashed,
+    start(): void {
+      if (mode !== "idle") return;
+      mode = "running";
+      claims.poll();
+    },
+    held: heldSeqs,
+    pausedBy,
+    breakerState: () => breaker.state(),
+    running: attempts.count,
+    /** For how many milliseconds the oldest event has been due that is leased and that no callback has yet; 0 when none waits. */
+    oldestWaitingAgeMs: () => Math.max(0, ...waiting.map((leased) => dueForMs(leased, clock))),
+    drain: drains.drain,
+    /**
+     * Stops claiming, releases the waiting events, waits `graceMs` for running callbacks, then aborts them and releases their
+     * events too. No attempt is used up.
+     */
+    async close(graceMs: number): Promise<void> {
+      mode = "closing";
+      const claimed = claims.stop();
+      releaseWaiting();
+      drains.update();
+      if (attempts.count() > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
+      breaker.close();
+      attempts.abortAll();
+      await claimed;
+    },
+  };
+}
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;

@@ -1,0 +1,57 @@
+import type { Database } from "better-sqlite3";
+import type { InboxStore } from "../../inbox/store.js";
+import { createCommitter, type Committer } from "./commit.js";
+import { createQueries, type NowAt, type Queries } from "./queries.js";
+import { createRestore } from "./restore.js";
+import { prepareSearch, search, type SearchSteps } from "./search.js";
+
+/** An open inbox with its prepared statements. */
+export interface PreparedInbox {
+  db: Database;
+  committer: Committer;
+  queries: Queries;
+  searchSteps: SearchSteps;
+}
+
+export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
+  return { db, committer: createCommitter(db, shared), queries: createQueries(db), searchSteps: prepareSearch(db) };
+}
+
+export type Use<Result> = (inbox: PreparedInbox, nowAt: NowAt) => Result;
+
+/**
+ * The operations of the port, on an inbox in a file or in memory.
+ *
+ * @param read runs a query now
+ * @param write runs a transaction, and resolves once it is as durable as the store says
+ */
+export function createOperations(
+  read: <Result>(query: Use<Result>) => Result,
+  write: <Result>(transaction: Use<Result>) => Promise<Result>,
+) {
+  return {
+    async commit(batch) {
+      const { endpoint, settlements, accepts, claim } = batch;
+      if (settlements.length === 0 && accepts.length === 0) {
+        const nothing =
+          claim === null
+            ? null
+            : read(({ committer }, nowAt) => committer.claimNothing(claim, endpoint, nowAt(endpoint)));
+        if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
+      }
+      // A batch of only duplicates is written too, because another process may not have synced the originals yet.
+      return write(({ committer }, nowAt) => committer.commit(batch, nowAt(endpoint)));
+    },
+    reclaim: (request) => write(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
+    list: async (query) => read(({ queries }) => queries.list(query)),
+    get: async (endpoint, eventId) => read(({ queries }) => queries.get(endpoint, eventId)),
+    search: (endpoint, query) => search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
+    activity: async (endpoint, query) =>
+      read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt(endpoint))),
+    oldestReadyAgeMs: (endpoint) => read(({ queries }, nowAt) => queries.oldestReadyAgeMs(endpoint, nowAt(endpoint))),
+    replay: (events, readAgain) => write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
+    discard: (events) => write(({ queries }, nowAt) => queries.discard(events, nowAt)),
+    restore: (endpoint, events) => write(({ db }, nowAt) => createRestore(db)(endpoint, events, nowAt(endpoint))),
+    prune: (request) => write(({ queries }, nowAt) => queries.prune(request, nowAt(request.endpoint))),
+  } satisfies Partial<InboxStore>;
+}
