@@ -102,8 +102,8 @@ export interface InboxStore {
   readonly shared: boolean;
 }
 
-/**
- * The port: what the inbox calls, and no published type has.
+/*
+ * The port: what the inbox calls, and no published type has. No doc comment, since a name has one.
  *
  * Each guarantee has a number, which the cases of `test/contract` name. The store's clock decides about due times, leases and ages;
  * calls and results carry durations. A store on this machine uses the clock that `open` was given for the endpoint. A store with
